@@ -131,13 +131,7 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
     import click
 
     from compactctl.errors import CompactctlError
-    from compactctl.reports.failure import (
-        bug_report,
-        error_line,
-        state_line,
-        system_line,
-        usage_line,
-    )
+    from compactctl.views.failure import bug_report, error_line, state_line, system_line, usage_line
 
     match error:
         case SystemExit():
@@ -230,7 +224,7 @@ def _fill_closed_streams() -> None:
 
 def _accept_any_text() -> None:
     """Write what the terminal's encoding cannot express in other words instead of failing."""
-    from compactctl.reports.rendering.encoding_fallback import PLAIN, register
+    from compactctl.views.terminal.screen import PLAIN, register
 
     register()
     for stream in (sys.stdout, sys.stderr):

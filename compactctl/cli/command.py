@@ -19,9 +19,9 @@ from compactctl.cli.opt import (
     values_by_place,
 )
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.reports.html.choice import PageChoice
-from compactctl.reports.registry import OUTPUTS, REPORTS, TERMINAL, function_at
-from compactctl.reports.rendering.progress import WorkProgress
+from compactctl.commands.output_files import PageChoice
+from compactctl.views.registry import OUTPUTS, REPORTS, TERMINAL, function_at
+from compactctl.views.terminal.progress import WorkProgress
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -173,19 +173,19 @@ def emit(
     made = function_at(getattr(report, shown_as))(result)
     function_at(OUTPUTS[shown_as].print)(made, error=piped is not None)
     if piped is not None:
-        from compactctl.reports.rendering.screen import write_bytes
+        from compactctl.views.terminal.screen import write_bytes
 
         write_bytes(piped)
     if report.messages:
-        from compactctl.reports.rendering.screen import tell
+        from compactctl.views.terminal.screen import tell
 
         tell(*function_at(report.messages)(result), *written)
 
 
 def _written(made: str, page: PageChoice) -> tuple[str, ...]:
     """Write a page; return what to say about it."""
-    from compactctl.reports.html.page import write_page
-    from compactctl.reports.rendering.text import line_text, size_text
+    from compactctl.views.pages.page import write_page
+    from compactctl.views.terminal.text import line_text, size_text
 
     warnings = write_page(made, page)
     size = size_text(len(made.encode("utf-8", "backslashreplace")))

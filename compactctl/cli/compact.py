@@ -54,8 +54,8 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
+    from compactctl.commands.output_files import PageChoice
     from compactctl.profiles.profile import Profile
-    from compactctl.reports.html.choice import PageChoice
     from compactctl.tokens.models.prices import Prices
 
 _HELP = """Compact a transcript; every byte can be restored.
@@ -223,7 +223,7 @@ def _masked(page: "PageChoice | None", summarizer: SummarizerParameters) -> "Pag
 
 def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> None:
     """Raise UsageError where a plan cannot be written, before any work is done."""
-    from compactctl.commands.report_file import check_report
+    from compactctl.commands.output_files import check_report
 
     if plan_out == STANDARD_STREAM:
         raise UsageError("--plan-out writes a file, which you can edit; name one")

@@ -35,8 +35,8 @@ from compactctl.commands.evaluate.policies import policies_of
 from compactctl.commands.evaluate.session import SessionOptions
 from compactctl.commands.loading.discover import Choice, discover
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
-from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
@@ -44,7 +44,7 @@ from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.evaluate.session import Answering
-    from compactctl.reports.html.choice import PageChoice
+    from compactctl.commands.output_files import PageChoice
 
 _HELP = """Measure what compactions keep of what was needed later.
 
@@ -255,7 +255,7 @@ def _answering(command_line: str | None, timeout: int) -> "Answering | None":
 
 
 def _evaluated(options: EvaluateOptions) -> EvaluateResult:
-    from compactctl.reports.rendering.progress import BatchProgress
+    from compactctl.views.terminal.progress import BatchProgress
 
     with BatchProgress() as progress:
         return evaluate(options, progress.tell)
@@ -267,11 +267,11 @@ def _written(
     """Write the files that are asked for. Raises as ``write_trials`` and ``write_plot`` do."""
     warnings: tuple[str, ...] = ()
     if report is not None:
-        from compactctl.reports.parquet.evaluate import write_trials
+        from compactctl.views.results.evaluate import write_trials
 
         warnings += write_trials(result.trials, report, force=force)
     if plot is not None:
-        from compactctl.reports.svg.evaluate import write_plot
+        from compactctl.views.results.evaluate import write_plot
 
         warnings += write_plot(result, plot, force=force)
     written = tuple(path for path in (report, plot) if path is not None)

@@ -20,7 +20,7 @@ from compactctl.cli.settings.settings import (
     values_of,
 )
 from compactctl.errors import UsageError, suggestion
-from compactctl.reports.rendering.text import safe_text
+from compactctl.views.terminal.text import safe_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -27,8 +27,8 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
+    from compactctl.commands.output_files import PageChoice
     from compactctl.profiles.profile import Profile
-    from compactctl.reports.html.choice import PageChoice
     from compactctl.tokens.models.prices import Prices
 
 GATE_FAILED = 1
@@ -151,7 +151,7 @@ def _with_rows(result: StatsResult) -> StatsResult:
     options = result.options
     if options.rounds_out is None or result.rounds is None:
         return result
-    from compactctl.reports.parquet.rounds import write_rounds
+    from compactctl.views.results.rounds import write_rounds
 
     warnings = write_rounds(result.rounds, result.costs, options.rounds_out, force=options.force)
     return replace(result, warnings=(*result.warnings, *warnings))
@@ -160,9 +160,9 @@ def _with_rows(result: StatsResult) -> StatsResult:
 def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None or result.usage.ratio <= fail_over:
         return 0
-    from compactctl.reports.rendering.screen import tell
-    from compactctl.reports.rendering.text import share_beyond
-    from compactctl.reports.rendering.wording import base_text
+    from compactctl.views.facts import base_text
+    from compactctl.views.terminal.screen import tell
+    from compactctl.views.terminal.text import share_beyond
 
     used, limit = share_beyond(result.usage.ratio, fail_over)
     tell(f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}")

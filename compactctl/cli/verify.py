@@ -48,7 +48,7 @@ def verify_command(
     shown_as: str,
 ) -> int:
     """Run ``compactctl verify``."""
-    from compactctl.reports.rendering.progress import BatchProgress
+    from compactctl.views.terminal.progress import BatchProgress
 
     with BatchProgress() as progress:
         options = VerifyOptions(paths=paths, exclude=exclude, repair=repair, limits=limits)

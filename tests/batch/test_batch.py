@@ -22,8 +22,8 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
-from compactctl.reports.terminal.many.batch import batch_messages
 from compactctl.tokens.budget import usage_of
+from compactctl.views.results.batch import batch_messages
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 # Input that is bad whoever reads it, with the exit code of each file.

@@ -14,7 +14,7 @@ from compactctl.commands.batch.columns import COLUMNS, FILES_VERSION, METADATA
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
-from compactctl.reports.parquet.batch import write_report
+from compactctl.views.results.batch_files import write_report
 
 
 @pytest.fixture

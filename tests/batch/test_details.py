@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.in_turn import InTurn
-from compactctl.reports.parquet import table_file
+from compactctl.views import table_file
 
 SAMPLES = str(ROOT / "sample_transcripts")
 TABLES = ("--messages-out", "m.parquet", "--rounds-out", "r.parquet")

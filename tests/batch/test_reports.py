@@ -18,10 +18,13 @@ from xmlschema import XMLSchema11
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.row import BatchRow
-from compactctl.reports.ci.annotations import RUNNERS, batch_annotations
-from compactctl.reports.ci.junit import batch_junit
-from compactctl.reports.ci.markdown import batch_markdown
-from compactctl.reports.rows.batch import batch_csv
+from compactctl.views.results.batch_files import (
+    RUNNERS,
+    batch_annotations,
+    batch_csv,
+    batch_junit,
+    batch_markdown,
+)
 
 HOSTILE = "a|b`c`]\n::error::x ##vso[task.complete] %0A<script>,;\x1b[31m.jsonl"
 

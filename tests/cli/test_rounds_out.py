@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.rounds import Round
-from compactctl.reports.parquet.rounds import CATEGORY_COLUMNS, COLUMNS, METADATA, VERSION
+from compactctl.views.results.rounds import CATEGORY_COLUMNS, COLUMNS, METADATA, VERSION
 
 NAME = "claude-code-session"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cli.asking import Ask
 
-from compactctl.reports.rendering.text import size_text
 from compactctl.store.archive.names import archive_folder
+from compactctl.views.terminal.text import size_text
 
 
 def test_a_folder_is_proven(ask: Ask, compacted: Path) -> None:

@@ -22,8 +22,8 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import PROFILES, built_in
-from compactctl.reports.rendering.screen import Facts
-from compactctl.reports.terminal.compact import compact_terminal
+from compactctl.views.results.compact import compact_terminal
+from compactctl.views.terminal.screen import Facts
 
 # Short sessions are compacted, too, in a window as small as the first ones.
 WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)

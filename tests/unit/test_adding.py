@@ -74,14 +74,12 @@ def tide(metres: float) -> TideResult:
     """Measure the water."""
     return TideResult(metres=metres)
 ''',
-    "reports/terminal/tide.py": '''"""``tide`` on a terminal."""
+    "views/results/tide.py": '''"""Where the tide stands, as it is shown."""
 
 
 def tide_screen(result):
     """Yield the line."""
     yield f"the water stands at {result.metres} m"
-''',
-    "reports/json/tide.py": '''"""``tide`` as a JSON document."""
 
 
 def tide_json(result):
@@ -165,9 +163,9 @@ def test_a_format_that_is_added_is_recognised_and_can_be_forced(package: Path) -
 def test_a_command_that_is_added_is_listed_shown_and_set(package: Path) -> None:
     for name, text in COMMAND.items():
         (package / name).write_text(text)
-    group, reports = package / "cli" / "group.py", package / "reports" / "registry.py"
+    group, reports = package / "cli" / "group.py", package / "views" / "registry.py"
     line = '            "stats": "Show where the context went.",\n'
-    shown = 'json="json.tide:tide_json", terminal="terminal.tide:tide_screen"'
+    shown = 'json="results.tide:tide_json", terminal="results.tide:tide_screen"'
     report = f'    "TideResult": Report({shown}),\n'
     for table, before, added in (
         (group, line, '            "tide": "Tell where the tide stands.",\n'),

@@ -9,9 +9,9 @@ from compactctl.cli.opt import ADDS_TEXT, MAY, OUTPUT, PROTECTED, SIZE, WRITES, 
 from compactctl.cli.options.output import SHOWN_AS, STANDARD_STREAM
 from compactctl.cli.options.values import ShareRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
-from compactctl.reports.registry import TERMINAL
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, OutputLimits
+from compactctl.views.registry import TERMINAL
 
 _DEFAULT = LimitOptions()
 
@@ -97,7 +97,7 @@ def limit_output_command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl limit-output``."""
-    from compactctl.reports.rendering.runner_commands import inert, is_on_runner
+    from compactctl.views.terminal.text import inert, is_on_runner
 
     options = LimitOutputOptions(
         path=path,

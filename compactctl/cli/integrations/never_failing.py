@@ -38,8 +38,8 @@ def _told(do: Callable[[], T]) -> T:
     except click.exceptions.Exit:
         raise
     except Exception as error:
-        from compactctl.reports.rendering.screen import tell
-        from compactctl.reports.rendering.text import one_line
+        from compactctl.views.terminal.screen import tell
+        from compactctl.views.terminal.text import one_line
 
         what = error.format_message() if isinstance(error, click.ClickException) else str(error)
         tell(f"compactctl: {one_line(what or type(error).__name__, 500)}")

@@ -64,8 +64,8 @@ from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 
 if TYPE_CHECKING:
+    from compactctl.commands.output_files import PageChoice
     from compactctl.profiles.profile import Profile
-    from compactctl.reports.html.choice import PageChoice
 
 _PLAN_OPTIONS = (
     "profile",
@@ -379,8 +379,8 @@ def batch_command(
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
         reports=(*report, *filter(None, (junit, messages_out, rounds_out, page_path))),
     )
-    from compactctl.reports.parquet.details import DetailFiles
-    from compactctl.reports.rendering.progress import BatchProgress
+    from compactctl.views.results.batch_files import DetailFiles
+    from compactctl.views.terminal.progress import BatchProgress
 
     with DetailFiles(messages_out, rounds_out) as details:
         with BatchProgress() as progress:

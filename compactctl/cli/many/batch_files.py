@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.reports.registry import function_at
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import append_lines
 from compactctl.store.publish.publish import write_output
+from compactctl.views.registry import function_at
 
 PARQUET, JUNIT = "parquet", "junit"
 # Format -> the function that makes a text of a result.
 _TEXTS = {
-    "csv": "rows.batch:batch_csv",
-    "jsonl": "rows.batch:batch_jsonl",
-    "md": "ci.markdown:batch_markdown",
-    JUNIT: "ci.junit:batch_junit",
+    "csv": "results.batch_files:batch_csv",
+    "jsonl": "results.batch_files:batch_jsonl",
+    "md": "results.batch_files:batch_markdown",
+    JUNIT: "results.batch_files:batch_junit",
 }
 REPORT_FORMATS = (PARQUET, *_TEXTS)
 RUNNERS = ("github", "azure", "gitlab")
@@ -36,7 +36,7 @@ def report_format(path: str, asked: str | None) -> str:
 def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> BatchResult:
     """Write a report. Raises UsageError and DiskError as ``write_output`` does."""
     if kind == PARQUET:
-        from compactctl.reports.parquet.batch import write_report
+        from compactctl.views.results.batch_files import write_report
 
         warnings = write_report(result.rows, path, force=force)
     else:
@@ -56,7 +56,7 @@ def annotate(result: BatchResult, runner: str) -> None:
 
     On GitHub the page of totals goes to the summary of the step, unless that is full.
     """
-    from compactctl.reports.ci.annotations import batch_annotations, runner_of
+    from compactctl.views.results.batch_files import batch_annotations, runner_of
 
     chosen = runner_of(os.environ) if runner == "auto" else runner
     if chosen not in RUNNERS:

@@ -13,7 +13,7 @@ from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.commands.batch.report import ReportOptions, report
 
 if TYPE_CHECKING:
-    from compactctl.reports.html.choice import PageChoice
+    from compactctl.commands.output_files import PageChoice
 
 _HELP = """Show what the reports of batches say together.
 
@@ -75,7 +75,7 @@ def report_command(
     page = ready_page(page, (*paths, *filter(None, (baseline, merge))), force=force)
     result = report(options)
     if merge is not None:
-        from compactctl.reports.parquet.batch import write_values
+        from compactctl.views.results.batch_files import write_values
 
         values = [row.values for row in result.rows]
         result = replace(result, merged=merge, warnings=write_values(values, merge, force=force))

@@ -141,8 +141,8 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
 def _only_compacted(sessions: "SessionFinder") -> str | None:
     """Return the one transcript of this folder that was compacted, after saying which it is."""
     from compactctl.commands.loading.candidates import candidates
-    from compactctl.reports.rendering.screen import tell
-    from compactctl.reports.rendering.text import line_text
+    from compactctl.views.terminal.screen import tell
+    from compactctl.views.terminal.text import line_text
 
     files = candidates(Path.cwd(), compacted=True)
     if len(files.found) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
@@ -158,8 +158,8 @@ def _path_of(
 ) -> str:
     """Return the path that was chosen, after saying which; list choices and end without one."""
     from compactctl.commands.sessions.references import SessionChoices
-    from compactctl.reports.rendering.screen import tell
-    from compactctl.reports.terminal.sessions import chosen_line
+    from compactctl.views.results.sessions import chosen_line
+    from compactctl.views.terminal.screen import tell
 
     if isinstance(found, SessionChoices):
         _show_choices(context, found)
@@ -205,8 +205,8 @@ def _piped() -> str:
 def _list_all(context: click.Context, choices: "SessionChoices | None", *, compacted: bool) -> None:
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
     from compactctl.commands.loading.candidates import candidates
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.candidates import candidates_terminal
+    from compactctl.views.results.sessions import candidates_terminal
+    from compactctl.views.terminal.screen import Screen
 
     files = candidates(Path.cwd(), compacted=compacted)
     has_sessions = choices is not None and bool(choices.rows)
@@ -228,8 +228,8 @@ def _typed_options(context: click.Context, reference: str | None = None) -> Sequ
 
 
 def _show_choices(context: click.Context, choices: "SessionChoices") -> None:
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.sessions import choices_terminal
+    from compactctl.views.results.sessions import choices_terminal
+    from compactctl.views.terminal.screen import Screen
 
     options = _typed_options(context, context.params.get("path"))
     Screen(error=True).show(*choices_terminal(choices, context.command_path, options))

@@ -26,7 +26,7 @@ def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several opti
     measure = MeasureOptions(**values)
     warning = unlisted_model(measure)
     if warning:
-        from compactctl.reports.rendering.screen import tell
+        from compactctl.views.terminal.screen import tell
 
         tell(f"warning: {warning}")
     return measure

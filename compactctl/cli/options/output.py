@@ -7,7 +7,7 @@ import click
 
 from compactctl.cli.opt import ONE_RUN, OUTPUT, SHOWN, WRITES, Opt, OptGroup, flag, is_typed, opt
 from compactctl.errors import UsageError
-from compactctl.reports.registry import OUTPUTS, TERMINAL
+from compactctl.views.registry import OUTPUTS, TERMINAL
 
 F = TypeVar("F", bound=Callable[..., Any])
 L = TypeVar("L", bound=str)

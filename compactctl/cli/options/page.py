@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from compactctl.cli.opt import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES, OptGroup, flag, opt
 from compactctl.cli.options.output import STANDARD_STREAM
-from compactctl.commands.report_file import check_report
+from compactctl.commands.output_files import PageChoice, check_report
 from compactctl.errors import UsageError
-from compactctl.reports.html.choice import PageChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -38,7 +38,7 @@ def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
 
 
 def _print_file(profile: "Profile") -> None:
-    from compactctl.reports.rendering.screen import Verbatim, print_screen
-    from compactctl.reports.rendering.text import safe_text
+    from compactctl.views.terminal.screen import Verbatim, print_screen
+    from compactctl.views.terminal.text import safe_text
 
     print_screen([Verbatim(safe_text(profile.text).removesuffix("\n"))])

@@ -10,8 +10,8 @@ from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.stages import each_stage_option
 from compactctl.commands.reference.stages import StageInfo, stages
-from compactctl.reports.registry import TERMINAL
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.views.registry import TERMINAL
 
 # Carries the options of all stages, for their help.
 _options = click.Command(None, params=[*each_stage_option(*ALL_STAGES)])

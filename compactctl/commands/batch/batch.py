@@ -18,8 +18,8 @@ from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.batch.tasks import tasks_of
 from compactctl.commands.loading.discover import Choice, Input, discover
+from compactctl.commands.output_files import check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.details import FileDetails
 from compactctl.errors import NoInputError
 from compactctl.store.cache.results import ResultCache, cache_path

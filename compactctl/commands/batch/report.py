@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from compactctl.commands.batch.columns import ReportRow, read_report, read_reports
-from compactctl.commands.report_file import check_report
+from compactctl.commands.output_files import check_report
 from compactctl.history.categories import Category
 from compactctl.model.exact import exact
 

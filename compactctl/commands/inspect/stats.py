@@ -6,7 +6,7 @@ from typing import Literal
 
 from compactctl.commands.inspect.life import Timeline, timeline_of
 from compactctl.commands.loading.load import InputOptions, check_strict, scan
-from compactctl.commands.report_file import check_report
+from compactctl.commands.output_files import check_report
 from compactctl.commands.sizing.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,

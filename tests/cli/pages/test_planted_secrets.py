@@ -15,7 +15,7 @@ from examples import LONG
 from planted_secrets import PLANTED, PlantedSecret
 
 from compactctl.errors import UsageError
-from compactctl.reports.failure import error_line
+from compactctl.views.failure import error_line
 
 ACCOUNT = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/"
 COUNTER = """

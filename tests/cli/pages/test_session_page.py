@@ -10,7 +10,7 @@ from cli.pages.reading import Page, document_of, page_of
 from compactctl.commands.inspect.life import OVERHEAD
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.costs import UNSEEN
-from compactctl.reports.html.session_charts import ORDER
+from compactctl.views.pages.session import ORDER
 
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat"]
 MOST_BYTES = 2_000_000

@@ -7,7 +7,7 @@ import pytest
 from cli.asking import Ask, Sample
 from cli.screens.terminal import run_on_terminal
 
-from compactctl.reports.rendering.tables import cell_width
+from compactctl.views.terminal.tables import cell_width
 
 
 @pytest.fixture

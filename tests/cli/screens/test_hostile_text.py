@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.reports.rendering.text import one_line, path_name, safe_text, shell_path
+from compactctl.views.terminal.text import one_line, path_name, safe_text, shell_path
 
 HOSTILE = (
     "[/nope] [bold]loud[/bold] [link=http://example.com]x[/link] :smile: "

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 from compactctl.cli.group import COMMANDS
 from compactctl.profiles.library import PROFILES
-from compactctl.reports.rendering.encoding_fallback import PLAIN, register
-from compactctl.reports.rendering.json_document import dump_json
-from compactctl.reports.rendering.runner_commands import inert
-from compactctl.reports.rendering.tables import number, table, table_lines, text
-from compactctl.reports.rendering.text import one_line, safe_text, shell_path
+from compactctl.views.encode import dump_json
+from compactctl.views.terminal.screen import PLAIN, register
+from compactctl.views.terminal.tables import number, table, table_lines, text
+from compactctl.views.terminal.text import inert, one_line, safe_text, shell_path
 
 HOSTILE = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=2)), max_size=8).map("".join)
 # Whole commands, one after another, for places where a random text seldom begins a line.

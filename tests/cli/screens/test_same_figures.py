@@ -28,6 +28,7 @@ from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions, measure
@@ -35,13 +36,12 @@ from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import breakdown
 from compactctl.history.conversations import conversations_of
 from compactctl.profiles.library import built_in
-from compactctl.reports.html.choice import PageChoice
-from compactctl.reports.html.session import stats_page
-from compactctl.reports.json.check import check_document
-from compactctl.reports.json.compact import compact_document
-from compactctl.reports.json.stats import stats_document
 from compactctl.store.places import Machine
 from compactctl.tokens.trigger import NEVER
+from compactctl.views.pages.session import stats_page
+from compactctl.views.results.check import check_document
+from compactctl.views.results.compact import compact_document
+from compactctl.views.results.stats import stats_document
 
 SEVERAL = SAMPLES / "openai-chat-conversations.jsonl"
 Talk = Sequence[dict[str, Any]]

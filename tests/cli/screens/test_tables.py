@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.reports.rendering.screen import Fact, Facts, item_lines
-from compactctl.reports.rendering.tables import (
-    bar,
-    cell_width,
-    number,
-    table,
-    table_lines,
-    text,
-)
+from compactctl.views.terminal.screen import Fact, Facts, item_lines
+from compactctl.views.terminal.tables import bar, cell_width, number, table, table_lines, text
 
 COLUMNS = (
     number("Tokens"),

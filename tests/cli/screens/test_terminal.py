@@ -19,7 +19,7 @@ from cli.screens.terminal import (
     run_piped,
 )
 
-from compactctl.reports.rendering.tables import cell_width
+from compactctl.views.terminal.tables import cell_width
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 COMMANDS = (

@@ -10,12 +10,12 @@ from compactctl.cli.options.values import ShareRange
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.commands.planning.run_stages import part_of
 from compactctl.model.exact import exact, fraction_of
-from compactctl.reports.rendering.text import limit_text, share_beyond
 from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.file_budget import file_budget
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, parse_trigger
+from compactctl.views.terminal.text import limit_text, share_beyond
 
 HUNDRED = conversation(assistant("a" * 100))
 METER = Meter(CharsCounter(1.0))

@@ -1,1 +1,0 @@
-"""Result values as something to look at: terminal, JSON, Parquet."""

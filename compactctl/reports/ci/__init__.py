@@ -1,1 +1,0 @@
-"""Results as CI systems read them."""

@@ -1,1 +1,0 @@
-"""What clients run beside a session, as JSON documents."""

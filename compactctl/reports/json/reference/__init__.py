@@ -1,1 +1,0 @@
-"""Models, stages, profiles and settings as JSON documents."""

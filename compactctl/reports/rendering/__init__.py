@@ -1,1 +1,0 @@
-"""What reports are made with: screen, tables, safe text, JSON documents, progress."""

@@ -1,1 +1,0 @@
-"""What authors of agent harnesses ask, on a terminal."""

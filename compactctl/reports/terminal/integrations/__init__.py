@@ -1,1 +1,0 @@
-"""What clients run beside a session, as they expect it, and on a terminal."""

@@ -1,1 +1,0 @@
-"""What is told of many transcripts, on a terminal."""

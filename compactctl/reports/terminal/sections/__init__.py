@@ -1,1 +1,0 @@
-"""Parts that several results on a terminal are made of."""

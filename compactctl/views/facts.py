@@ -1,0 +1,231 @@
+"""What reports of different commands say alike: how figures were measured, what grew."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from compactctl.commands.forking.written import Written
+from compactctl.commands.sizing.context_size import ContextSize
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.usage.health import Health
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.fit import Base, Fit, Limits, fit_of
+from compactctl.views.terminal.screen import Fact, TextStyle
+from compactctl.views.terminal.text import (
+    line_text,
+    one_line,
+    plural,
+    share_text,
+    shell_path,
+    size_text,
+)
+
+# What levels and gates refer to, whoever the client is.
+BASES: Mapping[Base, str] = {
+    "client": "where its client compacts",
+    "window": "the window",
+    "available": "the available input",
+}
+# Of reports of compactions.
+BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
+# What ``resolve_model`` calls a model that nobody named.
+_UNNAMED = "unknown"
+
+
+def counter_text(measured: Measure) -> str:
+    """Return the counter and how far its counts can be trusted."""
+    counter, model = measured.counter, measured.model
+    is_own = model.exact and counter.id == model.counter
+    if counter.exactness == "exact" and not is_own:
+        return f"{counter.id} (exact for this vocabulary, which is not known to be the model's)"
+    return f"{counter.id} ({counter.exactness})"
+
+
+def model_text(measured: Measure) -> str:
+    """Return the model and, where the tables do not list it, what is used instead."""
+    model = measured.model
+    if model.known:
+        return f"model {one_line(model.name)}"
+    if model.name == _UNNAMED:
+        return "no model is recorded; name it with --model"
+    if model.inferred:
+        return f"model {one_line(model.name)} is not listed; measured as {one_line(model.match)}"
+    return f"model {one_line(model.name)} is not listed; set --counter and --window"
+
+
+def window_facts(measured: Measure) -> Iterator[Fact]:
+    """Yield the context window, with its source, and what of it is free for input."""
+    budget = measured.budget
+    yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
+    yield from reserve_facts(budget)
+    yield Fact("available input", tokens_text(budget.available))
+
+
+def reserve_facts(budget: Budget) -> Iterator[Fact]:
+    """Yield what of a window is not for input."""
+    yield Fact("output reserve", tokens_text(budget.output_reserve))
+    if budget.usable != 1:
+        left = budget.window - budget.output_reserve - budget.available
+        yield Fact("safety margin", tokens_text(left))
+
+
+def base_text(limits: Limits) -> str:
+    """Return what levels and gates refer to."""
+    if limits.base == "client" and limits.client is not None:
+        is_late = limits.due_at != limits.compacts_at
+        return f"where {limits.client.name} {'should compact' if is_late else 'compacts'}"
+    return BASES[limits.base]
+
+
+def tokens_text(count: int) -> str:
+    """Return a number of tokens, aligned with others of its kind."""
+    return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
+
+
+def carried_text(lines: int) -> str:
+    """Return that lines were appended to a transcript while it was worked on, and kept."""
+    were = "line was" if lines == 1 else "lines were"
+    return f"{lines:,} {were} appended meanwhile; carried over"
+
+
+def utc_text(seconds: float | None) -> str | None:
+    """Return a time as ISO 8601; None without one, and for one that no calendar has."""
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+# Only of what is more than the window.
+TOO_LARGE = "does not fit"
+
+
+def fit_facts(measured: Measure, tokens: int) -> Iterator[Fact]:
+    """Yield the window, then what lies below it: the client's own compaction, or a reserve."""
+    budget, limits = measured.budget, measured.limits
+    yield Fact("window", _filled(budget.window, tokens))
+    yield Fact("", one_line(budget.source))
+    if limits.base == "available":
+        yield from reserve_facts(budget)
+        yield Fact("available input", _filled(budget.available, tokens))
+        return
+    fit = fit_of(tokens, limits)
+    if limits.client is not None:
+        yield Fact(limits.client.name, f"{limits.compacts_at:>11,}: {_compaction(fit)}")
+        yield from _assumption(limits)
+    if fit.answer is not None:
+        where = "beside the window" if budget.for_input and fit.fits else "left"
+        yield Fact("for the answer", f"{fit.answer:>11,} {where}")
+
+
+def _assumption(limits: Limits) -> Iterator[Fact]:
+    """Yield what the client takes the window for where it does not know the model."""
+    if limits.assumed is None:
+        return
+    window = limits.budget.window
+    text = f"it does not know the model, and takes its window to be {limits.assumed:,}"
+    if limits.compacts_at is not None and limits.compacts_at > window:
+        text += f": too late for {window:,}"
+    yield Fact("", text)
+
+
+def _filled(limit: int, tokens: int) -> str:
+    """Return how full a limit is; all of it where it is nothing."""
+    share = share_text(tokens / limit if limit else 1.0)
+    left = limit - tokens
+    rest = f"{left:,} left" if left >= 0 else f"{-left:,} too many"
+    return f"{limit:>11,}: {share} used, {rest}"
+
+
+def _compaction(fit: Fit) -> str:
+    when = f"in {fit.until_compaction:,}" if fit.until_compaction else "now"
+    return f"compacts by itself {when}"
+
+
+_VERDICTS: dict[str, tuple[str, TextStyle]] = {
+    "as expected": ("as expected", ""),
+    "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
+}
+
+
+def request_text(tokens: int, unreported: str) -> str:
+    """Return the size of a request; ``unreported`` tells why there is more, if there is."""
+    return f"{tokens_text(tokens)} or more" if unreported else tokens_text(tokens)
+
+
+def unread_facts(unread: str) -> Iterator[Fact]:
+    """Yield what text was not read, as ``unread_text`` says it, if that was much."""
+    if unread:
+        yield Fact("incomplete", line_text(unread), "bold red")
+
+
+def doubt_facts(size: ContextSize) -> Iterator[Fact]:
+    """Yield what a client sends beside what is counted, where that is not known."""
+    yield from _unreported(size)
+    if size.range is not None:
+        least, most = size.range
+        yield Fact("", f"between {least:,} and {most:,}: {size.unsure}")
+
+
+def _unreported(size: ContextSize) -> Iterator[Fact]:
+    if not size.unreported:
+        return
+    reported = "no reported usage is believed" if size.doubt else "nothing was reported"
+    what = f"{reported}: what {size.unreported} sends beside is not known"
+    if size.usual is not None:
+        usual = size.usual
+        beside = f"{usual.usual:,}, in nine of ten sessions {usual.least:,} to {usual.most:,}"
+        what = f"{what}, usually {beside}"
+        yield Fact(
+            "", f"about {size.total + usual.usual:,} with system prompt and tools (estimate)"
+        )
+    yield Fact("", what)
+
+
+def health_facts(found: Health | None) -> Iterator[Fact]:
+    """Yield how the counts compare with what was reported between requests, if anything was."""
+    if found is None:
+        return
+    if found.verdict == "too few":
+        steps = "step with enough in it" if found.steps == 1 else "steps with enough in them"
+        yield Fact("health check", f"{found.steps:>11,} {steps}: too few to check the counts by")
+    elif found.verdict == "content missing":
+        figure = f"{found.missing:>11,} of {found.checked:,} large steps were reported"
+        text = f"{figure} with much more than is in the file: content is missing"
+        yield Fact("health check", text, "yellow")
+    else:
+        steps = plural(found.steps, "step")
+        figure = f"{found.ratio:>11.2f} reported for each counted token, over {steps}"
+        verdict, style = _VERDICTS[found.verdict]
+        yield Fact("health check", f"{figure}: {verdict}", style)
+
+
+def written_text(written: Written, n_bytes: int | None = None, before: int = 0) -> str:
+    """Return what was written where; ``n_bytes`` is its size, ``before`` what was there of it."""
+    output = line_text(written.output)
+    if written.appended_lines:
+        lines = plural(written.appended_lines, "line")
+        size = "" if n_bytes is None else f" ({size_text(n_bytes - before)})"
+        return f"appended {lines}{size} to {output}; all before them is as it was"
+    return f"wrote {output}" if n_bytes is None else f"wrote {output} ({size_text(n_bytes)})"
+
+
+def undo_text(written: Written) -> str:
+    """Return the command that undoes what was written."""
+    insist = " --while-open" if written.undo_insists else ""
+    return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
+
+
+def beside_texts(written: Written) -> Iterator[str]:
+    """Yield what is to be known of the session that it was made of."""
+    if written.forked_from:
+        yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
+    if written.carried_lines:
+        yield carried_text(written.carried_lines)
+
+
+def continue_texts(command: str | None) -> Iterator[str]:
+    """Yield how to go on with a session, nothing where there is none."""
+    if command:
+        yield f"continue with: {line_text(command)}"

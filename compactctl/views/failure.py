@@ -1,0 +1,79 @@
+"""What a user sees when something went wrong: one line, or a report when we are at fault."""
+
+import errno
+import platform
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from compactctl import __version__
+from compactctl.errors import CompactctlError
+from compactctl.views.terminal.text import safe_text
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def error_line(error: CompactctlError) -> str:
+    """Return an error that compactctl raised on purpose; it says where, what and what to do.
+
+    It is one line whatever it quotes: a file's name may have line ends in it.
+    """
+    return safe_text(_masked(f"compactctl: {error}").replace("\n", "\\n"))
+
+
+def _masked(message: str) -> str:
+    """Mask what a message quotes of a command line, a setting or a file; loaded when it is due."""
+    from compactctl.summaries.by_model.secrets import masked
+
+    return masked(message)
+
+
+def usage_line(error: click.ClickException) -> str:
+    """Return a mistake on the command line and where to look it up."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    place = context.command_path if context else "compactctl"
+    message = error.format_message().strip().removesuffix(".")
+    message = message[:1].lower() + message[1:]
+    message = _masked(" ".join(message.split()))
+    return safe_text(f"{place}: {message}; see {place} --help")
+
+
+def system_line(error: OSError) -> str:
+    """Return what the system refused to do, most often to write to standard output."""
+    where = f"{error.filename}: " if error.filename else "standard output: "
+    otherwise = "check the file and its disk" if error.filename else "redirect it to a file"
+    what_to_do = "make room and run it again" if error.errno in _FULL else otherwise
+    return safe_text(f"compactctl: {where}{error.strerror or error}; {what_to_do}")
+
+
+def state_line(error: BaseException) -> str:
+    """Return what is on disk after work was broken off; its notes say what was done before."""
+    return safe_text("; ".join(getattr(error, "__notes__", ())) or "nothing is half written")
+
+
+def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
+    """Return a report that holds no content of any transcript: places, versions, options."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = (
+        f"compactctl: an internal error; {state_line(error)}. Please report these lines:",
+        f"  compactctl {__version__}, Python {platform.python_version()}, {sys.platform}",
+        f"  command: {' '.join(_command(arguments))}",
+        f"  {type(error).__name__}",
+        *(f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames),
+    )
+    return safe_text("\n".join(lines))
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    """Return the command's name and the names of the options, no values and no paths."""
+    options = [each.partition("=")[0] for each in arguments[1:] if each.startswith("-")]
+    return [*(each for each in arguments[:1] if each.isalpha()), *options]
+
+
+def _place(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(_PACKAGE)) if path.is_relative_to(_PACKAGE) else path.name

@@ -1,0 +1,70 @@
+"""What grew since an earlier report, in words."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthFinding
+from compactctl.views.encode import fields_of
+from compactctl.views.terminal.text import line_text, plural, share_text
+
+_GROWTH: Mapping[Figure, str] = {
+    "context": "the median request",
+    "reread": "the share of files read again",
+    "tools": "the share of tools",
+}
+
+
+_NO_PROJECT = "files without a project"
+# Names of projects in one line.
+_SHOWN = 3
+
+
+def growth_lines(
+    growth: BaselineComparison, tolerance: float, name: Callable[[str], str] = line_text
+) -> Iterator[str]:
+    """Yield what grew, or that nothing did, and what could not be compared.
+
+    ``name`` is how a project is called.
+    """
+
+    def called(project: str) -> str:
+        return name(project) if project else _NO_PROJECT
+
+    yield from (_rise_text(rise, called(rise.project)) for rise in growth.rises)
+    for project in growth.recounted:
+        yield (
+            f"{called(project)}: counted with another counter than in the baseline, so nothing is "
+            "known of growth; write the baseline again"
+        )
+    if not growth.compared and not growth.recounted:
+        yield "nothing could be compared: no project is both here and in the baseline"
+    elif not growth.fails:
+        compared = plural(len(growth.compared), "project")
+        yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
+    yield from (f"{called(project)}: not in the baseline" for project in growth.added)
+    if growth.gone:
+        gone = plural(len(growth.gone), "project")
+        yield f"{gone} of the baseline not measured: {', '.join(map(called, growth.gone[:_SHOWN]))}"
+
+
+def _rise_text(rise: GrowthFinding, project: str) -> str:
+    if rise.figure == "context":
+        before, after = f"{rise.before:,.0f}", f"{rise.after:,.0f}"
+    else:
+        before, after = share_text(rise.before), share_text(rise.after)
+    return f"{project}: {_GROWTH[rise.figure]} grew from {before} to {after}"
+
+
+def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:
+    """Return the fields of a document, null without a baseline."""
+    if growth is None:
+        return {"growth": None, "comparedProjects": None}
+    return {
+        "growth": [fields_of(rise) for rise in growth.rises],
+        "comparedProjects": {
+            "compared": list(growth.compared),
+            "recounted": list(growth.recounted),
+            "added": list(growth.added),
+            "gone": list(growth.gone),
+        },
+    }

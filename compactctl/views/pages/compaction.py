@@ -1,0 +1,299 @@
+"""``compact`` as a page: before and after, and the fate of every message."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from pathlib import PurePath
+
+from compactctl.commands.compact.compared import ComparedMessage, Comparison
+from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.output_files import PageChoice
+from compactctl.commands.planning.explain import MessageFate
+from compactctl.history.categories import Category
+from compactctl.history.usage.costs import UNSEEN
+from compactctl.model.operation import StageRecord
+from compactctl.views.facts import base_text
+from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
+from compactctl.views.pages.page import PageNames, holds_texts, page_of, shown_texts
+from compactctl.views.pages.session_lists import MOST_MESSAGES, anchor_of, request_pieces
+from compactctl.views.terminal.graph import short_count
+from compactctl.views.terminal.text import one_line, path_name
+
+FATES: tuple[MessageFate, ...] = ("kept", "rewritten", "written", "hidden")
+_MOST_COLUMNS = 720
+_HEADROOM = 1.14
+_LINES = 2
+# How much of a message is shown while it is folded, in characters.
+_BEGINNING = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FateStrip:
+    """The messages in a row, before above after, and which one each column leads to."""
+
+    before: Chart
+    after: Chart
+    targets: tuple[str, ...]
+    shared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FateRow:
+    """A message, what became of it and why; ``now`` is what it says since it was rewritten."""
+
+    anchor: str
+    line: int
+    role: str
+    says: str
+    fate: MessageFate
+    why: str
+    tokens: int
+    tokens_after: int
+    text: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FateCount:
+    """How many messages have a fate, with their tokens before and after."""
+
+    fate: MessageFate
+    messages: int
+    before: int
+    after: int
+
+
+def listed_fates(compared: Comparison) -> list[int]:
+    """Return the indices of the messages on a page: all, or the largest where there are many."""
+    indices = range(len(compared.messages))
+    if len(indices) <= MOST_MESSAGES:
+        return list(indices)
+
+    def size(at: int) -> int:
+        row = compared.messages[at].explained
+        return max(row.tokens, row.tokens_after)
+
+    return sorted(nlargest(MOST_MESSAGES, indices, key=size))
+
+
+def fate_counts(compared: Comparison) -> list[FateCount]:
+    """Return how many messages have each fate that occurs."""
+    rows = [each.explained for each in compared.messages]
+    counts = (
+        FateCount(
+            fate=fate,
+            messages=sum(row.fate == fate for row in rows),
+            before=sum(row.tokens for row in rows if row.fate == fate),
+            after=sum(row.tokens_after for row in rows if row.fate == fate),
+        )
+        for fate in FATES
+    )
+    return [count for count in counts if count.messages]
+
+
+def fate_strip(compared: Comparison, listed: Sequence[int]) -> FateStrip | None:
+    """Return the listed messages as bars, several side by side as one; None without any."""
+    if not listed:
+        return None
+    shared = -(-len(listed) // _MOST_COLUMNS)
+    groups = [listed[at : at + shared] for at in range(0, len(listed), shared)]
+    rows = [each.explained for each in compared.messages]
+    before = [_tokens_by_fate((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
+    after = [
+        _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
+    ]
+    top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
+    return FateStrip(
+        before=_chart("messages before", before, top),
+        after=_chart("messages after", after, top),
+        targets=tuple(
+            anchor_of(max(group, key=lambda at: max(rows[at].tokens, rows[at].tokens_after)))
+            for group in groups
+        ),
+        shared=shared,
+    )
+
+
+def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for fate, tokens in rows:
+        sizes[fate] = sizes.get(fate, 0) + tokens
+    return sizes
+
+
+def _chart(label: str, columns: Sequence[Mapping[str, int]], top: float) -> Chart:
+    return Chart(
+        label=label,
+        columns=len(columns),
+        areas=tuple(areas(columns, FATES, top)),
+        grid=grid(top, short_count, _LINES),
+    )
+
+
+def fate_rows(
+    compared: Comparison, listed: Sequence[int], choice: PageChoice, names: PageNames
+) -> tuple[list[FateRow], int | None]:
+    """Return the listed messages, and after how many characters their texts are cut, if any."""
+    chosen = [compared.messages[at] for at in listed]
+    rewritten = [each for each in chosen if each.explained.fate == "rewritten"]
+    said = [each.before or each.after for each in chosen]
+    now = [each.after for each in rewritten]
+    texts, cut = shown_texts([each for each in (*said, *now) if each is not None], choice)
+    anew = dict(zip((each.explained.id for each in rewritten), texts[len(said) :], strict=True))
+    rows = [
+        _row(at, each, text, anew.get(each.explained.id, ""), choice, names)
+        for at, each, text in zip(listed, chosen, texts[: len(said)], strict=True)
+    ]
+    return rows, cut
+
+
+def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
+    at: int,
+    each: ComparedMessage,
+    text: str,
+    now: str,
+    choice: PageChoice,
+    names: PageNames,
+) -> FateRow:
+    told = each.explained
+    by = f"by {told.stage}" if told.stage else ""
+    reason = "" if choice.redact else names.line(told.reason)
+    return FateRow(
+        anchor=anchor_of(at),
+        line=told.line,
+        role=told.role,
+        says=one_line(text, _BEGINNING) or ", ".join(map(names.tool, told.tools)),
+        fate=told.fate,
+        why=": ".join(filter(None, (" ".join(filter(None, (told.fate, by))), reason))),
+        tokens=told.tokens,
+        tokens_after=told.tokens_after,
+        text=text,
+        now=now,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRow:
+    """What a stage did, and why it did that."""
+
+    name: str
+    outcome: str
+    before: int
+    after: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """Something that a summary lost or made up, and where it was said."""
+
+    kind: str
+    where: str
+    text: str
+
+
+def compact_page(result: CompactResult, choice: PageChoice) -> str:
+    """Return the page; the result was asked for with its messages compared."""
+    compared = result.compared
+    if compared is None:
+        raise ValueError("a page is drawn from compared messages, which were not asked for")
+    names = PageNames(choice)
+    listed = listed_fates(compared)
+    rows, cut = fate_rows(compared, listed, choice, names)
+    return page_of(
+        "compaction",
+        {
+            "title": _title(result, choice, names),
+            "facts": list(_facts(result, choice, names)),
+            "holds": list(holds_texts(choice, cut, len(compared.messages) - len(listed))),
+            "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
+            "result": result,
+            **_bars(result, compared.before, compared.after),
+            "stages": [_stage(record, choice, names) for record in result.stages],
+            "strip": fate_strip(compared, listed),
+            "fates": fate_counts(compared),
+            "audited": len(result.audits),
+            "lost": list(_lost(result, choice, names)),
+            "rows": rows,
+            "most": max((max(row.tokens, row.tokens_after) for row in rows), default=1) or 1,
+            "redacted": choice.redact,
+            "class_of": class_of,
+            "percent": percent,
+        },
+    )
+
+
+def _title(result: CompactResult, choice: PageChoice, names: PageNames) -> str:
+    if choice.redact:
+        return f"a compaction of {result.format}"
+    name = path_name(result.path) if result.path == "-" else PurePath(result.path).name
+    return f"{names.line(name)}, compacted"
+
+
+def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
+    if not choice.redact and result.path != "-":
+        yield names.line(result.path)
+    yield result.format
+    yield f"{result.messages_before:,} messages before, {result.messages_after:,} after"
+    if not choice.redact:
+        yield f"profile {names.line(result.profile.name)}"
+    yield from names.measured(result.measure)
+    if result.operation and not result.dry_run:
+        yield f"operation {result.operation}"
+
+
+def _bars(
+    result: CompactResult, before: Mapping[Category, int], after: Mapping[Category, int]
+) -> dict[str, object]:
+    """Return the values of the two bars, which have one scale."""
+    window = result.measure.budget.window
+    whole = max(window, result.largest_before, result.largest_after, 1)
+    kinds = _kinds(before, result.largest_before), _kinds(after, result.largest_after)
+    return {
+        "window": window,
+        "window_at": percent(window, whole),
+        "target_at": percent(result.limit, whole),
+        "base": "the target" if result.target else base_text(result.measure.limits),
+        "bars": (
+            (
+                "before",
+                result.largest_before,
+                request_pieces(kinds[0], result.largest_before, whole),
+            ),
+            ("after", result.largest_after, request_pieces(kinds[1], result.largest_after, whole)),
+        ),
+        "legend": list(kinds[0] | kinds[1]),
+    }
+
+
+def _kinds(counted: Mapping[Category, int], whole: int) -> dict[str, int]:
+    """Return the tokens by category, with what a request holds beside them."""
+    kinds: dict[str, int] = {name: tokens for name, tokens in counted.items() if tokens}
+    return {**kinds, UNSEEN: max(0, whole - sum(kinds.values()))}
+
+
+def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> StageRow:
+    outcome: str = record.outcome.replace("-", " ")
+    if record.outcome == "applied":
+        outcome = f"{record.hidden:,} hidden, {record.replaced:,} rewritten"
+    return StageRow(
+        name=record.name,
+        outcome=outcome,
+        before=record.tokens_before,
+        after=record.tokens_after,
+        detail="" if choice.redact else names.line(record.detail),
+    )
+
+
+def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[AuditRow]:
+    """Yield what the audits found; redacted, what kind of thing it is and where it was said."""
+
+    def said(text: str) -> str:
+        return "" if choice.redact else names.line(text)
+
+    for each in result.audits:
+        for loss in each.audit.lost:
+            yield AuditRow(kind=f"{loss.kind} lost", where=str(loss.spot), text=said(loss.text))
+        for claim in each.audit.invented or ():
+            where = f"line {claim.row} of the summary"
+            yield AuditRow(kind=f"{claim.kind} made up", where=where, text=said(claim.text))

@@ -1,0 +1,353 @@
+"""``batch`` and ``report`` as a page: how large sessions are, which are the worst, what grows."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import takewhile
+
+from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.batch.columns import ReportRow, report_row, table_values
+from compactctl.commands.batch.report import (
+    BaselineComparison,
+    ReportResult,
+    ReportSummary,
+    RowGroup,
+    by_week,
+    summarize,
+)
+from compactctl.commands.output_files import PageChoice
+from compactctl.views.facts import BEFORE_AND_AFTER
+from compactctl.views.growth import growth_lines
+from compactctl.views.pages.drawing import (
+    SERIES,
+    Bar,
+    BarList,
+    Chart,
+    areas,
+    class_of,
+    grid,
+    percent,
+    series,
+)
+from compactctl.views.pages.page import PageNames, holds_names, page_of
+from compactctl.views.results.batch_files import status_text
+from compactctl.views.terminal.graph import short_count
+from compactctl.views.terminal.text import plural, share_text
+
+# Two years; what is older is left out.
+MOST_WEEKS = 104
+_HEADROOM = 1.14
+_OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectWeeks:
+    """Tokens by week, those of the largest projects each, and the same as rows of a table.
+
+    ``classes`` are those of the areas by their names; ``titles`` begin with the week, its files
+    and their median request.
+    """
+
+    chart: Chart
+    classes: Mapping[str, str]
+    first: str
+    last: str
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def class_of(self, name: str) -> str:
+        """Return the class of an area."""
+        return self.classes[name]
+
+
+def project_weeks(
+    rows: Sequence[ReportRow], whole: Sequence[RowGroup], names: PageNames
+) -> ProjectWeeks | None:
+    """Return the weeks from the first to the last; None unless there are two.
+
+    ``whole`` are the weeks of all projects together.
+    """
+    found = by_week(rows)
+    weeks = _all_weeks(list(found))
+    if len(weeks) < 2:  # noqa: PLR2004 - nothing grows in one
+        return None
+    shown = _largest(group for week in weeks for group in found.get(week, ()))
+    medians = {group.name: group for group in whole}
+    labels = {project: names.project(project) for project in shown}
+    columns = [_column(found.get(week, ()), labels) for week in weeks]
+    order = [*labels.values(), _OTHERS]
+    order = [name for name in order if any(column.get(name) for column in columns)]
+    top = _HEADROOM * max(sum(column.values()) for column in columns)
+    return ProjectWeeks(
+        chart=Chart(
+            label="tokens by week and project, also in the table below",
+            columns=len(weeks),
+            areas=tuple(areas(columns, order, top)),
+            grid=grid(top, short_count),
+        ),
+        classes={
+            name: "c-other" if name == _OTHERS else series(at) for at, name in enumerate(order)
+        },
+        first=weeks[0],
+        last=weeks[-1],
+        titles=("Week", "Files", "Median request", *order),
+        rows=tuple(
+            _row(medians.get(week), week, column, order)
+            for week, column in zip(weeks, columns, strict=True)
+        )[::-1],
+    )
+
+
+def _row(
+    whole: RowGroup | None, week: str, column: Mapping[str, int], order: Sequence[str]
+) -> tuple[str, ...]:
+    told = ("", "") if whole is None else (f"{whole.files:,}", f"{whole.context:,}")
+    return (week, *told, *(f"{column.get(name, 0):,}" for name in order))
+
+
+def _all_weeks(known: Sequence[str]) -> list[str]:
+    """Return all weeks from the first known one to the last, the newest at most."""
+    if not known:
+        return []
+    last = _monday(known[-1])
+    first = max(_monday(known[0]), last - timedelta(weeks=MOST_WEEKS - 1))
+    return list(_weeks(first, last))
+
+
+def _weeks(day: date, last: date) -> Iterator[str]:
+    while day <= last:
+        year, week, _ = day.isocalendar()
+        yield f"{year}-W{week:02}"
+        day += timedelta(weeks=1)
+
+
+def _monday(week: str) -> date:
+    year, number = week.split("-W")
+    return date.fromisocalendar(int(year), int(number), 1)
+
+
+def _largest(groups: Iterator[RowGroup]) -> list[str]:
+    sizes: dict[str, int] = {}
+    for group in groups:
+        sizes[group.name] = sizes.get(group.name, 0) + group.tokens
+    return sorted(sizes, key=lambda name: (-sizes[name], name))[:SERIES]
+
+
+def _column(found: Sequence[RowGroup], labels: Mapping[str, str]) -> dict[str, int]:
+    column: dict[str, int] = {}
+    for group in found:
+        name = labels.get(group.name, _OTHERS)
+        column[name] = column.get(name, 0) + group.tokens
+    return column
+
+
+_ROWS = 20
+_FAILURES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedRow:
+    """A file that failed, and why."""
+
+    name: str
+    code: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTable:
+    """Groups of files as rows, and how many there are beside those."""
+
+    title: str
+    noun: str
+    rows: tuple[tuple[str, ...], ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesFound:
+    """What a page is made of, whichever command found it."""
+
+    rows: Sequence[ReportRow]
+    summary: ReportSummary
+    growth: BaselineComparison | None
+    tolerance: float
+
+
+def report_page(result: ReportResult, choice: PageChoice) -> str:
+    """Return the page of a report of batches."""
+    return _page(
+        FilesFound(
+            rows=result.rows,
+            summary=result.summary,
+            growth=result.growth,
+            tolerance=result.tolerance,
+        ),
+        choice,
+    )
+
+
+def batch_page(result: BatchResult, choice: PageChoice) -> str:
+    """Return the page of a batch."""
+    rows = tuple(report_row(table_values(row)) for row in result.rows)
+    return _page(
+        FilesFound(
+            rows=rows,
+            summary=summarize(rows),
+            growth=result.growth,
+            tolerance=result.tolerance,
+        ),
+        choice,
+    )
+
+
+def _page(found: FilesFound, choice: PageChoice) -> str:
+    names, summary = PageNames(choice), found.summary
+    failed = [row for row in found.rows if row.status == "failed"]
+    return page_of(
+        "many",
+        {
+            "title": plural(summary.files - summary.statuses.get("skipped", 0), "transcript"),
+            "facts": [
+                f"{count:,} {names.line(status_text(name))}"
+                for name, count in summary.statuses.items()
+            ]
+            + [BEFORE_AND_AFTER] * bool(summary.saved),
+            "holds": list(holds_names(choice)),
+            "is_summed": summary.is_summed,
+            "tokens": summary.tokens,
+            "saved": summary.saved,
+            "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",
+            "percentiles": list(summary.percentiles.items()),
+            "sizes": _sizes(summary),
+            "weeks": project_weeks(found.rows, summary.weeks, names),
+            "worst": _worst(found.rows, choice, names),
+            "lists": [
+                each
+                for each in (
+                    _shares("What it is made of", summary.categories.items(), summary.tokens),
+                    _shares("Tools", _tools(summary, names), summary.tokens),
+                )
+                if each.rows
+            ],
+            "groups": [each for each in _groups(summary, names) if each.rows],
+            "growth": None
+            if found.growth is None
+            else list(growth_lines(found.growth, found.tolerance, names.project)),
+            "is_grown": found.growth is not None and found.growth.fails,
+            "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
+            "more_failures": max(0, len(failed) - _FAILURES),
+        },
+    )
+
+
+def _sizes(summary: ReportSummary) -> BarList:
+    """Return how many files there are of each size."""
+    most = max((each.files for each in summary.bins), default=1)
+    return BarList(
+        title="Size of the next request",
+        note="transcripts by the tokens of their next request",
+        rows=tuple(
+            Bar(
+                label=f"{each.least:,} to {each.below:,}",
+                figure=f"{each.files:,}",
+                width=percent(each.files, most),
+                name="s-0",
+            )
+            for each in summary.bins
+        ),
+    )
+
+
+def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> BarList:
+    """Return the files with the largest requests, called by their paths below what all share."""
+    told = sorted(rows, key=lambda row: (-row.context, row.path))
+    told = [row for row in told if row.context]
+    most = max((row.context for row in told), default=1)
+    folder = "" if choice.redact else _shared_folder([row.path for row in told])
+    below = f", of files below {names.line(folder)}" if folder else ""
+    return BarList(
+        title="The largest",
+        note=f"tokens of the next request{below}",
+        rows=tuple(
+            Bar(
+                label=names.file(row.path.removeprefix(folder)),
+                figure=f"{row.context:,}",
+                width=percent(row.context, most),
+                name="s-1" if row.status in {"over", "flagged"} else "s-0",
+                note="" if row.status in {"ok", "unchanged"} else names.line(row.status),
+            )
+            for row in told[:_ROWS]
+        ),
+        rest=f"and {plural(len(told) - _ROWS, 'smaller one')}" if len(told) > _ROWS else "",
+        paths=True,
+    )
+
+
+def _shared_folder(paths: Sequence[str]) -> str:
+    """Return how all paths begin, up to the end of a folder's name."""
+    first, last = min(paths, default=""), max(paths, default="")
+    pairs = zip(first, last, strict=False)
+    start = first[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
+    return start[: max(start.rfind("/"), start.rfind("\\")) + 1]
+
+
+def _tools(summary: ReportSummary, names: PageNames) -> Iterable[tuple[str, int]]:
+    """Return the tokens by tool; redacted, those of one kind together."""
+    found: dict[str, int] = {}
+    for tool, tokens in summary.tools.items():
+        name = names.tool(tool)
+        found[name] = found.get(name, 0) + tokens
+    return found.items()
+
+
+def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList:
+    found = sorted(((size, name) for name, size in sizes if size), reverse=True)
+    most = max((size for size, _ in found), default=1)
+    is_kind = title != "Tools"
+    return BarList(
+        title=title,
+        note="tokens of all transcripts",
+        rows=tuple(
+            Bar(
+                label=name,
+                figure=f"{size:,}",
+                width=percent(size, most),
+                name=class_of(name) if is_kind else class_of("tool results"),
+                note=share_text(size / whole) if whole else "",
+            )
+            for size, name in found[:_ROWS]
+        ),
+        rest=f"and {plural(len(found) - _ROWS, 'other')}" if len(found) > _ROWS else "",
+    )
+
+
+def _groups(summary: ReportSummary, names: PageNames) -> Iterator[GroupTable]:
+    yield _table("Projects", summary.projects[:_ROWS], len(summary.projects), names.project)
+    yield _table("Models", summary.models[:_ROWS], len(summary.models), names.model)
+
+
+def _table(
+    title: str, groups: Sequence[RowGroup], count: int, name: Callable[[str], str]
+) -> GroupTable:
+    return GroupTable(
+        title=title,
+        noun=title.removesuffix("s"),
+        rows=tuple(
+            (
+                name(group.name),
+                f"{group.files:,}",
+                f"{group.tokens:,}",
+                f"{group.context:,}",
+                share_text(group.reread),
+                share_text(group.tools),
+            )
+            for group in groups
+        ),
+        more=count - len(groups),
+    )
+
+
+def _failed(row: ReportRow, choice: PageChoice, names: PageNames) -> FailedRow:
+    why = "" if choice.redact else names.line(row.error)
+    return FailedRow(name=names.file(row.path), code=row.exit_code, why=why)

@@ -1,0 +1,234 @@
+"""A page from a template: one file that holds all it needs and allows itself nothing else."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from html import escape
+from importlib.resources import files
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from compactctl.commands.output_files import PageChoice
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.toolnames import kind_of
+from compactctl.model.message import Message
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.publish.publish import write_output
+from compactctl.store.publish.sealed_text import is_sealed_text, sealed_text
+from compactctl.summaries.by_model.secrets import masked
+from compactctl.tokens.meter import part_texts
+from compactctl.views.facts import counter_text, model_text
+from compactctl.views.results.view import part_text
+from compactctl.views.terminal.text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+_TEMPLATES = files("compactctl.views.pages") / "templates"
+
+
+def page_of(template: str, values: dict[str, object]) -> str:
+    """Return a page; whatever the values hold is text in it, and nothing is ever run or loaded.
+
+    Beside its own style and script, which it names by their digests, its policy allows nothing:
+    no network, no image, no form, no style or handler in an attribute.
+    """
+    style, script = _read("page.css"), _read("page.js")
+    policy = "; ".join((
+        "default-src 'none'",
+        f"style-src {_digest(style)}",
+        f"script-src {_digest(script)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ))  # fmt: skip
+    made = _environment().get_template(f"{template}.html.jinja")
+    page: str = made.render(**values, policy=policy, style=style, script=script)
+    return page
+
+
+def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
+    """Write a page, whole or not at all; return warnings. Raises as ``write_output`` does.
+
+    A page that compactctl wrote, and nobody changed, gives way.
+    """
+    return write_output(
+        FileSystem(),
+        Path(choice.path),
+        Content.of((sealed_text(page.encode("utf-8", "backslashreplace")),)),
+        force=choice.force or is_sealed_text(Path(choice.path)),
+    )
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(_read),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _read(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the source expression of a text (CSP level 2, 4.2.4)."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+# What all texts of a page may take, in bytes, and after how many characters each is cut for that:
+# with what is drawn beside them a page stays below 2 MB.
+TEXT_BYTES = 700_000
+_CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
+# Endings of names that tell a language and nothing else.
+_ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
+_NAME_WIDTH = 160
+# What counters of a user's own are called on a shared page, by how their names begin.
+_OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
+# Most tokens have fewer characters; of a longer one the beginning is enough to know it.
+_LONGEST_TOKEN = 2_000
+
+
+class PageNames:
+    """Names of files, tools and models as they are, or what is left of them on a shared page."""
+
+    def __init__(self, choice: PageChoice) -> None:
+        self._redact = choice.redact
+        self._mask = choice.mask
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def file(self, path: str) -> str:
+        """Return a file's name; redacted, its number and what language it is in."""
+        if not self._redact:
+            return self.line(path)
+        ending = PurePath(path).suffix
+        told = f" ({ending})" if _ENDING.fullmatch(ending) else ""
+        return f"file {self._number('file', path)}{told}"
+
+    def project(self, project: str) -> str:
+        """Return a project's name; redacted, its number."""
+        return f"project {self._number('project', project)}" if self._redact else self.line(project)
+
+    def profile(self, path: str) -> str:
+        """Return the path of a user's own profile; redacted, its number."""
+        return f"profile {self._number('profile', path)}" if self._redact else self.line(path)
+
+    def tool(self, tool: str) -> str:
+        """Return a tool's name; redacted, that of the kind that many clients have, or a number."""
+        if not self._redact:
+            return self.line(tool) or "(unnamed)"
+        return kind_of(tool) or f"tool {self._number('tool', tool)}"
+
+    def model(self, model: str) -> str:
+        """Return a model's name; redacted, that it is one."""
+        return "another model" if self._redact else self.line(model)
+
+    def measured(self, measured: Measure) -> Iterator[str]:
+        """Yield what was counted with, and the model; redacted, the row of the built-in table.
+
+        A model's name may hold an account or a deployment, as ARNs do.
+        """
+        counter = measured.counter
+        text = counter_text(measured).removeprefix(counter.id)
+        yield f"counted with {self.counter(counter.id)}{text}"
+        if not self._redact:
+            yield self.line(model_text(measured))
+        elif measured.model.rule == "name":
+            yield f"model {measured.model.match}"
+        else:
+            yield "another model"
+
+    def counter(self, counter: str) -> str:
+        """Return what a counter is called; redacted, nothing of a command or a file."""
+        called = next(
+            (told for kind, told in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
+        )
+        return called if self._redact and called else self.line(counter)
+
+    def line(self, text: str) -> str:
+        """Return a text on one line, without the secrets in it."""
+        return one_line(masked(text) if self._mask else text, _NAME_WIDTH)
+
+    def _number(self, kind: str, name: str) -> int:
+        same = sum(known == kind for known, _ in self._numbers)
+        return self._numbers.setdefault((kind, name), same + 1)
+
+
+def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[str], int | None]:
+    """Return the text of each message, and after how many characters its parts are cut, if any.
+
+    Redacted, all texts are "".
+    """
+    if choice.redact:
+        return [""] * len(messages), None
+    longest = max(
+        (len(text) for m in messages for p in m.parts for text in part_texts(p)), default=0
+    )
+    for cut in _cuts(messages):
+        shown = [_text(message, cut=cut, mask=choice.mask) for message in messages]
+        if sum(map(_size, shown)) <= TEXT_BYTES:
+            return shown, cut if longest > cut else None
+    return [""] * len(messages), 0
+
+
+def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
+    """Yield what is on a page and what is not, for those who pass it on.
+
+    ``cut`` is that of ``shown_texts``, ``unlisted`` how many messages are not on the page.
+    """
+    if choice.redact:
+        yield (
+            "This page holds figures only: no text of the transcript, and no names of files or of "
+            "tools that are not common."
+        )
+        return
+    yield "This page holds texts of the transcript, names of files and tools."
+    if choice.mask:
+        yield "What looks like a key, token or password is masked; nothing finds every secret."
+    if cut is not None:
+        yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
+    if unlisted > 0:
+        yield f"The {unlisted:,} smallest messages are not listed."
+
+
+def holds_names(choice: PageChoice) -> Iterator[str]:
+    """Yield what is on a page of figures about files."""
+    if choice.redact:
+        yield "This page holds figures only: no names of files or projects."
+        return
+    yield "This page holds figures, and names of files and projects; no text of the transcripts."
+
+
+def _cuts(messages: Sequence[Message]) -> Sequence[int]:
+    """Return the cuts that can be enough: each leaves no more letters than there is room for."""
+    lengths = [len(text) for m in messages for p in m.parts for text in part_texts(p)]
+    return [cut for cut in _CUTS if sum(min(cut, length) for length in lengths) <= TEXT_BYTES]
+
+
+def _text(message: Message, *, cut: int, mask: bool) -> str:
+    """Return what a message says; names of tools and files in it are masked with the rest."""
+    shown = partial(_shown, cut=cut, mask=mask)
+    text = "\n".join(part_text(part, shown) for part in message.parts)
+    return masked(text) if mask else text
+
+
+def _shown(text: str, *, cut: int, mask: bool) -> str:
+    """Return the beginning of a text; what a cut parts is masked as a whole."""
+    begun = text[: cut + _LONGEST_TOKEN]
+    begun = masked(begun) if mask else begun
+    kept = safe_text(begun[:cut])
+    rest = len(text) - cut
+    return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
+
+
+def _size(text: str) -> int:
+    return len(escape(text).encode("utf-8", "backslashreplace"))

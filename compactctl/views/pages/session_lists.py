@@ -1,0 +1,236 @@
+"""What a session's next request holds, as lists on a page: categories, tools, files, messages."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from compactctl.commands.inspect.life import Timeline, TimelineFile, TimelineMessage
+from compactctl.commands.inspect.stats import StatsResult
+from compactctl.commands.sizing.context_size import ContextSize
+from compactctl.views.pages.drawing import Bar, BarList, Piece, across, class_of, percent
+from compactctl.views.pages.page import PageNames
+from compactctl.views.terminal.text import one_line, plural, share_text
+
+_ROWS = 10
+# How much of a message is shown while it is folded, in characters.
+_BEGINNING = 90
+# More are not put on a page, which a browser would have to lay out.
+MOST_MESSAGES = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRow:
+    """The reads of a file along the session: where, in per cent, and whether shown again later."""
+
+    name: str
+    reads: tuple[tuple[float, bool, str], ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRow:
+    """A message on a page."""
+
+    anchor: str
+    place: str
+    role: str
+    says: str
+    name: str
+    tokens: int
+    width: float
+    sent_from: int | None
+    is_sent: bool
+    text: str
+
+
+def request_rows(result: StatsResult) -> dict[str, int]:
+    """Return the tokens of the next request by what they are, the most first, the error last."""
+    rows = (*result.categories.items(), *_inferred(result.size))
+    ordered = sorted(rows, key=lambda row: (row[0] == "unexplained", -row[1]))
+    return {name: tokens for name, tokens in ordered if tokens}
+
+
+def _inferred(size: ContextSize) -> Iterator[tuple[str, int]]:
+    yield "overhead", size.overhead
+    yield "missing history", size.missing
+    yield "restored", size.restored
+    yield "hidden reasoning", size.hidden_reasoning
+    yield "frames", size.frames
+    yield "unexplained", size.unexplained
+
+
+def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[Piece]:
+    """Return the rows as stretches of a bar that is ``whole`` tokens long, ``tokens`` of it full.
+
+    What was counted too much is nothing that can be drawn; the others are shorter for it.
+    """
+    sizes = {name: size for name, size in rows.items() if size > 0}
+    share = tokens / max(1, sum(sizes.values()))
+    pieces, at = [], 0.0
+    for name, size in sizes.items():
+        width = percent(size * share, whole)
+        pieces.append(Piece(name=name, at=round(at, 3), width=width, tokens=size))
+        at += width
+    return pieces
+
+
+def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
+    """Return the rows of the next request as a list."""
+    most = max((*rows.values(), 1))
+    return BarList(
+        title="By kind",
+        note="",
+        rows=tuple(
+            Bar(
+                label=name,
+                figure=f"{tokens:,}",
+                note=share_text(tokens / max(1, whole)),
+                width=percent(max(0, tokens), most),
+                name=class_of(name),
+            )
+            for name, tokens in rows.items()
+        ),
+    )
+
+
+def tool_bars(result: StatsResult, names: PageNames) -> BarList:
+    """Return the tools by what their calls and results take."""
+    uses = [(use.call_tokens + use.result_tokens, use) for use in result.breakdown.tools]
+    most = max((tokens for tokens, _ in uses), default=1)
+    rows = tuple(
+        Bar(
+            label=names.tool(use.tool),
+            figure=f"{tokens:,}",
+            note=plural(use.calls, "call")
+            + (f", {plural(use.errors, 'error')}" * bool(use.errors)),
+            width=percent(tokens, most),
+            name=class_of("tool results"),
+        )
+        for tokens, use in uses[:_ROWS]
+    )
+    rest = [tokens for tokens, _ in uses[_ROWS:]]
+    return BarList(
+        title="By tool", note="Calls and results together.", rows=rows, rest=_rest(rest, "tool")
+    )
+
+
+def file_bars(timeline: Timeline, names: PageNames) -> BarList:
+    """Return the files by what reads of them take."""
+    files = [file for file in timeline.files if file.tokens]
+    most = max((file.tokens for file in files), default=1)
+    rows = tuple(
+        Bar(
+            label=names.file(file.path),
+            figure=f"{file.tokens:,}",
+            note=plural(len(file.reads), "read"),
+            width=percent(file.tokens, most),
+            name=class_of("file reads"),
+            target=anchor_of(file.reads[-1]),
+        )
+        for file in files[:_ROWS]
+    )
+    rest = [file.tokens for file in files[_ROWS:]]
+    return BarList(
+        title="By file",
+        note="Reads of files that the next request still holds.",
+        rows=rows,
+        rest=_rest(rest, "file"),
+        paths=True,
+    )
+
+
+def message_bars(timeline: Timeline, names: PageNames) -> BarList:
+    """Return the largest messages of the next request."""
+    sent = [(at, each) for at, each in enumerate(timeline.messages) if each.is_sent]
+    largest = nlargest(_ROWS, sent, key=lambda row: (row[1].tokens, -row[0]))
+    most = max((each.tokens for _, each in largest), default=1)
+    shown = {at for at, _ in largest}
+    return BarList(
+        title="By message",
+        note="",
+        rows=tuple(
+            Bar(
+                label=f"{place_of(timeline, at)} · {_kind(each, names)}",
+                figure=f"{each.tokens:,}",
+                width=percent(each.tokens, most),
+                name=class_of(each.category),
+                target=anchor_of(at),
+            )
+            for at, each in largest
+        ),
+        rest=_rest([each.tokens for at, each in sent if at not in shown], "message"),
+    )
+
+
+def _rest(sizes: Sequence[int], noun: str) -> str:
+    return f"and {plural(len(sizes), f'other {noun}')} with {sum(sizes):,}" if sizes else ""
+
+
+def _kind(each: TimelineMessage, names: PageNames) -> str:
+    return ", ".join((each.message.role, *map(names.tool, each.tools)))
+
+
+def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[ReadRow], int]:
+    """Return the files that were read most often, and how many more were read twice or more."""
+    again = [file for file in timeline.files if len(file.reads) > 1]
+    again.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
+    return [_read_row(file, timeline, names) for file in again[:_ROWS]], max(0, len(again) - _ROWS)
+
+
+def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> ReadRow:
+    covered = len(file.covered)
+    note = f"{len(file.reads):,} reads" + (f", {covered:,} shown again later" if covered else "")
+    count = max(1, len(timeline.rounds.rounds))
+    reads = tuple(
+        (
+            across((timeline.messages[at].first_round or count) - 1, count),
+            at in file.covered,
+            anchor_of(at),
+        )
+        for at in file.reads
+    )
+    return ReadRow(name=names.file(file.path), reads=reads, note=note)
+
+
+def place_of(timeline: Timeline, index: int) -> str:
+    """Return where a message stands: its line, or its number where all stand on one line."""
+    lines = timeline.messages[index].message.line, timeline.messages[-1].message.line
+    if lines == (0, 0):
+        return f"message {index + 1:,}"
+    return f"line {lines[0] + 1:,}"
+
+
+def anchor_of(index: int) -> str:
+    """Return the name by which a message is found on its page."""
+    return f"m{index + 1}"
+
+
+def chosen_messages(timeline: Timeline) -> list[int]:
+    """Return the indices of the messages on a page: all, or the largest where there are many."""
+    indices = range(len(timeline.messages))
+    if len(indices) <= MOST_MESSAGES:
+        return list(indices)
+    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: timeline.messages[at].tokens))
+
+
+def message_rows(
+    timeline: Timeline, chosen: Iterable[int], texts: Iterable[str], names: PageNames
+) -> list[MessageRow]:
+    """Return the messages with their texts."""
+    most = max((each.tokens for each in timeline.messages), default=1)
+    return [
+        MessageRow(
+            anchor=anchor_of(at),
+            place=place_of(timeline, at),
+            role=timeline.messages[at].message.role,
+            says=one_line(text, _BEGINNING)
+            or ", ".join(map(names.tool, timeline.messages[at].tools)),
+            name=class_of(timeline.messages[at].category),
+            tokens=timeline.messages[at].tokens,
+            width=percent(timeline.messages[at].tokens, most),
+            sent_from=timeline.messages[at].first_round,
+            is_sent=timeline.messages[at].is_sent,
+            text=text,
+        )
+        for at, text in zip(chosen, texts, strict=True)
+    ]

@@ -1,0 +1,147 @@
+"""``archives`` on a terminal."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from compactctl.commands.archives.archives import ArchivesResult
+from compactctl.commands.archives.found import SessionArchive
+from compactctl.commands.verify.finding import Finding, Severity, TranscriptState
+from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
+from compactctl.views.encode import encoded, record
+from compactctl.views.results.sessions import project_text
+from compactctl.views.terminal.screen import Accent, ScreenItem, TextStyle
+from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.terminal.text import (
+    age_text,
+    line_text,
+    one_line,
+    path_name,
+    plural,
+    shell_path,
+    size_text,
+)
+
+_COLUMNS = (
+    text("Session", "start", least=20),
+    text("Written", spare=1),
+    number("Operations", spare=2),
+    number("Size"),
+    text("Note"),
+)
+
+
+def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per archive, and what they come to."""
+    if not result.archives:
+        yield f"there are none like that below {_folder_text(result)}"
+        return
+    yield table(_COLUMNS, [_cells(each, result) for each in result.archives])
+    yield ""
+    told = f"{plural(len(result.archives), 'archive')}, {size_text(result.n_bytes)}"
+    if result.options.forget:
+        yield f"would forget {told}: dry run" if result.options.dry_run else f"forgot {told}"
+        return
+    yield f"{told}, below {_folder_text(result)}"
+    dead = sum(each.is_dead for each in result.archives)
+    if dead:
+        gone = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
+        yield f"{gone}; forget their archives with: compactctl archives --dead --forget"
+
+
+def archives_messages(result: ArchivesResult) -> Iterator[str]:
+    """Yield what could not be read."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
+def _folder_text(result: ArchivesResult) -> str:
+    return project_text(result.folder, str(result.machine.home))
+
+
+def _cells(archive: SessionArchive, result: ArchivesResult) -> tuple[str, ...]:
+    return (
+        project_text(str(archive.session), str(result.machine.home)),
+        age_text(result.options.now - archive.modified),
+        f"{archive.operations:,}",
+        size_text(archive.n_bytes),
+        "" if result.options.forget else _note(archive),
+    )
+
+
+def _note(archive: SessionArchive) -> str:
+    if archive.is_moved:
+        return "session was moved"
+    return "session is gone" if archive.is_dead else ""
+
+
+def archives_document(result: ArchivesResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.archives/1",
+        "folder": result.folder,
+        "bytes": result.n_bytes,
+        "forgotten": result.options.forget and not result.options.dry_run,
+        "dryRun": result.options.dry_run,
+        "archives": [_archive(each, result) for each in result.archives],
+        "warnings": list(result.warnings),
+    }
+
+
+def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
+    written = datetime.fromtimestamp(archive.modified, UTC).isoformat(timespec="seconds")
+    return {
+        "session": str(archive.session),
+        "sessionExists": None if result.options.forget else not archive.is_dead,
+        "folder": str(archive.folder),
+        "operations": archive.operations,
+        "bytes": archive.n_bytes,
+        "writtenAt": written,
+    }
+
+
+_STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
+    "damaged": "bold red",
+    "changed": "yellow",
+    "unknown": "yellow",
+    "repairable": "yellow",
+}
+_FINDING_WIDTH = 1_000
+
+
+def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
+    """Yield what to print: each transcript with what was found, then how many of which kind."""
+    for verified in result.transcripts:
+        yield Accent(_verdict(verified), _STYLES.get(verified.verdict, ""))
+        for repair in verified.repaired:
+            yield f"  repaired: {one_line(repair, _FINDING_WIDTH)}"
+        for finding in verified.findings:
+            line = f"  {finding.severity}: {one_line(finding.text, _FINDING_WIDTH)}"
+            yield Accent(line, _STYLES.get(finding.severity, ""))
+    yield ""
+    counts = ", ".join(f"{count:,} {name}" for name, count in result.verdicts.items() if count)
+    yield f"{plural(len(result.transcripts), 'compacted transcript')}: {counts}"
+    first = next((each for each in result.transcripts if each.verdict == "repairable"), None)
+    if first is not None:
+        yield f"repair with: compactctl verify --repair {shell_path(first.path)}"
+
+
+def _verdict(verified: VerifiedTranscript) -> str:
+    what = plural(verified.operations, "operation")
+    read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
+    return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"
+
+
+def verify_document(result: VerifyResult) -> dict[str, Any]:
+    """Return the document."""
+    fields = ("exit_code", "looked_at", "verdicts", "transcripts")
+    return {"schema": "compactctl.verify/1", **record(result, only=fields)}
+
+
+@encoded.register
+def _transcript(verified: VerifiedTranscript) -> dict[str, Any]:
+    return record(verified, n_bytes="archivedBytes", on_disk="archiveBytes")
+
+
+@encoded.register
+def _finding(finding: Finding) -> dict[str, Any]:
+    return record(finding, without=("rename",))

@@ -1,0 +1,269 @@
+"""``audit`` on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compactctl.auditing.finds import LOSS_KINDS, Audit, Invention, Loss, LossKind, SecondLook
+from compactctl.commands.audit.result import AuditedCompaction, AuditResult, AuditVerdict
+from compactctl.summaries.extract.passages import Spot
+from compactctl.views.encode import encoded, measure_fields, record
+from compactctl.views.facts import counter_text
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.terminal.text import line_text, one_line, path_name, plural
+
+NOTE = (
+    "Words were compared, not understood: what is told in other words may be listed as lost, and "
+    "what is named need not be remembered."
+)
+_KINDS: Mapping[LossKind, str] = {
+    "rule": "rule",
+    "task": "open task",
+    "file": "changed file",
+    "error": "error",
+    "identifier": "identifier",
+    "read": "read file",
+}
+_VERDICTS: Mapping[AuditVerdict, str] = {
+    "audited": "",
+    "sealed": "its summary is encrypted or not in the file; nobody can tell what it lost",
+    "gone": "what it stands for is not in the file; nothing can be compared",
+}
+_TEXT_WIDTH = 400
+
+
+def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per compaction, then what was found in each."""
+    if not result.compactions:
+        yield f"{path_name(result.path)}: no compaction in it"
+        return
+    yield Accent(
+        f"{path_name(result.path)}: {plural(len(result.compactions), 'compaction')}", "bold"
+    )
+    yield f"counted with {counter_text(result.measure)}"
+    yield ""
+    yield from _overview(result.compactions)
+    for count, compaction in enumerate(result.compactions, 1):
+        yield from _details(count, compaction, result.top)
+    yield ""
+    yield NOTE
+
+
+def audit_messages(result: AuditResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.failed:
+        yield f"the audit failed: {', '.join(result.failed)}"
+
+
+def _overview(compactions: Sequence[AuditedCompaction]) -> Iterator[ScreenItem]:
+    columns = (
+        number("No"),
+        text("By", spare=4),
+        text("At"),
+        number("Before", spare=3),
+        number("After", spare=5),
+        number("Rules"),
+        number("Tasks", spare=2),
+        number("Files"),
+        number("Errors", spare=1),
+        number("Names"),
+        number("Invented"),
+        number("Looks"),
+    )
+    yield table(columns, [_row(n, each) for n, each in enumerate(compactions, 1)])
+    yield "lost of what was known; claims without a source; looks at what was seen before, of all"
+
+
+def _row(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
+    audit = compaction.audit
+    start = (
+        str(count),
+        compaction.writer,
+        _ref(compaction.spot),
+        f"{compaction.tokens_before:,}",
+        f"{compaction.tokens_after:,}",
+    )
+    if audit is None:
+        return (*start, *("?" * 7))
+    invented = "?" if audit.invented is None else f"{len(audit.invented):,}"
+    kinds = (kind for kind in LOSS_KINDS if kind != "read")
+    losses = (_share(audit, kind) for kind in kinds)
+    return (*start, *losses, invented, f"{len(audit.rereads):,}/{audit.looks:,}")
+
+
+def _share(audit: Audit, kind: LossKind) -> str:
+    if audit.invented is None:
+        return "?"
+    return f"{len(audit.lost_of(kind)):,}/{audit.known.get(kind, 0):,}"
+
+
+def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[ScreenItem]:
+    audit = compaction.audit
+    stages = f" ({', '.join(compaction.stages)})" if compaction.stages else ""
+    yield ""
+    yield Accent(f"{count}  {compaction.writer}{stages} at {_ref(compaction.spot)}", "bold")
+    yield Facts(tuple(_facts(compaction)))
+    if audit is None:
+        return
+    yield from _losses(audit, top)
+    yield from _inventions(audit, top)
+    yield from _rereads(audit, top)
+
+
+def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
+    if compaction.verdict != "audited":
+        yield Fact("verdict", _VERDICTS[compaction.verdict], "yellow")
+    before, after = f"{compaction.tokens_before:,}", f"{compaction.tokens_after:,}"
+    summary = f", {compaction.summary_tokens:,} of them its summary"
+    written = summary if compaction.summary_tokens else ""
+    yield Fact("tokens", f"{before} became {after}{written}")
+    if compaction.restored_tokens:
+        yield Fact("restored", f"{compaction.restored_tokens:,} tokens by the client itself")
+    audit = compaction.audit
+    if audit is None:
+        return
+    if audit.invented is not None:
+        lost, known = len(audit.lost_of("read")), audit.known.get("read", 0)
+        yield Fact("read files", f"{lost:,} of {known:,} are named nowhere any more")
+    if audit.looks:
+        yield Fact(
+            "looked again",
+            f"{len(audit.rereads):,} of {plural(audit.looks, 'look')} afterwards, "
+            f"{audit.reread_tokens:,} of {audit.look_tokens:,} tokens",
+        )
+
+
+def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
+    shown = [loss for kind in LOSS_KINDS for loss in audit.lost_of(kind)[:top]]
+    if not shown:
+        return
+    columns = (
+        text("Lost"),
+        text("At"),
+        text("What", "end", least=20),
+        text("Again"),
+    )
+    yield ""
+    yield table(columns, [_loss_row(loss) for loss in shown])
+    more = len(audit.lost) - len(shown)
+    if more:
+        yield f"and {more:,} more; see --top and --json"
+
+
+def _loss_row(loss: Loss) -> tuple[str, ...]:
+    again = _ref(loss.again) if loss.again else ""
+    note = f" ({loss.note})" if loss.note else ""
+    return (_KINDS[loss.kind], _ref(loss.spot), one_line(loss.text + note, _TEXT_WIDTH), again)
+
+
+def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
+    if not audit.invented:
+        return
+    columns = (text("Invented"), number("Line"), text("What the summary says", "end", least=20))
+    rows = [
+        (each.kind, f"{each.row:,}", one_line(each.text, _TEXT_WIDTH))
+        for each in audit.invented[:top]
+    ]
+    yield ""
+    yield table(columns, rows)
+    yield "found nowhere before the compaction; lines are those of the summary"
+    if len(audit.invented) > top:
+        yield f"and {len(audit.invented) - top:,} more; see --top and --json"
+
+
+def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
+    if not audit.rereads:
+        return
+    columns = (
+        text("Looked"),
+        text("Seen"),
+        number("Tokens"),
+        text("At what it had seen before", "start", least=20),
+    )
+    largest = sorted(audit.rereads, key=lambda each: -each.tokens)[:top]
+    rows = [
+        (_ref(each.spot), _ref(each.first), f"{each.tokens:,}", one_line(each.what, _TEXT_WIDTH))
+        for each in largest
+    ]
+    yield ""
+    yield table(columns, rows)
+    if len(audit.rereads) > top:
+        yield f"and {len(audit.rereads) - top:,} smaller ones; see --top and --json"
+
+
+def _ref(spot: Spot) -> str:
+    return f"{spot.unit}{spot.number}"
+
+
+KINDS: Mapping[LossKind, str] = {
+    "rule": "rules",
+    "task": "tasks",
+    "file": "files",
+    "error": "errors",
+    "identifier": "identifiers",
+    "read": "reads",
+}
+"""The names of the lists that losses stand in."""
+
+
+def audit_document(result: AuditResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.audit/1",
+        "path": result.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        **record(result, only=("fail_on", "failed", "compactions", "warnings")),
+    }
+
+
+@encoded.register
+def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
+    return {
+        "writer": compaction.writer,
+        **encoded(compaction.spot),
+        **record(compaction, without=("writer", "spot")),
+    }
+
+
+@encoded.register
+def audit_fields(audit: Audit) -> dict[str, Any]:
+    """Return what an audit found as an object."""
+    readable = audit.invented is not None
+    known = {KINDS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
+    lost = {KINDS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
+    return {
+        "known": known if readable else None,
+        "lost": lost if readable else None,
+        **record(audit, only=("invented", "rereads", "reread_tokens", "looks", "look_tokens")),
+    }
+
+
+@encoded.register
+def _loss(loss: Loss) -> dict[str, Any]:
+    return {"text": loss.text, **encoded(loss.spot), **record(loss, only=("note", "again"))}
+
+
+@encoded.register
+def _invention(invention: Invention) -> dict[str, Any]:
+    return record(invention, row="summaryLine")
+
+
+@encoded.register
+def _second_look(look: SecondLook) -> dict[str, Any]:
+    return {
+        "what": look.what,
+        **encoded(look.spot),
+        **record(look, only=("first", "tokens"), first="seen"),
+    }
+
+
+@encoded.register
+def _spot(spot: Spot) -> dict[str, int | None]:
+    """Where something stands: its line in a file, or its message in a document."""
+    is_line = spot.unit == "L"
+    return {
+        "line": spot.number if is_line else None,
+        "message": None if is_line else spot.number,
+    }

@@ -1,0 +1,348 @@
+"""A batch as commands of CI runners, which show the worst files beside the change.
+
+Commands as their makers document them: GitHub's workflow commands, Azure's logging commands and
+GitLab's sections. What stands in them from outside is escaped so that it cannot end them.
+"""
+
+import csv
+import io
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePath
+from types import TracebackType
+from typing import Self
+from xml.etree import ElementTree as ET
+
+from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.batch.columns import FILES_VERSION, METADATA, TABLE_TYPES, table_values
+from compactctl.commands.batch.row import BatchRow, Flag
+from compactctl.commands.sizing.details import FileDetails, MessageDetails
+from compactctl.views.results.rounds import TYPES as ROUND_TYPES
+from compactctl.views.results.rounds import round_row
+from compactctl.views.table_file import TableFile, write_table
+from compactctl.views.terminal.text import line_text, plural, share_text, size_text
+
+WORST = 10
+_STATUS_WORDS = {"skipped": "not a transcript"}
+
+
+def status_text(status: str) -> str:
+    """Return what a status is called where users read it."""
+    return _STATUS_WORDS.get(status, status)
+
+
+def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
+    """Return the rows that fail the batch, the most severe first, ten at most."""
+    failing = sorted(
+        (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
+    )
+    return tuple(islice(failing, WORST))
+
+
+def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
+    """Return what ``--fail-on`` names of a row, which may be over a limit as well."""
+    return tuple(flag for flag in row.flags if flag in fail_on)
+
+
+def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    """Say on one line all that a row fails for; "" when it does not."""
+    if row.status == "failed":
+        return row.error or "failed"
+    return "; ".join(_gates(row, fail_on))
+
+
+def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
+    if row.status == "over":
+        share = f"{row.used or 0:.0%} of {row.base_tokens or 0:,} ({row.base})"
+        yield f"the next request holds {row.context or 0:,} tokens, {share}"
+    flags = gated_flags(row, fail_on)
+    if flags:
+        yield f"found: {', '.join(flags)}"
+    if "opaque" in flags and row.unread:
+        yield row.unread
+
+
+# Runner -> the variable that it sets for every job.
+VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
+RUNNERS = tuple(VARIABLES)
+_TITLE = "compactctl batch"
+# A file and what it fails for, each on one line.
+_Finding = tuple[str, str]
+# Azure's, from its documentation of logging commands; GitHub's, from its toolkit.
+_AZURE = {"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"}
+_GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
+
+
+def runner_of(variables: Mapping[str, str]) -> str:
+    """Return the runner that these environment variables are of, "" for none that is known."""
+    return next((name for name, variable in VARIABLES.items() if variables.get(variable)), "")
+
+
+def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
+    """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
+    findings = [
+        (line_text(row.path), _finding_text(row, result.fail_on)) for row in worst(result.rows)
+    ]
+    if findings:
+        yield from _RUNNERS[runner](findings)
+
+
+def _github(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        file = _escaped(path, _GITHUB_PROPERTY)
+        yield f"::error file={file},title={_TITLE}::{_escaped(message, _GITHUB)}"
+
+
+def _azure(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        source = _escaped(path, _AZURE)
+        yield f"##vso[task.logissue type=error;sourcepath={source}]{_escaped(message, _AZURE)}"
+
+
+def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
+    now = int(time.time())
+    files = plural(len(findings), "file")
+    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {files}"
+    yield from (message for _, message in findings)
+    yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
+
+
+def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    found = finding(row, fail_on)
+    return line_text(found if row.path in found else f"{row.path}: {found}")
+
+
+def _escaped(text: str, table: Mapping[str, str]) -> str:
+    return "".join(table.get(letter, letter) for letter in text)
+
+
+_RUNNERS: Mapping[str, Callable[[Sequence[_Finding]], Iterator[str]]] = {
+    "github": _github,
+    "azure": _azure,
+    "gitlab": _gitlab,
+}
+
+
+# What XML 1.0 has no way to write.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def batch_junit(result: BatchResult) -> str:
+    """Return the report; characters that XML does not have become question marks."""
+    rows = result.rows
+    suites = ET.Element("testsuites")
+    suite = ET.SubElement(
+        suites,
+        "testsuite",
+        name="compactctl batch",
+        tests=str(len(rows)),
+        failures=str(sum(bool(row.exit_code) and row.is_read for row in rows)),
+        errors=str(sum(row.status == "failed" for row in rows)),
+        skipped=str(sum(row.status == "skipped" for row in rows)),
+        time=_seconds(sum(row.milliseconds for row in rows)),
+    )
+    for row in rows:
+        _add(suite, row, finding(row, result.fail_on))
+    ET.indent(suites)
+    return f"{ET.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
+
+
+def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
+    path = PurePath(_writable(row.path))
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=str(path.parent),
+        name=path.name,
+        time=_seconds(row.milliseconds),
+    )
+    if row.status == "skipped":
+        ET.SubElement(case, "skipped", message=_writable(row.error or ""))
+    elif row.exit_code:
+        kind = "error" if row.status == "failed" else "failure"
+        found = ET.SubElement(
+            case, kind, message=_writable(why), type=row.error_class or row.status
+        )
+        found.text = f"exit code {row.exit_code}"
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("?", text)
+
+
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
+# What Markdown or HTML in it would take for markup.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+_LONGEST = 300
+
+
+def batch_markdown(result: BatchResult) -> str:
+    """Return a page with totals and the worst files; texts from outside are shown as they are."""
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: BatchResult) -> Iterator[str]:
+    totals = result.totals
+    counts = (
+        f"{getattr(totals, name):,} {status_text(name)}"
+        for name in _STATUSES
+        if getattr(totals, name)
+    )
+    yield "## compactctl batch"
+    yield ""
+    yield "| | |"
+    yield "| --- | ---: |"
+    yield f"| files | {plural(totals.files, 'file')}: {', '.join(counts)} |"
+    yield f"| on disk | {size_text(totals.bytes)} |"
+    if totals.tokens_before is None:
+        yield f"| tokens | not added up: counted with {', '.join(totals.counters)} |"
+    else:
+        yield f"| tokens | {totals.tokens_before:,} |"
+    if totals.saved is not None and totals.tokens_before is not None:
+        share = share_text(totals.saved / max(1, totals.tokens_before))
+        yield f"| saved | {totals.saved:,} ({share}) |"
+    yield f"| exit code | {result.exit_code} |"
+    found = worst(result.rows)
+    if found:
+        yield ""
+        yield "| file | status | why |"
+        yield "| --- | --- | --- |"
+        yield from (
+            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, result.fail_on))} |"
+            for row in found
+        )
+
+
+def _plain(text: str) -> str:
+    shown = line_text(text)
+    cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
+    return _MARKUP.sub(r"\\\1", cut)
+
+
+# What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def batch_csv(result: BatchResult) -> str:
+    """Return a line per file below one of names; a text that would be a formula begins with '."""
+    page = io.StringIO(newline="")
+    writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
+    writer.writeheader()
+    for row in result.rows:
+        writer.writerow({name: _cell(value) for name, value in table_values(row).items()})
+    return page.getvalue()
+
+
+def batch_jsonl(result: BatchResult) -> str:
+    """Return an object per file, a line each."""
+    return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
+
+
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def write_report(
+    rows: Sequence[BatchRow], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write one line per file; see ``write_table``."""
+    return write_table(
+        map(table_values, rows), TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force
+    )
+
+
+def write_values(
+    rows: Sequence[Mapping[str, object]], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write rows as they stand in other reports; a column that these lack is null."""
+    whole = ({**dict.fromkeys(TABLE_TYPES), **row} for row in rows)
+    return write_table(whole, TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force)
+
+
+MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
+DETAILS_VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
+
+# Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
+MESSAGE_COLUMNS: Mapping[str, str] = {
+    "path": "large_string",
+    "seq": "int64",
+    "line": "int64",
+    "conversation": "int64",
+    "role": "large_string",
+    "category": "large_string",
+    "tools": "large_string",
+    "time": "float64",
+    "tokens": "int64",
+    "visible": "int64",
+    "stage": "large_string",
+    "tokens_after": "int64",
+}
+# Prices are asked for where one session is looked at.
+ROUND_COLUMNS: Mapping[str, str] = {
+    "path": "large_string",
+    **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},
+}
+
+
+class DetailFiles:
+    """Files for the messages and the rounds of a batch, None where they are not wanted.
+
+    A context manager; without ``publish`` nothing is written.
+    """
+
+    def __init__(self, messages: str | None, rounds: str | None) -> None:
+        self._messages = messages and TableFile(
+            MESSAGE_COLUMNS, {MESSAGES: DETAILS_VERSION}, messages
+        )
+        self._rounds = rounds and TableFile(ROUND_COLUMNS, {ROUNDS: DETAILS_VERSION}, rounds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for file in self._files():
+            file.close()
+
+    def take(self, details: FileDetails) -> None:
+        """Take in the rows of one file. Raises DiskError."""
+        if self._messages:
+            self._messages.add(_message_row(details.path, row) for row in details.messages)
+        if self._rounds:
+            told = (round_row(each, None) for each in details.rounds)
+            self._rounds.add({"path": details.path, **row} for row in told)
+
+    def publish(self, result: BatchResult, *, force: bool) -> BatchResult:
+        """Write the files, and say in the result which; errors as for ``write_table``."""
+        for file in self._files():
+            warnings = (*result.warnings, *file.publish(force=force))
+            tables = {**result.tables, str(file.path): file.rows}
+            result = replace(result, tables=tables, warnings=warnings)
+        return result
+
+    def _files(self) -> Iterator[TableFile]:
+        yield from (file for file in (self._messages, self._rounds) if file)
+
+
+def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
+    more = {
+        "path": path,
+        "line": row.line + 1,
+        "conversation": row.conversation + 1,
+        "visible": int(row.visible),
+    }
+    return {name: more[name] if name in more else getattr(row, name) for name in MESSAGE_COLUMNS}

@@ -1,0 +1,144 @@
+"""``hook`` as clients expect it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from itertools import islice
+from typing import Any, assert_never
+
+from compactctl.commands.integrations.clients import STARTED
+from compactctl.commands.integrations.hook import HookResult
+from compactctl.commands.integrations.integrate import FileChange, IntegrateResult
+from compactctl.commands.integrations.statusline import StatusLineResult
+from compactctl.views.encode import encoded, record
+from compactctl.views.terminal.screen import Raw, ScreenItem, Verbatim
+from compactctl.views.terminal.text import line_text, one_line, plural, safe_text
+
+# Clients show it above the conversation, or hand it to the agent.
+_LONGEST = 2_000
+
+
+def hook_terminal(result: HookResult) -> Iterator[Raw]:
+    """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
+    match result.integration.answer:
+        case "decision":
+            said = _answer(result, {"decision": "block", "reason": result.refusal})
+        case "continue":
+            said = _answer(result, {"continue": False, "stopReason": result.refusal})
+        case "text":
+            said = one_line(result.message or result.context, _LONGEST)
+        case _:
+            assert_never(result.integration.answer)
+    if said:
+        yield Raw([said.encode("utf-8", "replace"), b"\n"])
+
+
+def _answer(result: HookResult, refusal: Mapping[str, Any]) -> str:
+    answer: dict[str, Any] = dict(refusal) if result.refusal else {}
+    if result.message:
+        answer["systemMessage"] = one_line(result.message, _LONGEST)
+    if result.context:
+        answer["hookSpecificOutput"] = {
+            "hookEventName": STARTED,
+            "additionalContext": result.context,
+        }
+    return json.dumps(answer) if answer else ""
+
+
+_NO_CHANGES = {
+    "print": "there is nothing to add: it is set up",
+    "install": "there is nothing to add: it is set up",
+    "uninstall": "there is nothing of compactctl's to take back",
+}
+
+
+def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
+    """Yield what to print: how each file changes, as diff shows it."""
+    if not result.changes:
+        yield _NO_CHANGES[result.action]
+    for change in result.changes:
+        yield Verbatim("\n".join(_lines(change)))
+
+
+def integrate_messages(result: IntegrateResult) -> Iterator[str]:
+    """Yield what is done with it, and what is left to do."""
+    if result.changes and result.action == "print":
+        client = result.request.client
+        yield f"nothing is written; to do so: compactctl integrate {client} --install"
+    yield from (result.notes if result.changes else ())
+
+
+def _lines(change: FileChange) -> Iterator[str]:
+    what = "new" if change.before is None else "removed" if change.after is None else "changed"
+    yield f"{what}: {line_text(str(change.path))}"
+    old, new = (
+        (each or b"").decode("utf-8", "replace").splitlines()
+        for each in (change.before, change.after)
+    )
+    # Set off, no line can be taken for a command of what shows it.
+    yield from (
+        f"  {safe_text(line)}" for line in islice(unified_diff(old, new, lineterm=""), 2, None)
+    )
+
+
+_THOUSAND = 1_000
+_SEPARATOR = " · "
+_NO_CONTEXT = "context: not told yet"
+
+
+def statusline_terminal(result: StatusLineResult) -> Iterator[str]:
+    """Yield the line."""
+    yield _SEPARATOR.join(_pieces(result))
+
+
+def _pieces(result: StatusLineResult) -> Iterator[str]:
+    yield _context(result)
+    if result.compacts_at:
+        yield f"compacts at {_short(result.compacts_at)}"
+    if result.compactions:
+        yield f"compacted {plural(result.compactions, 'time')}"
+
+
+def _context(result: StatusLineResult) -> str:
+    if result.context is None:
+        return _NO_CONTEXT
+    if not result.window:
+        return f"context {_short(result.context)}"
+    share = round(result.context * 100 / result.window)
+    return f"context {_short(result.context)} of {_short(result.window)} ({share} %)"
+
+
+def _short(tokens: int) -> str:
+    """Return tokens as there is room for: 950, 68k, 1.2M."""
+    if tokens < _THOUSAND:
+        return str(tokens)
+    thousands = round(tokens / _THOUSAND)
+    return f"{thousands}k" if thousands < _THOUSAND else f"{thousands / _THOUSAND:.3g}M"
+
+
+def hook_document(result: HookResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.hook/1",
+        "client": result.integration.client,
+        **record(result, without=("integration",)),
+    }
+
+
+def integrate_document(result: IntegrateResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.integrate/1",
+        "client": result.request.client,
+        **record(result, without=("request",)),
+    }
+
+
+@encoded.register
+def _file_text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def statusline_document(result: StatusLineResult) -> dict[str, Any]:
+    """Return the document."""
+    return {"schema": "compactctl.statusline/1", **record(result)}

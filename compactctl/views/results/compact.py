@@ -1,0 +1,426 @@
+"""``compact`` on a terminal."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.forking.written import Written
+from compactctl.commands.planning.explain import Explained
+from compactctl.commands.rescue.rescue import RescueResult
+from compactctl.commands.sizing.prompt_cache import CacheUse
+from compactctl.model.operation import StageRecord
+from compactctl.sessions.session import Session
+from compactctl.stages.registry import stage_named
+from compactctl.views.encode import (
+    client_compaction_fields,
+    digest_fields,
+    encoded,
+    fit_fields,
+    measure_fields,
+    opaque_fields,
+    stage_fields,
+    written_fields,
+)
+from compactctl.views.facts import (
+    base_text,
+    beside_texts,
+    continue_texts,
+    counter_text,
+    model_text,
+    request_text,
+    tokens_text,
+    undo_text,
+    written_text,
+)
+from compactctl.views.other_systems import COMPACT, told_as
+from compactctl.views.results.audit import audit_fields
+from compactctl.views.terminal.screen import Fact, Facts, ScreenItem, Verbatim
+from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.terminal.text import (
+    line_text,
+    one_line,
+    path_name,
+    plural,
+    safe_text,
+    share_text,
+    shell_path,
+)
+
+
+def fates_terminal(result: CompactResult) -> Iterator[ScreenItem]:
+    """Yield every message with its fate, then every reason in full with its figures."""
+    columns = (
+        number("Line"),
+        text("Message", "end", least=14),
+        number("Tokens"),
+        number("After", spare=1),
+        text("Fate"),
+        text("Why", "end", least=17, spare=2),
+    )
+    yield table(columns, map(_message_cells, result.explained))
+    yield ""
+    yield "Why"
+    yield from _fate_reasons(result)
+    yield ""
+
+
+def _message_cells(row: Explained) -> tuple[str, ...]:
+    what = " ".join((row.role, *row.tools))
+    return (
+        str(row.line),
+        one_line(what, 60),
+        f"{row.tokens:,}",
+        f"{row.tokens_after:,}",
+        _fate(row),
+        one_line(row.reason),
+    )
+
+
+def _fate(row: Explained) -> str:
+    return f"{row.fate} by {row.stage}" if row.stage else row.fate
+
+
+def _fate_reasons(result: CompactResult) -> Iterator[str]:
+    groups: dict[tuple[str, str], list[Explained]] = {}
+    for row in result.explained:
+        groups.setdefault((_fate(row), row.reason), []).append(row)
+    for (fate, reason), rows in groups.items():
+        before, after = sum(row.tokens for row in rows), sum(row.tokens_after for row in rows)
+        what = f"{plural(len(rows), 'message')} {fate} ({before:,} tokens before, {after:,} after)"
+        yield f"{what}: {one_line(reason)}"
+
+
+_SHOWN_LINES = 3
+
+
+def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
+    """Yield what to print: one row per stage, the sum, and what it means.
+
+    Where messages are to be explained, they come first.
+    """
+    if result.explain:
+        yield from fates_terminal(result)
+    columns = (
+        text("Stage"),
+        text("Outcome"),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Saved"),
+    )
+    saved = result.tokens_before - result.tokens_after
+    numbers = (result.tokens_before, result.tokens_after, saved)
+    yield table(
+        columns,
+        map(_stage_cells, result.stages),
+        ("all", "", *(f"{count:,}" for count in numbers)),
+    )
+    yield ""
+    yield from _stage_reasons(result)
+    yield ""
+    yield Facts(tuple(_compaction_facts(result)))
+    yield from _outcome(result)
+
+
+def compact_messages(result: CompactResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written, how to undo it, warnings."""
+    for opaque in result.opaque[:_SHOWN_LINES]:
+        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
+    rest = len(result.opaque) - _SHOWN_LINES
+    if rest > 0:
+        yield f"warning: {plural(rest, 'more line')} carried without being understood"
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.plan_out:
+        yield (
+            f"wrote {line_text(result.plan_out)} (the fate of every message; edit it, and carry it "
+            f"out with --plan {shell_path(result.plan_out)})"
+        )
+    if result.dry_run:
+        yield "dry run: nothing was written"
+    if result.written is not None:
+        yield from _written(result, result.written)
+
+
+def _written(result: CompactResult, written: Written) -> Iterator[str]:
+    """Yield what was written where, what it lacks, how to undo it, and how to go on."""
+    yield written_text(written, result.after.n_bytes, result.before.n_bytes)
+    yield from beside_texts(written)
+    if written.left_out_from is not None:
+        yield (
+            f"{path_name(result.path)} went on growing; left out from line "
+            f"{written.left_out_from:,} on"
+        )
+    if written.archive:
+        yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
+    if result.archived_out:
+        yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
+    if result.operation:
+        yield f"operation {result.operation}; undo with: {undo_text(written)}"
+    yield from continue_texts(written.continue_with)
+
+
+def _stage_cells(record: StageRecord) -> tuple[str, ...]:
+    outcome: str = record.outcome.replace("-", " ")
+    if record.outcome == "applied":
+        changes = [
+            f"{record.hidden:,} hidden" if record.hidden else "",
+            f"{record.replaced:,} rewritten" if record.replaced else "",
+            f"{record.figures['unsentRecords']:,} taken out"
+            if "unsentRecords" in record.figures
+            else "",
+        ]
+        outcome = ", ".join(filter(None, changes))
+    numbers = (record.tokens_before, record.tokens_after, record.saved)
+    return (record.name, outcome, *(f"{count:,}" for count in numbers))
+
+
+def _stage_reasons(result: CompactResult) -> Iterator[str]:
+    for record in result.stages:
+        if record.detail and record.outcome != "not-needed":
+            yield f"{record.name}: {safe_text(record.detail)}"
+    idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
+    if result.not_due:
+        yield result.not_due
+    elif idle:
+        yield f"{idle}: not needed, the context was within the target by then"
+
+
+def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
+    counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Fact("counted with", counted)
+    if result.redone:
+        hidden = sum(len(each.hidden) for each in result.redone)
+        yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
+    yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
+    yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
+    if result.unseen:
+        yield Fact("unseen", unseen_text(result.unseen, result.unseen_source))
+    is_single = result.largest_after == result.tokens_after + result.unseen
+    name = "next request" if is_single else "largest request"
+    yield Fact(name, request_text(result.largest_after, result.unreported))
+    if result.restated:
+        told, line = tokens_text(result.restated.tokens), result.restated.line + 1
+        yield Fact("client sees", f"{told} up to line {line:,}: recorded usage, restated")
+    if any("unsentBytes" in record.figures for record in result.stages):
+        size, left = result.before.n_bytes, result.after.n_bytes
+        yield Fact("file", f"{size:,} bytes before, {left:,} after")
+    if result.cache:
+        yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
+    yield _verdict(result)
+
+
+def unseen_text(tokens: int, source: str) -> str:
+    """Return by how much the next request is more or less than what is counted of it."""
+    compared = "more" if tokens > 0 else "less"
+    return f"{tokens_text(abs(tokens))} {compared} in the next request ({safe_text(source)})"
+
+
+def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
+    kept = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
+    paid = "" if pays_after is None else f"; pays after {plural(pays_after, 'request')}"
+    return f"{kept}, {cache.anew:,} are sent anew{paid}"
+
+
+def _verdict(result: CompactResult) -> Fact:
+    """Return whether the size to reach was reached, or, without one, whether the limit is kept."""
+    name, what, good = "target", "", "reached"
+    if result.target is None:
+        name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
+    elif result.target > result.limit:
+        name, what, good = "limit", ", the context window", "it fits"
+    if not result.fits:
+        good = f"STILL OVER by {result.largest_after - result.limit:,}"
+    told = f"{tokens_text(result.limit)}{what}: {good}"
+    return Fact(name, told, "" if result.fits else "bold red")
+
+
+def _way_on(result: CompactResult) -> str:
+    if result.unseen >= result.limit:
+        return "no compaction reaches that: what is in every request beside the transcript is more"
+    ways = "other --stages" if result.keep_turns == 0 else "--keep-turns 0 or other --stages"
+    return f"--explain tells why each message stays; {ways} free more"
+
+
+def _count(messages: int) -> str:
+    return plural(messages, "message")
+
+
+def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
+    if not result.fits:
+        yield _way_on(result)
+    if result.compacted:
+        return
+    is_idle = all(record.outcome == "not-needed" for record in result.stages)
+    advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
+    if result.not_due:
+        advice = "; leave out --if-needed to compact anyway"
+    yield f"nothing was changed{advice}"
+
+
+def compact_document(result: CompactResult) -> dict[str, Any]:
+    """Return the document, with a row per message where these are to be explained."""
+    used = [record for record in result.stages if record.outcome == "applied"]
+    document = {
+        "schema": "compactctl.compact/2",
+        "path": result.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "targetTokens": result.target,
+        "compacted": result.compacted,
+        "fits": result.fits,
+        "dryRun": result.dry_run,
+        "stagesUsed": [record.name for record in used],
+        "stages": [_stage(record, result) for record in result.stages],
+        "tokensBefore": result.tokens_before,
+        "tokensAfter": result.tokens_after,
+        "tokensSaved": result.tokens_before - result.tokens_after,
+        "unseenTokens": result.unseen,
+        "unseenSource": result.unseen_source,
+        "unreportedBy": result.unreported or None,
+        "largestRequestTokens": result.largest_after,
+        "restatedUsage": _restated(result),
+        "promptCache": _cache(result),
+        "level": result.profile.level_at(result.situation).name,
+        "fit": fit_fields(result.measure, result.largest_after),
+        "messagesBefore": result.messages_before,
+        "messagesAfter": result.messages_after,
+        "messagesHidden": sum(record.hidden for record in used),
+        "profile": result.profile.name,
+        "before": digest_fields(result.before),
+        "after": digest_fields(result.after),
+        "operation": result.operation,
+        **written_fields(result.written),
+        "archivedOut": result.archived_out,
+        "planOut": result.plan_out,
+        "leftOutFrom": result.written.left_out_from if result.written else None,
+        "redone": [client_compaction_fields(each) for each in result.redone],
+        "forkedTo": result.written.forked_to if result.written else None,
+        "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
+        "warnings": list(result.warnings),
+    }
+    document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
+    if result.explain:
+        document["messages"] = encoded(result.explained)
+    return document
+
+
+def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
+    """Return what a stage did; what it counts is 0 where it did nothing."""
+    stage = stage_named(record.name)
+    fields = {
+        **stage_fields(record),
+        **dict.fromkeys(stage.figures, 0),
+        **record.figures,
+        "summaryText": result.summaries.get(record.group or ""),
+        "audit": next(
+            (audit_fields(a.audit) for a in result.audits if a.group == record.group), None
+        ),
+    }
+    figures = {**fields, "applied": record.outcome == "applied"}
+    return {**fields, "as": told_as(stage.told_as, figures)}
+
+
+def _cache(result: CompactResult) -> dict[str, Any] | None:
+    cache = result.cache
+    if cache is None:
+        return None
+    return {
+        "firstChangedLine": cache.line + 1,
+        "heldTokens": cache.held,
+        "sentAnewTokens": cache.anew,
+        "savedTokens": cache.saved,
+        "paysAfterRequests": result.pays_after,
+    }
+
+
+def _restated(result: CompactResult) -> dict[str, Any] | None:
+    told = result.restated
+    return None if told is None else {"line": told.line + 1, "tokens": told.tokens}
+
+
+def _tier(used: Iterable[StageRecord]) -> int:
+    return max((stage_named(record.name).tier for record in used), default=0)
+
+
+def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
+    """Yield what to print: what the context was and is, the way back, and the way on."""
+    done = result.compacted
+    if done.compacted or done.written is not None:
+        yield Facts(tuple(_rescue_facts(result)))
+    else:
+        yield _nothing_rescued(result)
+    if result.earlier is not None:
+        yield from _rescued_before(result.earlier, done.path)
+    if done.written is not None:
+        yield written_text(done.written)
+        yield from beside_texts(done.written)
+        yield f"undo with: {undo_text(done.written)}"
+    # Whole on its line, to be copied.
+    yield from map(Verbatim, continue_texts(result.continue_with))
+
+
+def _rescued_before(session: Session, path: str) -> Iterator[str]:
+    title = f' "{one_line(session.details.title)}"' if session.details.title else ""
+    yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
+    yield f"another one with: compactctl compact {shell_path(path)}"
+
+
+def rescue_messages(result: RescueResult) -> Iterator[str]:
+    """Yield the lines for standard error: warnings, and that nothing was written."""
+    done = result.compacted
+    yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
+    if done.dry_run and result.earlier is None:
+        yield "dry run: nothing was written"
+
+
+def _nothing_rescued(result: RescueResult) -> str:
+    done = result.compacted
+    size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
+    is_full = result.tokens_after > done.measure.limits.base_tokens
+    told = "nothing in it can go" if is_full else "there is nothing to rescue"
+    return f"{path_name(done.path)}: {told}: {size}; nothing was written"
+
+
+def _share(done: CompactResult, tokens: int) -> str:
+    limits = done.measure.limits
+    return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
+
+
+def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
+    done = result.compacted
+    was, limit = result.tokens_before, done.measure.limits.base_tokens
+    yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")
+    if result.uncounted:
+        text = f"by the error; {result.uncounted:,} of them are not counted in the transcript"
+        yield Fact("", text)
+    free = limit - result.tokens_after
+    room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"
+    share = share_text(result.tokens_after / limit)
+    told = f"{tokens_text(result.tokens_after)}, {share}: {room}"
+    yield Fact("is", told, "" if free > 0 else "bold red")
+    if done.redone:
+        hidden = sum(len(each.hidden) for each in done.redone)
+        yield Fact("redone", f"{plural(hidden, 'message')} that {done.format} had compacted")
+    used = [record for record in done.stages if record.outcome == "applied"]
+    if used:
+        yield Fact("by", ", ".join(f"{record.name} ({_changes(record)})" for record in used))
+    yield Fact("counted with", counter_text(done.measure))
+
+
+def _changes(record: StageRecord) -> str:
+    changes = (
+        f"{record.hidden:,} hidden" if record.hidden else "",
+        f"{record.replaced:,} rewritten" if record.replaced else "",
+    )
+    return ", ".join(filter(None, changes))
+
+
+def rescue_document(result: RescueResult) -> dict[str, Any]:
+    """Return the document: what was done is one of ``compact``."""
+    return {
+        "schema": "compactctl.rescue/1",
+        "path": result.compacted.path,
+        "continueWith": result.continue_with,
+        "earlier": None if result.earlier is None else result.earlier.id,
+        "uncountedTokens": result.uncounted,
+        "compact": compact_document(result.compacted),
+    }

@@ -1,0 +1,358 @@
+"""``eval`` on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from compactctl.commands.evaluate.evaluate import EvaluateResult, SessionOutcome
+from compactctl.commands.evaluate.figures import EvalFigures, Mean
+from compactctl.commands.evaluate.gate import SCHEMA
+from compactctl.commands.evaluate.trial import Trial
+from compactctl.evaluation.score import ANSWERS, MEASURES, Tally
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.publish.publish import write_output
+from compactctl.views.encode import encoded, record
+from compactctl.views.table_file import write_table
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
+from compactctl.views.terminal.tables import Column, number, table, text
+from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A policy and its figures, from the fewest tokens kept to the most."""
+
+    name: str
+    is_control: bool
+    points: tuple[EvalFigures, ...]
+
+
+def curves(result: EvaluateResult) -> tuple[Curve, ...]:
+    """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
+    names = [policy.name for policy in result.policies]
+    found: dict[str, list[EvalFigures]] = {name: [] for name in names}
+    for figures in result.figures:
+        if figures.asked < 1:
+            found.setdefault(figures.policy, []).append(figures)
+    return tuple(
+        Curve(
+            name=name,
+            is_control=name not in names,
+            points=tuple(sorted(points, key=lambda point: point.kept.value)),
+        )
+        for name, points in found.items()
+        if points
+    )
+
+
+# Measures by what a narrow terminal can do without, the first ones last.
+_MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
+             ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
+# Small enough for a narrow terminal.
+_PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
+_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
+    """Yield the figures, the curve of recall, and with several sessions a row for each."""
+    yield Accent("What compactions keep of what sessions went on to need", "bold")
+    yield "That words are still there is the most that a model can recall, not what it will."
+    yield Facts(tuple(_facts(result)))
+    if not result.figures:
+        return
+    yield ""
+    yield _figures_table(result.figures)
+    yield ""
+    drawn = curves(result)
+    yield Verbatim("\n".join(_plot(drawn)))
+    yield f"recall by  {_plot_legend(drawn)}"
+    if len(result.sessions) > 1:
+        yield ""
+        yield _sessions_table(result)
+
+
+def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"not evaluated: {line_text(each.reason)}" for each in result.failures)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from (f"wrote {path_name(path)}" for path in result.written)
+    yield from (f"gate: {line_text(finding)}" for finding in result.findings)
+
+
+def _facts(result: EvaluateResult) -> Iterator[Fact]:
+    cuts = sum(session.cuts for session in result.sessions)
+    used = sum(session.cuts > 0 for session in result.sessions)
+    yield Fact(
+        "measured", f"{plural(cuts, 'cut')} in {used} of {plural(len(result.sessions), 'session')}"
+    )
+    skipped = sum(session.skipped for session in result.sessions)
+    if skipped:
+        yield Fact("left out", f"{plural(skipped, 'cut')} behind which too little is named again")
+    if not cuts:
+        yield Fact("nothing to tell", "a cut takes 8,000 tokens before it and 8 requests behind it")
+    if result.counters:
+        yield Fact("counted with", ", ".join(map(one_line, result.counters)))
+    yield Fact("noise", _noise_text(result))
+
+
+def _noise_text(result: EvaluateResult) -> str:
+    found = result.noise
+    if found is None:
+        return "not known: it takes sessions of two projects"
+    return (
+        f"{share_text(found.share)} of what is demanded would be by the futures of other "
+        f"projects ({plural(found.pairs, 'pair')})"
+    )
+
+
+def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
+    """Return a row per policy and share, without columns in which nothing stands."""
+    columns = [
+        (text("Policy", "end", least=8), [one_line(each.policy) for each in figures]),
+        (number("Asked"), [f"{each.asked:.0%}" for each in figures]),
+        (number("Kept"), [_percent(each.kept) for each in figures]),
+        *(
+            _measured(figures, name, title)
+            for name, title in {**MEASURES, ANSWERS: "Answers"}.items()
+        ),
+        (
+            number("95 % of recall", spare=6),
+            [_interval(each.measures["recall"]) for each in figures],
+        ),
+        (number("Beyond chance", spare=5), [_beyond(each) for each in figures]),
+        (number("Parted", spare=1), [_count(each.pair_errors) for each in figures]),
+        (number("Too large", spare=1), [_count(each.over) for each in figures]),
+    ]
+    told = [(column, cells) for column, cells in columns if any(cells)]
+    rows = zip(*(cells for _, cells in told), strict=True)
+    return table([column for column, _ in told], rows)
+
+
+def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
+    cells = [_percent(each.measures.get(name)) for each in figures]
+    return number(title, spare=_MEASURES.index(name)), cells
+
+
+def _interval(mean: Mean) -> str:
+    """Return the interval; one session alone has none."""
+    return "" if mean.sessions == 1 else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
+
+
+def _beyond(each: EvalFigures) -> str:
+    return "" if each.beyond is None else f"{100 * each.beyond:.1f}"
+
+
+def _count(found: int) -> str:
+    return f"{found:,}" if found else ""
+
+
+def _percent(mean: Mean | None) -> str:
+    return "" if mean is None else f"{100 * mean.value:.1f}"
+
+
+def _plot(found: Sequence[Curve]) -> Iterator[str]:
+    """Draw recall upwards against tokens kept, a letter per policy."""
+    widest = max(point.kept.value for curve in found for point in curve.points)
+    rows = [[" "] * (_PLOT_WIDTH + 1) for _ in range(_PLOT_HEIGHT)]
+    for curve, mark in reversed(list(zip(found, _MARKS, strict=False))):
+        for point in curve.points:
+            across = round(point.kept.value / widest * _PLOT_WIDTH)
+            up = round(point.measures["recall"].value * (_PLOT_HEIGHT - 1))
+            rows[_PLOT_HEIGHT - 1 - up][across] = mark
+    for row, cells in enumerate(rows):
+        recall = 1 - row / (_PLOT_HEIGHT - 1)
+        yield f"{recall:>6.0%} ┤{''.join(cells)}".rstrip()
+    yield f"       └{'─' * (_PLOT_WIDTH + 1)}"
+    yield f"        0%{'tokens kept':^{_PLOT_WIDTH - 7}}{widest:.0%}"
+
+
+def _plot_legend(found: Sequence[Curve]) -> str:
+    marked = zip(found, _MARKS, strict=False)
+    return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
+
+
+def _sessions_table(result: EvaluateResult) -> ScreenItem:
+    first = result.policies[0].name
+    asked = [each.asked for each in result.figures if each.policy == first]
+    columns = (
+        text("Session", "start", least=20),
+        number("Cuts"),
+        *(number(f"Recall at {share:.0%}") for share in asked),
+    )
+    return table(columns, [_session_cells(result, each, first, asked) for each in result.sessions])
+
+
+def _session_cells(
+    result: EvaluateResult, session: SessionOutcome, policy: str, asked: Sequence[float]
+) -> tuple[str, ...]:
+    found = {each.asked: each for each in result.of_session(session.path) if each.policy == policy}
+    recalls = (found[share].measures.get("recall") if share in found else None for share in asked)
+    return (path_name(session.path), f"{session.cuts:,}", *map(_percent, recalls))
+
+
+CAVEAT = "words that are still there are the most that a model can recall, not what it will"
+
+
+def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": SCHEMA,
+        "caveat": CAVEAT,
+        **record(result, only=("counters", "seed")),
+        "policies": [policy.name for policy in result.policies],
+        **record(result, only=("figures", "noise")),
+        "sessions": [
+            {**record(session), "figures": encoded(result.of_session(session.path))}
+            for session in result.sessions
+        ],
+        **record(result, only=("failures", "trials", "findings", "warnings")),
+    }
+
+
+@encoded.register
+def _figures(figures: EvalFigures) -> dict[str, Any]:
+    return record(figures, beyond="beyondChance")
+
+
+@encoded.register
+def _trial(trial: Trial) -> dict[str, Any]:
+    return record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
+
+
+METADATA = "compactctl.eval"
+VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
+
+# Column -> Arrow type; each is the field of Trial of that name.
+COLUMNS: Mapping[str, str] = {
+    "session": "large_string",
+    "project": "large_string",
+    "cut": "float64",
+    "requests": "int64",
+    "policy": "large_string",
+    "asked": "float64",
+    "prefix": "int64",
+    "tokens": "int64",
+    "kept": "float64",
+    "pair_errors": "int64",
+    "milliseconds": "float64",
+}
+# Each has two columns: how many were asked for, and how many were there.
+TALLIES = (*MEASURES, ANSWERS, "chance")
+
+
+def write_trials(
+    trials: Sequence[Trial], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write one line per context; see ``write_table``. Null is what was not measured."""
+    counts = {f"{name}_{what}": "int64" for name in TALLIES for what in ("asked", "hits")}
+    types = {**COLUMNS, **counts}
+    return write_table(map(_flat, trials), types, {METADATA: VERSION}, path, force=force)
+
+
+def _flat(trial: Trial) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
+    tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
+    for name in TALLIES:
+        tally = tallies.get(name)
+        row[f"{name}_asked"] = None if tally is None else tally.asked
+        row[f"{name}_hits"] = None if tally is None else tally.hits
+    return row
+
+
+_WIDTH, _HEIGHT = 720, 420
+_LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
+_STEPS = 5
+_TITLE = "What sessions went on to name that was still there"
+# Distinguishable to people who are colour blind, on light ground and on dark: Okabe and Ito, 2008.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_STYLE = """\
+text { font: 12px sans-serif; fill: #222; }
+.title { font-size: 14px; font-weight: bold; }
+.ground { fill: #fff; }
+.axis { stroke: #888; fill: none; }
+.grid { stroke: #ddd; }
+.control { stroke-dasharray: 4 4; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #ddd; }
+  .ground { fill: #111; }
+  .grid { stroke: #333; }
+}"""
+
+
+def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
+    """Write the drawing, whole or not at all; return warnings. Raises as ``write_output`` does."""
+    content = Content.of((drawing(result).encode(),))
+    return write_output(FileSystem(), Path(path), content, force=force)
+
+
+def drawing(result: EvaluateResult) -> str:
+    """Return the drawing: a line per policy, dashed for controls, bars for the intervals."""
+    found = curves(result)
+    widest = max((point.kept.value for curve in found for point in curve.points), default=1.0)
+    scale = _Scale(min(1.0, max(0.1, widest)))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
+        f"<title>{_TITLE}</title>",
+        f"<style>{_STYLE}</style>",
+        f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}"/>',
+        f'<text class="title" x="{_LEFT}" y="22">{_TITLE}</text>',
+        *_axes(scale),
+    ]
+    for row, (curve, colour) in enumerate(zip(found, cycle(_COLOURS), strict=False)):
+        lines += _curve(curve, colour, scale)
+        lines += _svg_legend(curve, colour, row)
+    return "\n".join([*lines, "</svg>", ""])
+
+
+class _Scale:
+    """Places on the drawing; ``widest`` is the share of tokens at its right end."""
+
+    def __init__(self, widest: float) -> None:
+        self.widest = widest
+
+    def x(self, kept: float) -> float:
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, kept / self.widest), 1)
+
+    def y(self, recall: float) -> float:
+        return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * recall, 1)
+
+
+def _axes(scale: _Scale) -> Iterator[str]:
+    for step in range(_STEPS + 1):
+        recall, kept = step / _STEPS, scale.widest * step / _STEPS
+        x, y = scale.x(kept), scale.y(recall)
+        yield f'<path class="grid" d="M{scale.x(0)} {y}H{scale.x(scale.widest)}"/>'
+        yield f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{recall:.0%}</text>'
+        yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{kept:.0%}</text>'
+    corner = f"M{scale.x(0)} {scale.y(1)}V{scale.y(0)}H{scale.x(scale.widest)}"
+    yield f'<path class="axis" d="{corner}"/>'
+    yield f'<text x="{_LEFT}" y="{_HEIGHT - 12}">tokens kept of those before the cut</text>'
+
+
+def _curve(curve: Curve, colour: str, scale: _Scale) -> Iterator[str]:
+    dashed = ' class="control"' if curve.is_control else ""
+    places = " ".join(f"{scale.x(p.kept.value)},{scale.y(_recall(p))}" for p in curve.points)
+    yield f'<polyline{dashed} points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>'
+    for point in curve.points:
+        mean, x = point.measures["recall"], scale.x(point.kept.value)
+        yield f'<path d="M{x} {scale.y(mean.low)}V{scale.y(mean.high)}" stroke="{colour}"/>'
+        yield f'<circle cx="{x}" cy="{scale.y(mean.value)}" r="3" fill="{colour}"/>'
+
+
+def _recall(point: EvalFigures) -> float:
+    return point.measures["recall"].value
+
+
+def _svg_legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
+    x, y = _WIDTH - _RIGHT + 20, _TOP + 18 * row
+    dashed = ' class="control"' if curve.is_control else ""
+    name = escape(line_text(curve.name))
+    return (
+        f'<path{dashed} d="M{x} {y}h20" stroke="{colour}" stroke-width="2"/>',
+        f'<text x="{x + 26}" y="{y + 4}">{name}</text>',
+    )

@@ -1,0 +1,144 @@
+"""``explain`` on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from compactctl.commands.explain.links import LinkKind, MessageLink
+from compactctl.commands.explain.result import ExplainResult, Way, WayBack
+from compactctl.commands.planning.explain import Explained
+from compactctl.model.tags import tag_fields
+from compactctl.views.encode import encoded, measure_fields, record
+from compactctl.views.facts import counter_text
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.views.terminal.text import line_text, one_line, path_name, plural, shell_path
+
+# Of each kind of link so many are listed.
+_LISTED = 5
+_LABELS: Mapping[LinkKind, str] = {
+    "call": "called by",
+    "result": "its result",
+    "reads again": "read again",
+    "edits": "edited later",
+    "stands for it": "in its place",
+    "hidden by it": "stands for",
+}
+_OPTIONS: Mapping[Way, str] = {
+    "operation": "",
+    "client": " --client",
+    "client, all": " --client --all",
+}
+
+
+def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
+    """Yield what to print: facts about the message, one below the other."""
+    yield Accent(f"{path_name(result.path)}: {_where(result)}", "bold")
+    yield Facts(tuple(_facts(result)))
+
+
+def explain_messages(result: ExplainResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
+def _where(result: ExplainResult) -> str:
+    place = "in the archive" if result.line is None else f"line {result.line:,}"
+    who = " ".join(map(one_line, (result.message.role, *result.tools)))
+    marks = [
+        "summary" if result.message.summary else "",
+        "marker" if result.message.tags.is_truncation_marker else "",
+        "rewritten" if result.message.tags.edit_id else "",
+    ]
+    return " · ".join(filter(None, (place, who, *marks)))
+
+
+def _facts(result: ExplainResult) -> Iterator[Fact]:
+    yield Fact("id", one_line(result.message.id))
+    kind = f", {result.category}" if result.category else ""
+    yield Fact("size", f"{plural(result.tokens, 'token')}{kind}")
+    yield Fact("counted with", counter_text(result.measure))
+    yield Fact("sent", _sent(result))
+    if result.fate is not None:
+        yield Fact(
+            "would be", f"{_fate_text(result.fate)} (profile {one_line(result.profile.name)})"
+        )
+    yield from _links(result.links)
+    if result.way_back is not None:
+        yield Fact("bring back", _command(result, result.way_back))
+
+
+def _sent(result: ExplainResult) -> str:
+    """Say whether, and since when, requests send the message."""
+    since = ""
+    if result.sending is not None:
+        first, whole = result.sending.first, result.sending.requests
+        counted = "" if result.sending.is_reported else ", counted from its answers"
+        since = f" since request {first:,} of {whole:,}{counted}"
+    if result.is_sent:
+        known = result.sending is not None
+        return f"yes,{since}" if known else "yes, with the next request"
+    if result.hidden_by is None:
+        why = "it is on no branch that the next request sends"
+    else:
+        hider = f" ({one_line(result.hider)})" if result.hider else ""
+        why = f"hidden by {one_line(result.hidden_by)}{hider}"
+    return f"no, {why}" + (f"; was sent{since}" if since else "")
+
+
+def _fate_text(fate: Explained) -> str:
+    """Say what would become of the message, and why."""
+    by = f" by {fate.stage}" if fate.stage else ""
+    left = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
+    return f"{fate.fate}{by}{left}: {one_line(fate.reason)}"
+
+
+def _links(links: Sequence[MessageLink]) -> Iterator[Fact]:
+    order = list(_LABELS)
+    ordered = sorted(links, key=lambda link: order.index(link.kind))
+    for kind, same in groupby(ordered, key=lambda link: link.kind):
+        some = list(same)
+        for count, link in enumerate(some[:_LISTED]):
+            yield Fact("" if count else _LABELS[kind], _link_text(link))
+        if len(some) > _LISTED:
+            yield Fact("", f"and {plural(len(some) - _LISTED, 'more message')}; see --json")
+
+
+def _link_text(link: MessageLink) -> str:
+    place = f"line {link.line:,}" if link.line is not None else one_line(link.id)
+    whole = ", with all that it shows" if link.covers else ""
+    return f"{place} · {link.role} · {one_line(link.what)}{whole}"
+
+
+def _command(result: ExplainResult, back: WayBack) -> str:
+    option = f" --group {shell_path(back.group)}" if back.way == "group" else _OPTIONS[back.way]
+    return f"compactctl rewind {shell_path(result.path)}{option}"
+
+
+# The rest says the document of the message itself.
+_FATE = ("fate", "stage", "reason", "tokens_after")
+
+
+def explain_document(result: ExplainResult) -> dict[str, Any]:
+    """Return the document."""
+    message = result.message
+    return {
+        "schema": "compactctl.explain/1",
+        "path": result.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "id": message.id,
+        "line": result.line,
+        "conversation": message.conversation + 1,
+        "role": message.role,
+        "tools": encoded(result.tools),
+        "tags": tag_fields(message.tags),
+        "tokens": result.tokens,
+        "category": result.category,
+        "sent": result.is_sent,
+        "since": encoded(result.sending),
+        "profile": result.profile.name,
+        "fate": result.fate and record(result.fate, only=_FATE),
+        "hiddenBy": result.hidden_by,
+        "stage": result.hider,
+        **record(result, only=("links", "way_back", "warnings")),
+    }

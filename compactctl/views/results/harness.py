@@ -1,0 +1,236 @@
+"""``chunks`` on a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
+from compactctl.commands.harness.file_budget import FileBudgetResult
+from compactctl.commands.harness.limit_output import LimitOutputResult
+from compactctl.commands.harness.prompt import PromptResult
+from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.tokens.file_budget import FileVerdict
+from compactctl.views.encode import encoded, measure_fields, record
+from compactctl.views.facts import counter_text, model_text, tokens_text, window_facts
+from compactctl.views.terminal.screen import Accent, Fact, Facts, Raw, ScreenItem, Verbatim
+from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.terminal.text import (
+    one_line,
+    path_name,
+    plural,
+    safe_text,
+    share_text,
+    size_text,
+)
+
+
+def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per chunk, and what it was measured with."""
+    several = len(result.conversations) > 1
+    for place, found in enumerate(result.conversations, 1):
+        if several:
+            yield f"Conversation {place}"
+        yield from _chunk_rows(found)
+        yield ""
+    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Facts(tuple(window_facts(result.measure)))
+
+
+def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
+    if not found.chunks:
+        yield f"no chunks: {found.reason}"
+        return
+    columns = (
+        number("Chunk"),
+        text("Lines"),
+        number("Messages"),
+        number("Left out"),
+        number("Tokens"),
+    )
+    rows = (
+        (
+            str(place),
+            f"{row.first_line:,} to {row.last_line:,}",
+            f"{row.messages:,}",
+            f"{row.left_out:,}",
+            f"{row.tokens:,}",
+        )
+        for place, row in enumerate(found.chunks, 1)
+    )
+    yield table(columns, rows)
+    yield f"at most {found.limit:,} tokens in a chunk; {plural(found.kept, 'message')} stay"
+
+
+def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per file, the budget, then a line per file that is not whole."""
+    columns = (
+        number("Tokens"),
+        text("What fits"),
+        number("Whole", spare=3),
+        text("Type", spare=2),
+        number("Size", spare=1),
+        text("File", "start", least=16),
+    )
+    yield table(columns, map(_file_cells, result.verdicts))
+    yield ""
+    yield Facts(tuple(_budget_facts(result)))
+    for notice in result.notices:
+        yield Accent(one_line(notice), "yellow")
+
+
+def _file_cells(verdict: FileVerdict) -> tuple[str, ...]:
+    return (
+        f"{verdict.tokens:,}",
+        _outcome(verdict),
+        f"{verdict.whole_tokens:,}",
+        verdict.file.kind,
+        size_text(verdict.file.size),
+        one_line(verdict.file.name),
+    )
+
+
+def _outcome(verdict: FileVerdict) -> str:
+    if verdict.max_chars is None:
+        return "nothing" if verdict.outcome == "excluded" else "all of it"
+    return f"{verdict.max_chars:,} characters"
+
+
+def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
+    budget = result.budget
+    yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
+    yield Fact("output reserve", tokens_text(budget.output_reserve))
+    yield Fact("used", tokens_text(result.used))
+    rest = f"{share_text(result.share)} of what is left"
+    yield Fact("for files", f"{tokens_text(result.tokens)}, {rest}")
+    yield Fact("needed", f"{tokens_text(result.needed)} (estimated from sizes)")
+
+
+def limit_output_terminal(result: LimitOutputResult) -> Iterator[Raw]:
+    """Yield what to print: the output within its limits, and nothing else."""
+    yield Raw([result.data])
+
+
+_AGAIN = {
+    True: "wait: the same request can succeed later",
+    False: "the same request will fail again",
+    None: "not known from this error",
+}
+
+
+def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
+    """Yield what to print: the verdict, then what else the error says."""
+    if result.overflow:
+        yield Accent("overflow: the context is longer than the model takes", "bold")
+    else:
+        yield Accent("no overflow: the error does not say that the context is too long", "bold")
+    yield Facts(tuple(_overflow_facts(result)))
+
+
+def _overflow_facts(result: Overflow) -> Iterator[Fact]:
+    if result.overflow:
+        yield Fact("provider", result.provider or "not named")
+    for label, count in (
+        ("sent", result.actual),
+        ("allowed", result.limit),
+        ("over by", result.gap),
+    ):
+        if count is not None:
+            yield Fact(label, tokens_text(count))
+    yield Fact("try again", _AGAIN[result.retryable])
+    if result.pattern is not None:
+        yield Fact("because of", f'"{result.pattern}"')
+    if result.note:
+        yield Fact("note", result.note)
+
+
+def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
+    """Yield what to print: the prompts; several have a line between them."""
+    for place, prompt in enumerate(result.prompts, start=1):
+        if len(result.prompts) > 1:
+            yield Verbatim(f"══ prompt {place} of {len(result.prompts)}")
+        yield Verbatim(safe_text(prompt.text))
+
+
+def prompt_messages(result: PromptResult) -> Iterator[str]:
+    """Yield the lines for standard error: the sizes, or why there is no prompt."""
+    for prompt in result.prompts:
+        about = plural(prompt.messages, "message")
+        sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
+        yield f"prompt about {about}: {sizes}"
+    if not result.prompts:
+        yield f"{path_name(result.path)}: no summary would be asked for"
+        yield from map(safe_text, result.reasons)
+
+
+def chunks_document(result: ChunksResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.chunks/1",
+        "path": result.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "conversations": encoded(result.conversations),
+    }
+
+
+@encoded.register
+def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
+    return {
+        "limitTokens": conversation.limit,
+        "keptMessages": conversation.kept,
+        "reason": conversation.reason or None,
+        "chunks": encoded(conversation.chunks),
+    }
+
+
+def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.file-budget/1",
+        "windowTokens": result.budget.window,
+        "windowSource": result.budget.source,
+        "outputReserveTokens": result.budget.output_reserve,
+        "usedTokens": result.used,
+        "share": result.share,
+        "fileBudgetTokens": result.tokens,
+        "estimatedTokens": result.needed,
+        "aggregate": result.aggregate,
+        "files": [_file_document(verdict) for verdict in result.verdicts],
+        "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
+        "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
+        "notices": list(result.notices),
+    }
+
+
+def _file_document(verdict: FileVerdict) -> dict[str, Any]:
+    return {
+        "name": verdict.file.name,
+        "sizeBytes": verdict.file.size,
+        "fileType": verdict.file.kind,
+        "outcome": verdict.outcome,
+        "shouldTruncate": verdict.max_chars is not None,
+        "maxChars": verdict.max_chars,
+        "previewMode": verdict.outcome == "preview",
+        "estimatedTokens": verdict.tokens,
+        "wholeTokens": verdict.whole_tokens,
+    }
+
+
+def limit_output_document(result: LimitOutputResult) -> dict[str, Any]:
+    """Return the document, with the fields of NeuroLink's truncation result."""
+    return {"schema": "compactctl.limit-output/1", **record(result)}
+
+
+def overflow_document(result: Overflow) -> dict[str, Any]:
+    """Return the document."""
+    fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
+    return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
+
+
+def prompt_document(result: PromptResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.prompt/1",
+        "path": result.path,
+        **measure_fields(result.measure),
+        **record(result, only=("prompts", "reasons")),
+    }

@@ -1,0 +1,215 @@
+"""``log`` on a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.commands.inspect.log import LogEntry, LogResult
+from compactctl.commands.operations.steps import OperationStep
+from compactctl.model.operation import Operation
+from compactctl.views.encode import encoded, record
+from compactctl.views.facts import utc_text
+from compactctl.views.terminal.screen import ScreenItem
+from compactctl.views.terminal.tables import number, table, text
+from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
+
+
+def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per operation, then a row per group in effect."""
+    if result.entries:
+        yield from _operations(result)
+    elif result.missing or not result.by_client:
+        yield from _nothing(result)
+    yield from _by_client(result)
+
+
+def _operations(result: LogResult) -> Iterator[ScreenItem]:
+    columns = (
+        number("No"),
+        text("Operation"),
+        text("Kind", spare=3),
+        text("When (UTC)", spare=2),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Archive", spare=4),
+        text("State", "end", least=9),
+    )
+    yield table(columns, map(_cells, result.entries))
+    counters = {each.operation.counter for each in result.entries if each.operation}
+    if counters:
+        yield f"counted with {', '.join(sorted(map(one_line, counters)))}"
+    yield from _groups(result)
+    numbers = ", ".join(f"{each:04}" for each in result.missing_archives)
+    if result.below or numbers:
+        yield ""
+        archive = f"archive {numbers} is" if numbers else "its archive is"
+        came = f"operation {result.below} came before; " if result.below else ""
+        yield f"{came}{archive} missing, put it back to restore the state before it"
+    if result.appended:
+        yield ""
+        yield f"{size_text(result.appended)} were appended after the last operation"
+
+
+def log_messages(result: LogResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
+def _cells(entry: LogEntry) -> tuple[str, ...]:
+    operation = entry.operation
+    if operation is None:
+        state = "in effect" if entry.in_effect else ""
+        return (str(entry.number), entry.step.id, "compact", "", "", "", "in the file", state)
+    before, after = _tokens(operation)
+    return (
+        str(entry.number),
+        operation.id,
+        operation.kind,
+        operation.recorded_at.removesuffix("+00:00").replace("T", " "),
+        before,
+        after,
+        size_text(entry.archive_bytes),
+        _state(operation, in_effect=entry.in_effect),
+    )
+
+
+def _tokens(operation: Operation) -> tuple[str, str]:
+    """Return the tokens before and after, where the stages that were recorded still say them."""
+    stages = operation.stages
+    if not stages or operation.detail:
+        return "", ""
+    return f"{stages[0].tokens_before:,}", f"{stages[-1].tokens_after:,}"
+
+
+def _state(operation: Operation, *, in_effect: bool) -> str:
+    if operation.kind == "rewind":
+        how = ", appended" if operation.appended else ""
+        return f"back to {operation.head or 'the first state'}{how}"
+    appended = "appended" if operation.appended else ""
+    words = ["in effect" if in_effect else "", appended, one_line(operation.detail)]
+    return ", ".join(filter(None, words))
+
+
+def _groups(result: LogResult) -> Iterator[ScreenItem]:
+    rows = [(entry, group) for entry in result.entries if entry.in_effect for group in entry.groups]
+    if not rows:
+        return
+    columns = (
+        text("Group"),
+        text("Stage"),
+        number("Messages"),
+        number("Tokens in them before"),
+        text("Operation", spare=1),
+    )
+    yield ""
+    yield "Groups in effect"
+    yield table(
+        columns,
+        [
+            (group.id, group.stage, _count(group.messages), _count(group.tokens), entry.step.id)
+            for entry, group in rows
+        ],
+    )
+    if not any(entry.operation and entry.operation.appended for entry, _ in rows):
+        yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
+
+
+def _by_client(result: LogResult) -> Iterator[ScreenItem]:
+    if not result.by_client:
+        return
+    columns = (
+        text("Compaction"),
+        number("Line"),
+        text("When (UTC)", spare=2),
+        text("What", spare=1),
+        number("Messages"),
+        text("State", "end", least=9),
+    )
+    if result.entries or result.missing:
+        yield ""
+    yield f"By {result.by_client[0].client} itself"
+    yield table(columns, map(_client_cells, result.by_client))
+    yield f"undo the newest with: compactctl rewind {shell_path(result.path)} --client"
+    if any(each.groups for each in result.by_client):
+        yield f"or any by its tag: compactctl rewind {shell_path(result.path)} --group COMPACTION"
+
+
+def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
+    when = (utc_text(each.time) or "").removesuffix("+00:00").replace("T", " ")
+    state = "in effect" if each.in_effect else "under a newer one"
+    return (each.id, f"{each.line:,}", when, each.what, f"{len(each.hidden):,}", state)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _nothing(result: LogResult) -> Iterator[ScreenItem]:
+    if result.missing:
+        yield f"{path_name(result.path)} was compacted, but its archive is not there"
+        yield f"{line_text(result.way)} to see what was done and to rewind"
+        return
+    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
+
+
+def log_document(result: LogResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.log/1",
+        "path": result.path,
+        "appendedBytes": result.appended,
+        "archiveMissing": result.missing,
+        "buildsUpon": result.below,
+        "missingArchives": encoded(result.missing_archives),
+        "operations": encoded(result.entries),
+        "byClient": encoded(result.by_client),
+        "warnings": encoded(result.warnings),
+    }
+
+
+@encoded.register
+def _entry(entry: LogEntry) -> dict[str, Any]:
+    operation = entry.operation
+    return {
+        "number": entry.number,
+        "id": entry.step.id,
+        "parent": entry.step.parent,
+        **(_unrecorded(entry.step) if operation is None else encoded(operation)),
+        "inEffect": entry.in_effect,
+        "groups": encoded(entry.groups),
+        "archiveBytes": None if operation is None else entry.archive_bytes,
+    }
+
+
+@encoded.register
+def _operation(operation: Operation) -> dict[str, Any]:
+    return record(operation, only=_OPERATION)
+
+
+_OPERATION = (
+    "head",
+    "kind",
+    "detail",
+    "appended",
+    "recorded_at",
+    "tool_version",
+    "format",
+    "counter",
+    "before",
+    "after",
+    "stages",
+)
+
+
+def _unrecorded(step: OperationStep) -> dict[str, Any]:
+    """Return the same fields for a compaction inside the transcript, null where nothing tells."""
+    unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after"))
+    return {
+        "head": step.id,
+        "kind": "compact",
+        "detail": "",
+        "appended": False,
+        "format": step.format,
+        **unknown,
+        "stages": [],
+    }

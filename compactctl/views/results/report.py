@@ -1,0 +1,191 @@
+"""``report`` on a terminal."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from compactctl.commands.batch.columns import ReportRow
+from compactctl.commands.batch.report import ReportResult, RowGroup
+from compactctl.commands.cache import CacheResult
+from compactctl.views.encode import fields_of, record, tokens_by
+from compactctl.views.facts import BEFORE_AND_AFTER, tokens_text
+from compactctl.views.growth import growth_fields, growth_lines
+from compactctl.views.results.batch_files import status_text
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
+from compactctl.views.terminal.tables import Table, bar_cell, number, table, text
+from compactctl.views.terminal.text import line_text, one_line, plural, share_text, size_text
+
+
+def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
+    """Yield what to print: totals, distributions, groups, the largest and the failing files."""
+    yield Facts(tuple(_totals(result)))
+    if not result.summary.tokens:
+        yield from _failing(result)
+        yield from _growth(result)
+        return
+    yield from _titled("Tokens by category", _shares(result, result.summary.categories.items()))
+    yield from _titled("Tokens by tool", _shares(result, result.summary.tools.items()))
+    yield from _titled("Size of the next request", _sizes(result))
+    for title, found in (
+        ("Models", result.summary.models),
+        ("Projects", result.summary.projects),
+        ("Weeks", result.summary.weeks),
+    ):
+        yield from _titled(
+            title, _groups(title, found[-result.top :] if title == "Weeks" else found[: result.top])
+        )
+    yield from _titled("Largest", _largest(result))
+    yield from _failing(result)
+    yield from _growth(result)
+
+
+def report_messages(result: ReportResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.merged is not None:
+        yield f"wrote {line_text(result.merged)} ({plural(len(result.rows), 'row')})"
+    if result.growth is not None and result.growth.rises:
+        figures, share = plural(len(result.growth.rises), "figure"), share_text(result.tolerance)
+        yield f"{figures} grew by more than {share}"
+
+
+def _totals(result: ReportResult) -> Iterator[Fact]:
+    summary = result.summary
+    counts = ", ".join(
+        f"{count:,} {one_line(status_text(name))}" for name, count in summary.statuses.items()
+    )
+    yield Fact("files", f"{summary.files:,}: {counts}")
+    counters = ", ".join(map(one_line, summary.counters))
+    if not summary.is_summed:
+        yield Fact("tokens", f"not added up: counted with {counters}")
+    else:
+        by = f", counted with {counters}" if counters else ""
+        yield Fact("tokens", f"{tokens_text(summary.tokens)}{by}")
+    if summary.saved and summary.is_summed:
+        share = share_text(summary.saved / max(1, summary.tokens))
+        yield Fact("saved", f"{tokens_text(summary.saved)} ({share})")
+    if summary.percentiles:
+        found = ", ".join(f"p{percent} {size:,}" for percent, size in summary.percentiles.items())
+        yield Fact("next request", found)
+    if summary.saved:
+        yield Fact("compacted", BEFORE_AND_AFTER)
+
+
+def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
+    if grid.rows:
+        yield ""
+        yield Accent(title, "bold")
+        yield grid
+
+
+def _shares(result: ReportResult, sizes: Iterable[tuple[str, int]]) -> Table:
+    found = sorted(((size, name) for name, size in sizes if size), reverse=True)
+    return table(
+        (text("Of", "end"), number("Tokens"), text("Share of all", spare=1)),
+        [
+            (one_line(name), f"{size:,}", bar_cell(size / result.summary.tokens))
+            for size, name in found[: result.top]
+        ],
+    )
+
+
+def _sizes(result: ReportResult) -> Table:
+    total = sum(each.files for each in result.summary.bins)
+    return table(
+        (number("From"), number("Below"), number("Files"), text("Share", spare=1)),
+        [
+            (f"{each.least:,}", f"{each.below:,}", f"{each.files:,}", bar_cell(each.files / total))
+            for each in result.summary.bins
+        ],
+    )
+
+
+def _groups(title: str, found: Sequence[RowGroup]) -> Table:
+    columns = (
+        text(title.removesuffix("s"), "start"),
+        number("Files", spare=1),
+        number("Tokens"),
+        number("Median request"),
+        number("Read again", spare=2),
+        number("Tools", spare=3),
+    )
+    return table(
+        columns,
+        [
+            (
+                one_line(each.name),
+                f"{each.files:,}",
+                f"{each.tokens:,}",
+                f"{each.context:,}",
+                share_text(each.reread),
+                share_text(each.tools),
+            )
+            for each in found
+        ],
+    )
+
+
+def _largest(result: ReportResult) -> Table:
+    measured = [row for row in result.rows if row.status != "skipped"]
+    rows = sorted(measured, key=lambda row: (-row.context, row.path))[: result.top]
+    return table(
+        (text("File", "start", least=16), number("Next request"), text("Status")),
+        [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
+    )
+
+
+def _failing(result: ReportResult) -> Iterator[ScreenItem]:
+    failed = [row for row in result.rows if row.status == "failed"]
+    if failed:
+        yield ""
+        yield f"{plural(len(failed), 'file')} failed"
+        yield from (Accent(_failure(row), "yellow") for row in failed[: result.top])
+
+
+def _failure(row: ReportRow) -> str:
+    return f"exit {row.exit_code}: {one_line(row.error or row.path)}"
+
+
+def _growth(result: ReportResult) -> Iterator[ScreenItem]:
+    if result.growth is None:
+        return
+    yield ""
+    yield Accent(f"Since {one_line(result.baseline or '')}", "bold")
+    style: TextStyle = "yellow" if result.growth.fails else ""
+    yield from (Accent(line, style) for line in growth_lines(result.growth, result.tolerance))
+
+
+def report_document(result: ReportResult) -> dict[str, Any]:
+    """Return the document."""
+    summary = result.summary
+    listed = {
+        name: [fields_of(each) for each in getattr(summary, name)]
+        for name in ("bins", "models", "projects", "weeks")
+    }
+    return {
+        "schema": "compactctl.report/1",
+        "reports": list(result.paths),
+        "exitCode": result.exit_code,
+        **fields_of(summary),
+        **({} if summary.is_summed else {"tokens": None, "saved": None}),
+        "counters": list(summary.counters),
+        "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
+        "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
+        **listed,
+        "tools": tokens_by(summary.tools),
+        "baseline": result.baseline,
+        "tolerance": result.tolerance,
+        **growth_fields(result.growth),
+    }
+
+
+def cache_terminal(result: CacheResult) -> Iterator[ScreenItem]:
+    """Yield what to print."""
+    state = result.state
+    held = f"{plural(state.results, 'result')}, {size_text(state.n_bytes)}"
+    done = "cleared: " if result.cleared else ""
+    yield f"{done}{line_text(str(state.path))} ({held})"
+
+
+def cache_document(result: CacheResult) -> dict[str, Any]:
+    """Return the document."""
+    return {"schema": "compactctl.cache/1", **record(result.state), "cleared": result.cleared}

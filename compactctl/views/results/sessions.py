@@ -1,0 +1,244 @@
+"""``sessions`` on a terminal, and sessions to choose from or chosen."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from compactctl.commands.loading.candidates import Candidate, Candidates
+from compactctl.commands.loading.discover import is_compacted_name
+from compactctl.commands.sessions.references import SessionChoices
+from compactctl.commands.sessions.row import CLIENT_RECORD, SessionRow
+from compactctl.commands.sessions.sessions import SessionsResult
+from compactctl.sessions.registry import store_named
+from compactctl.sessions.session import Session
+from compactctl.views.facts import utc_text
+from compactctl.views.terminal.screen import ScreenItem
+from compactctl.views.terminal.tables import Column, Table, bar, number, table, text
+from compactctl.views.terminal.text import (
+    age_text,
+    line_text,
+    one_line,
+    plural,
+    safe_text,
+    shell_path,
+    size_text,
+    typed_command,
+)
+
+_TITLE_WIDTH = 48
+_BAR_WIDTH = 8
+_COLUMNS: tuple[Column, ...] = (
+    text("Session"),
+    text("Client", spare=2),
+    text("Changed", spare=1),
+    text("Title", "end", least=20),
+    text("Project", "start", spare=4),
+    number("Context", spare=3),
+    number("Full"),
+    text("Filled", spare=8),
+    text("Model", "end", spare=6),
+    number("Size", spare=7),
+    text("Note", spare=5),
+)
+
+
+def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
+    """Return a row per session; ``now`` is in seconds, ``home`` is shortened in paths.
+
+    A column that says nothing of any of them is left out.
+    """
+    cells = [_session_cells(row, now, home) for row in rows]
+    told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in cells)]
+    return table([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in cells])
+
+
+def project_text(project: str, home: str) -> str:
+    """Return a folder as people name it: ``~`` for their home."""
+    path = PurePath(project)
+    if home not in ("", "/") and path.is_relative_to(home):
+        return one_line(str(PurePath("~", path.relative_to(home))))
+    return one_line(project)
+
+
+def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
+    session, details = row.session, row.session.details
+    size, share = session.entry.n_bytes, row.least_ratio
+    least = "" if row.at_least is None else "≥"
+    context = row.context if row.at_least is None else row.at_least
+    return (
+        one_line(row.short_id),
+        session.entry.client,
+        age_text(now - session.entry.modified),
+        one_line(details.title, _TITLE_WIDTH),
+        project_text(details.project, home),
+        "" if context is None else f"{least}{context:,}",
+        "" if share is None else f"{least}{share:.0%}".replace("%", " %"),
+        "" if share is None else bar(share, _BAR_WIDTH),
+        one_line(details.model),
+        "" if size is None else size_text(size),
+        ", ".join(_notes(session)),
+    )
+
+
+def _notes(session: Session) -> list[str]:
+    details = session.details
+    said = {"open now": details.open, "archived": session.entry.archived}
+    kind = [] if details.kind == "main" else [details.kind]
+    return [*(note for note, holds in said.items() if holds), *kind]
+
+
+# Of a window: about where clients compact by themselves.
+_FULL = 0.8
+
+
+def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per session, and what was left out."""
+    if result.rows:
+        yield session_table(result.rows, result.now, result.home)
+        yield ""
+        if any(row.context is not None for row in result.rows):
+            yield f"sizes: {CLIENT_RECORD}, of the newest request and its answer"
+        readable = next((row for row in result.rows if not _is_closed(row.session)), None)
+        if readable is not None:
+            yield f"look into one: compactctl stats {shell_path(readable.short_id)}"
+        full = next((row for row in result.rows if _is_full(row)), None)
+        if full is not None:
+            yield f"make a full one go on: compactctl rescue {shell_path(full.short_id)}"
+    elif result.found:
+        yield f"none of {plural(result.found, 'session')} is like that"
+    else:
+        yield "no sessions found; searched:"
+        yield from (f"  {project_text(place, result.home)}" for place in result.searched)
+        yield "any transcript can be named: compactctl stats FILE"
+    if result.unread:
+        yield f"{plural(result.unread, 'older session')} not looked at; see --limit"
+    if result.hidden:
+        left_out = plural(result.hidden, "session")
+        yield f"{left_out} without a person, of subagents or programs, left out; see --all"
+
+
+def sessions_messages(result: SessionsResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
+def choices_terminal(
+    choices: SessionChoices, command: str, options: Sequence[str] = ()
+) -> Iterator[ScreenItem]:
+    """Yield what to print: why none was taken, the sessions, and what to type.
+
+    ``options`` are those that were typed already.
+    """
+    yield f"{command}: {line_text(choices.why)}:"
+    yield ""
+    yield session_table(choices.rows, choices.now, choices.home)
+    yield ""
+    if choices.more:
+        yield f"and {plural(choices.more, 'older session')}"
+    yield f"type: {typed_command(command, choices.rows[0].short_id, options)}"
+
+
+def chosen_line(row: SessionRow, now: float, home: str) -> str:
+    """Return which session was taken, on one line."""
+    session = row.session
+    title = f' "{one_line(session.details.title, 48)}"' if session.details.title else ""
+    project = session.details.project
+    where = f", {project_text(project, home)}" if project else ""
+    age = age_text(now - session.entry.modified)
+    client = store_named(session.entry.client).title
+    return f"{client} session {one_line(row.short_id)}{title}, {age}{where}"
+
+
+def _is_closed(session: Session) -> bool:
+    return bool(store_named(session.entry.client).instead)
+
+
+def _is_full(row: SessionRow) -> bool:
+    return (row.least_ratio or 0.0) > _FULL and not _is_closed(row.session)
+
+
+def sessions_document(result: SessionsResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.sessions/1",
+        "found": result.found,
+        "hidden": result.hidden,
+        "unread": result.unread,
+        "sessions": [_session_document(row) for row in result.rows],
+        "warnings": list(result.warnings),
+    }
+
+
+def _session_document(row: SessionRow) -> dict[str, Any]:
+    entry, details = row.session.entry, row.session.details
+    return {
+        "client": entry.client,
+        "id": row.session.id,
+        "shortId": row.short_id,
+        "title": details.title or None,
+        "project": details.project or None,
+        "path": str(entry.path),
+        "modifiedAt": utc_text(entry.modified),
+        "bytes": entry.n_bytes,
+        "model": details.model or None,
+        "contextTokens": row.context,
+        "contextAtLeast": row.at_least,
+        "contextSource": None if row.context is None else CLIENT_RECORD,
+        "windowTokens": row.window,
+        "windowRatio": None if row.ratio is None else round(row.ratio, 4),
+        "kind": details.kind,
+        "archived": entry.archived,
+        "open": details.open,
+        "readable": not store_named(entry.client).instead,
+    }
+
+
+def candidates_terminal(
+    candidates: Candidates, command: str, now: float, options: Sequence[str] = ()
+) -> Iterator[ScreenItem]:
+    """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch.
+
+    ``options`` are those that were typed already.
+    """
+    if not candidates.found:
+        yield _nothing_found(candidates, command)
+        return
+    where = "Compacted in this folder" if candidates.compacted else "In this folder"
+    yield f"{command}: which transcript? {where}, the newest first:"
+    yield ""
+    columns = (
+        text("File", "end"),
+        number("Size"),
+        text("Written"),
+        text("Format", spare=1),
+    )
+    yield table(columns, [_candidate_cells(each, now) for each in candidates.found])
+    yield ""
+    if candidates.more:
+        yield f"and {plural(candidates.more, 'older file')}"
+    names = [each.name for each in candidates.found]
+    originals = [name for name in names if not is_compacted_name(name)]
+    best = names[0] if candidates.compacted or not originals else originals[0]
+    yield f"type: {typed_command(command, best, options)}"
+
+
+def _nothing_found(candidates: Candidates, command: str) -> str:
+    folder = safe_text(str(candidates.folder))
+    if candidates.compacted:
+        return (
+            f"{command}: no transcript that compactctl compacted is in {folder}; name one, as in "
+            f"{command} run.compacted.jsonl, or pipe one in"
+        )
+    return (
+        f"{command}: no transcript is in {folder}; name one, as in {command} run.jsonl, pipe one "
+        "in, or see those below a folder with compactctl batch FOLDER"
+    )
+
+
+def _candidate_cells(each: Candidate, now: float) -> tuple[str, ...]:
+    return (
+        one_line(each.name),
+        size_text(each.n_bytes),
+        age_text(now - each.modified),
+        each.format or "not told by its beginning",
+    )

@@ -1,0 +1,186 @@
+"""``simulate`` on a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from compactctl.commands.simulate.session import SimulatedCompaction, SimulatedSession
+from compactctl.commands.simulate.simulate import SimulateResult
+from compactctl.commands.sizing.prompt_cache import InputCost
+from compactctl.views.encode import encoded, measure_fields, record
+from compactctl.views.facts import counter_text, model_text, tokens_text
+from compactctl.views.terminal.graph import small_bars
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.views.terminal.tables import Column, number, table, text
+from compactctl.views.terminal.text import line_text, one_line, path_name, plural
+
+_LINE_WIDTH = 24
+
+
+def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per profile, and where these were named a row per compaction."""
+    yield Accent(path_name(result.path), "bold")
+    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Facts(tuple(_facts(result)))
+    yield ""
+    columns: tuple[Column, ...] = (
+        text("Profile", spare=1),
+        text("Compacted", least=9),
+        number("Largest request", spare=2),
+        number("Next request", spare=3),
+        number("All requests"),
+        number("Too large"),
+        text("Size of each request", spare=4),
+    )
+    rows = [_cells(each, result.peak) for each in result.replays]
+    if result.prices:
+        columns += (number("Input $"), number("Uncached $"))
+        rows = [
+            (*row, *_costs(result, each)) for row, each in zip(rows, result.replays, strict=True)
+        ]
+    yield table(columns, rows)
+    if result.named:
+        for each in result.replays:
+            yield from _firings(each)
+
+
+def simulate_messages(result: SimulateResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from (f"not simulated: {each}" for each in result.unusable)
+    if result.conversations > 1:
+        yield f"only the largest of {result.conversations:,} conversations was simulated"
+
+
+def _facts(result: SimulateResult) -> Iterator[Fact]:
+    count = plural(len(result.requests), "request")
+    yield Fact("walked through", f"{count} in {result.turns:,} turns")
+    yield Fact("window", tokens_text(result.measure.budget.window))
+    yield Fact("largest request", f"{tokens_text(result.peak)} without compaction")
+    yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
+    if result.prices:
+        yield Fact("input", _without_compaction(result))
+
+
+def _without_compaction(result: SimulateResult) -> str:
+    cost = result.cost(result.requests)
+    if cost is None:
+        return f"cost unknown: there is no price for {line_text(result.measure.model.name)}"
+    return (
+        f"{_dollars(cost.cached)} US dollars without compaction, {_dollars(cost.uncached)} without "
+        "a prompt cache either (estimate)"
+    )
+
+
+def _dollars(amount: float) -> str:
+    return f"{amount:,.2f}"
+
+
+def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
+    cost = result.cost(replayed.requests)
+    return ("", "") if cost is None else (_dollars(cost.cached), _dollars(cost.uncached))
+
+
+def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
+    return (
+        one_line(replayed.profile),
+        _times(replayed),
+        f"{replayed.peak:,}",
+        f"{replayed.final:,}",
+        f"{replayed.sent:,}",
+        f"{replayed.over:,}" if replayed.over else "",
+        small_bars([each.tokens for each in replayed.requests], max(1, highest), _LINE_WIDTH),
+    )
+
+
+def _times(replayed: SimulatedSession) -> str:
+    paths = Counter(firing.path for firing in replayed.firings)
+    told = ", ".join(f"{count}x {path}" for path, count in paths.items())
+    if not told:
+        return "never" if not replayed.idle else "nothing to do"
+    return told
+
+
+def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
+    yield ""
+    yield Accent(f"{one_line(replayed.profile)}: {replayed.trigger}", "bold")
+    if not replayed.firings:
+        yield "never compacted"
+        return
+    columns = (
+        number("Turn"),
+        number("Step"),
+        number("Line", spare=3),
+        text("Path", spare=2),
+        number("Before"),
+        number("After"),
+        text("Stages", "end", least=12, spare=1),
+        text("Why", "end", least=12),
+    )
+    yield table(
+        columns,
+        [
+            (
+                f"{each.turn:,}",
+                f"{each.step:,}",
+                "" if each.line is None else f"{each.line + 1:,}",
+                each.path,
+                f"{each.tokens_before:,}",
+                f"{each.tokens_after:,}",
+                ", ".join(each.stages),
+                each.why if each.fits else f"{each.why}; still too large",
+            )
+            for each in replayed.firings
+        ],
+    )
+
+
+def simulate_document(result: SimulateResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.simulate/1",
+        "path": result.path,
+        "format": result.transcript.format,
+        **measure_fields(result.measure),
+        "conversationCount": result.conversations,
+        "turnCount": result.turns,
+        "requestCount": len(result.requests),
+        "unseenTokens": result.unseen,
+        "peakTokens": result.peak,
+        "sentTokens": result.sent,
+        **_cost(result.cost(result.requests)),
+        "profiles": [
+            {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
+        ],
+        **record(result, only=("unusable", "warnings")),
+    }
+
+
+def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
+    return {
+        "profile": replayed.profile,
+        "trigger": replayed.trigger,
+        "availableInputTokens": replayed.available,
+        "base": replayed.base,
+        "baseTokens": replayed.base_tokens,
+        "peakTokens": replayed.peak,
+        "finalTokens": replayed.final,
+        "sentTokens": replayed.sent,
+        "requestsOver": replayed.over,
+        "idleFirings": replayed.idle,
+        "firings": encoded(replayed.firings),
+    }
+
+
+def _cost(cost: InputCost | None) -> dict[str, Any]:
+    """Return what input costs in US dollars; None where nobody asked or no price is known."""
+    return {
+        "inputCost": round(cost.cached, 4) if cost else None,
+        "uncachedInputCost": round(cost.uncached, 4) if cost else None,
+    }
+
+
+@encoded.register
+def _firing(firing: SimulatedCompaction) -> dict[str, Any]:
+    line = None if firing.line is None else firing.line + 1
+    return {**record(firing), "line": line}

@@ -1,0 +1,181 @@
+"""``view`` on a terminal: text to be read, or the raw lines."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from compactctl.commands.inspect.records import records_of
+from compactctl.commands.inspect.view import ViewedMessage, ViewResult
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinitionPart,
+    ToolResultPart,
+)
+from compactctl.model.tags import tag_fields
+from compactctl.views.encode import encoded, record
+from compactctl.views.terminal.screen import Raw, Verbatim
+from compactctl.views.terminal.text import line_text, path_name, plural, safe_text, size_text
+
+
+def part_text(part: Part, shown: Callable[[str], str]) -> str:
+    """Return what a part says; ``shown`` makes safe text of its own, cut where that is wanted."""
+    match part:
+        case TextPart():
+            return "\n".join(filter(None, (shown(part.text), _added_text(part.added))))
+        case ReasoningPart():
+            text = "(not readable: encrypted or signature only)" if part.opaque else part.text
+            return f"thinking: {shown(text)}"
+        case ToolCallPart():
+            called = f"→ {safe_text(part.tool)} {shown(part.arguments)}"
+            return "\n".join(filter(None, (called, _added_text(part.added))))
+        case ToolResultPart():
+            failed = " (error)" if part.is_error else ""
+            images = "".join(f"\n{_media_text(item)}" for item in part.media)
+            tool = safe_text(part.tool) or "result"
+            return f"← {tool}{failed}: {shown(part.text)}{images}"
+        case FilePart():
+            return f"file {safe_text(part.file_path)}: {shown(part.text)}"
+        case ToolDefinitionPart():
+            return f"tools {safe_text(part.name)}: {shown(part.text)}"
+        case MediaPart():
+            return _media_text(part)
+
+
+def _added_text(text: str) -> str:
+    return f"(the client adds: {text})" if text else ""
+
+
+def _media_text(part: MediaPart) -> str:
+    sizes = (
+        f", {part.width} x {part.height} pixels" if part.width else "",
+        f", {part.seconds:,.1f} seconds" if part.seconds else "",
+        f", {plural(part.pages, 'page')}" if part.pages else "",
+    )
+    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{''.join(sizes)}]"
+
+
+# A part is cut here on screen unless ``--full`` asks for all of it; in characters.
+SHORT_TEXT = 2_000
+
+
+def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
+    """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
+    if result.detail == "raw":
+        yield Raw(records_of(result))
+    else:
+        yield from map(Verbatim, _text(result, full=result.detail == "full"))
+
+
+def view_messages(result: ViewResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.found is not None:
+        yield f"{path_name(result.path)}: {_found(result, result.found)}"
+    elif not result.messages:
+        nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
+        yield f"{path_name(result.path)}: {nothing}"
+
+
+def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
+    numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
+    newest = None
+    for viewed in result.messages:
+        if len(numbers) > 1 and viewed.message.conversation != newest:
+            newest = viewed.message.conversation
+            yield f"══ conversation {newest + 1}"
+        yield _title(viewed, "line" if result.what == "effective" else "no")
+        for part in viewed.message.parts:
+            yield part_text(part, partial(_cut, full=full))
+        yield ""
+
+
+def _found(result: ViewResult, found: int) -> str:
+    """Say how many messages a search found, and which of them are shown if not all."""
+    whole = f"{plural(found, 'message')} found"
+    if len(result.messages) == found:
+        return whole
+    first, last = result.before + 1, result.before + len(result.messages)
+    return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"
+
+
+def _title(viewed: ViewedMessage, place: str) -> str:
+    """Return a message's heading; ``place`` says what its number counts.
+
+    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
+    """
+    message = viewed.message
+    marks = [
+        "summary" if message.summary else "",
+        "marker" if message.tags.is_truncation_marker else "",
+        "rewritten" if message.tags.edit_id else "",
+        "injected" if message.injected and not message.synthetic else "",
+        f"hidden by {viewed.hidden_by}" if viewed.hidden_by else "",
+        viewed.stage or "",
+    ]
+    noted = ", ".join(mark for mark in marks if mark)
+    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
+
+
+def _cut(text: str, *, full: bool) -> str:
+    if full or len(text) <= SHORT_TEXT:
+        return safe_text(text)
+    rest = len(text) - SHORT_TEXT
+    return f"{safe_text(text[:SHORT_TEXT])}\n[… {rest:,} more characters; see them with --full]"
+
+
+_KINDS = {
+    "TextPart": "text",
+    "ReasoningPart": "reasoning",
+    "ToolCallPart": "tool_call",
+    "ToolResultPart": "tool_result",
+    "FilePart": "file",
+    "ToolDefinitionPart": "tool_definition",
+    "MediaPart": "media",
+}
+# How a part is stored, which says nothing about what the model reads.
+_STORAGE = ("path", "embedded")
+
+
+def view_document(result: ViewResult) -> dict[str, Any]:
+    """Return the document for ``view``."""
+    return {
+        "schema": "compactctl.view/1",
+        "path": result.path,
+        "what": result.what,
+        "found": len(result.messages) if result.found is None else result.found,
+        "before": result.before,
+        "messages": encoded(result.messages),
+        "warnings": encoded(result.warnings),
+    }
+
+
+@encoded.register
+def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
+    message = viewed.message
+    return {
+        "id": message.id,
+        "line": message.line + 1,
+        "conversation": message.conversation + 1,
+        "role": message.role,
+        "summary": message.summary,
+        "injected": message.injected,
+        "hiddenBy": viewed.hidden_by,
+        "stage": viewed.stage,
+        "tags": tag_fields(message.tags),
+        "parts": [_part_document(part) for part in message.parts],
+    }
+
+
+def _part_document(part: Part) -> dict[str, Any]:
+    return {"kind": _KINDS[type(part).__name__], **record(part, without=_STORAGE)}
+
+
+@encoded.register
+def _media_document(part: MediaPart) -> dict[str, Any]:
+    """What a tool returned beside its text: it has no kind of its own there."""
+    return record(part, without=_STORAGE)

@@ -1,0 +1,135 @@
+"""How far a command is, on standard error: on a terminal while it works, gone when it is done.
+
+rich is imported when something is going to be shown, and not before.
+"""
+
+import sys
+from threading import Timer
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from compactctl.views.terminal.text import one_line, path_name, size_text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+    from compactctl.commands.progress import FilesDone
+
+
+_NAME_WIDTH = 30
+# What is done sooner shows no progress.
+_PATIENCE = 1.0
+# Enough for a log, and for CI runners that end a job without output.
+_SECONDS_BETWEEN_LINES = 60.0
+
+
+class WorkProgress:
+    """What is being done, from the first second of work on; nothing where there is no terminal."""
+
+    def __init__(self, what: str, path: str, *, wanted: bool = True) -> None:
+        self._text = f"{what} {one_line(path_name(path)[-_NAME_WIDTH:])}"
+        self._display: Progress | None = None
+        self._timer = Timer(_PATIENCE, self._start)
+        self._timer.daemon = True
+        self._wanted = wanted and sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        if self._wanted:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._wanted:
+            return
+        self._timer.cancel()
+        self._timer.join()
+        if self._display is not None:
+            self._display.stop()
+
+    def _start(self) -> None:
+        from rich.progress import SpinnerColumn, TimeElapsedColumn
+
+        display = _display(SpinnerColumn(style=""), _text_column(), TimeElapsedColumn())
+        display.add_task(self._text, total=None)
+        display.start()
+        self._display = display
+
+
+class BatchProgress:
+    """Files that are done, of all: a bar on a terminal, elsewhere a line a minute."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._display: Progress | None = None
+        self._said = monotonic()
+
+    def tell(self, done: "FilesDone") -> None:
+        """Show that a file is done."""
+        if self._is_terminal:
+            self._draw(done)
+        elif monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = monotonic()
+            sizes = f"{size_text(done.n_bytes)} of {size_text(done.of_bytes)}"
+            click.echo(f"{_counted(done)}, {sizes}", err=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._display is not None:
+            self._display.stop()
+
+    def _draw(self, done: "FilesDone") -> None:
+        if self._display is None:
+            self._display = _bar()
+            self._display.add_task(_counted(done), total=done.of_bytes)
+            self._display.start()
+        (task,) = self._display.task_ids
+        self._display.update(task, completed=done.n_bytes, description=_counted(done))
+
+
+def _bar() -> "Progress":
+    from rich.progress import BarColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    bar = BarColumn(bar_width=16)
+    return _display(_text_column(), bar, TransferSpeedColumn(), TimeRemainingColumn())
+
+
+def _counted(done: "FilesDone") -> str:
+    return f"{done.files:,} of {done.of_files:,} files"
+
+
+def _text_column() -> "ProgressColumn":
+    from rich.progress import TextColumn
+    from rich.table import Column
+
+    # Names of files are not markup, and what has no room is cut instead of wrapped.
+    column = Column(no_wrap=True, overflow="ellipsis")
+    return TextColumn("{task.description}", markup=False, table_column=column)
+
+
+def _display(*columns: "ProgressColumn") -> "Progress":
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

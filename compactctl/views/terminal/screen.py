@@ -1,0 +1,197 @@
+"""The terminal: where tables and lines go, and how wide it is."""
+
+import codecs
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Literal
+
+import click
+
+from compactctl.views.terminal.graph import Graph, graph_lines
+from compactctl.views.terminal.tables import Table, cell_width, table_lines
+from compactctl.views.terminal.text import inert
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+TextStyle = Literal["", "bold", "yellow", "bold red"]
+
+_GAP = "  "
+# A fact with less room than this is wrapped below its label instead of beside it.
+_LEAST_TEXT = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Accent:
+    """A line in a colour, where there are colours."""
+
+    text: str
+    style: TextStyle
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label and what there is to say about it: safe text on one line."""
+
+    label: str
+    text: str
+    style: TextStyle = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts one below the other, their texts aligned."""
+
+    rows: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Safe text that stays as it is, however wide the terminal is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes that go to standard output as they are."""
+
+    pieces: Iterable[bytes]
+
+
+ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
+
+
+class Screen:
+    """Standard output or error; nothing printed on it is taken as markup.
+
+    A terminal gets lines no wider than itself, with colours unless NO_COLOR or TERM=dumb forbid
+    them. A file or a pipe gets everything in full and plain; ``width`` is None then.
+    """
+
+    def __init__(self, *, error: bool = False) -> None:
+        self._stream: IO[str] = sys.stderr if error else sys.stdout
+        self.width = self._console.width if self._stream.isatty() else None
+
+    def show(self, *items: ScreenItem) -> None:
+        """Print items, one below the other."""
+        for item in items:
+            for lines, style in item_lines(item, self.width):
+                self._write(lines, style)
+
+    def _write(self, lines: Sequence[str], style: TextStyle) -> None:
+        # Wrapped, or beside others, safe texts may begin a line or become a command.
+        shown = inert("\n".join(lines))
+        if not style or self.width is None:
+            click.echo(shown, file=self._stream)
+            return
+        from rich.text import Text
+
+        self._console.print(Text(shown, style=style))
+
+    @cached_property
+    def _console(self) -> "Console":
+        import os
+
+        from rich.console import Console
+
+        is_plain = bool(os.environ.get("NO_COLOR"))
+        return Console(file=self._stream, color_system=None if is_plain else "auto", soft_wrap=True)
+
+
+def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[str], TextStyle]]:
+    """Yield an item's lines for a terminal of this width, None for any, with their styles."""
+    match item:
+        case str():
+            yield _wrapped(item, width), ""
+        case Accent():
+            yield _wrapped(item.text, width), item.style
+        case Verbatim():
+            yield [item.text], ""
+        case Facts():
+            size = max((cell_width(fact.label) for fact in item.rows), default=0)
+            for fact in item.rows:
+                yield _fact_lines(fact, size, width), fact.style
+        case Graph():
+            yield list(graph_lines(item, width)), ""
+        case Table():
+            titles, *rows = table_lines(item, width)
+            yield [titles], "bold"
+            yield rows, ""
+
+
+def write_bytes(lines: Iterable[bytes]) -> None:
+    """Write raw bytes to standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines(lines)
+    sys.stdout.buffer.flush()
+
+
+def tell(*lines: str) -> None:
+    """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
+    for line in lines:
+        click.echo(inert(line), err=True)
+
+
+def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:
+    """Print items, one below the other, while they are made."""
+    screen = Screen(error=error)
+    for item in items:
+        if isinstance(item, Raw):
+            write_bytes(item.pieces)
+        else:
+            screen.show(item)
+
+
+def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
+    start = fact.label.ljust(label_width) + _GAP
+    if width is None:
+        return [(start + fact.text).rstrip()]
+    if width - len(start) < _LEAST_TEXT:
+        return _wrapped(f"{fact.label}{_GAP}{fact.text.strip()}", width)
+    first, *rest = _wrapped(fact.text, width - len(start), indent="")
+    return [start + first, *(" " * len(start) + line for line in rest)]
+
+
+def _wrapped(shown: str, width: int | None, indent: str = _GAP) -> list[str]:
+    if width is None or cell_width(shown) <= width:
+        return [shown]
+    return textwrap.wrap(
+        shown, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+# Name of the error handler; see codecs.register_error.
+PLAIN = "compactctl.plain"
+
+# None of them is empty or makes a command of a CI runner: no "#", ":" or "+", no "-" by itself.
+_BAR_ENDS = dict.fromkeys("▏▎▍▌▋▊▉", ".")
+_SMALL_BARS = dict(zip("▁▂▃▄▅▆▇", "_..ooOO", strict=True))
+_SHADES = {"▓": "%", "▒": "o", "░": ".", "▲": "^", "┤": "|"}
+_STAND_INS = (
+    _BAR_ENDS
+    | _SMALL_BARS
+    | _SHADES
+    | {"─": "=", "═": "=", "█": "*", "…": "...", "→": "->", "←": "<-", "·": "|"}
+)
+
+
+def register() -> None:
+    """Make the error handler known to Python."""
+    codecs.register_error(PLAIN, _plain)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(_stand_in(letter) for letter in letters), error.end
+
+
+def _stand_in(letter: str) -> str:
+    escaped = letter.encode("ascii", "backslashreplace").decode("ascii")
+    return _STAND_INS.get(letter, escaped)

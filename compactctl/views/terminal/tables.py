@@ -1,0 +1,181 @@
+"""Tables that fit the width there is: aligned columns, no frames, readable in a log."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from compactctl.views.terminal.text import share_text
+
+# Not rich.table: where there is no room it cuts numbers and titles, takes a column's width to
+# nothing, and cuts the end of a path, which is what tells files apart. Columns that may be left
+# out, and ends that may be cut, would stay our own code; padding is all it would save.
+CutEnd = Literal["never", "end", "start"]
+
+GAP = "  "
+RULE = "─"
+_BAR_WIDTH = 24
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        title: what its figures are, with their unit.
+        right: whether it is aligned to the right.
+        cut: which end of a text is cut off when there is no room.
+        least: how narrow it may be cut, in characters.
+        spare: on a narrow terminal columns are left out, those with the highest number first;
+            0 is never left out.
+    """
+
+    title: str
+    right: bool = False
+    cut: CutEnd = "never"
+    least: int = 12
+    spare: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of safe, one-line cells under titles; ``total`` is a row set apart below the others."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    total: tuple[str, ...] = field(default=())
+
+
+def number(title: str, *, spare: int = 0) -> Column:
+    """Return a column of numbers."""
+    return Column(title=title, right=True, spare=spare)
+
+
+def text(title: str, cut: CutEnd = "never", *, least: int = 12, spare: int = 0) -> Column:
+    """Return a column of text."""
+    return Column(title=title, cut=cut, least=least, spare=spare)
+
+
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str]], total: Sequence[str] = ()
+) -> Table:
+    """Return a table of these rows."""
+    return Table(columns=tuple(columns), rows=tuple(tuple(row) for row in rows), total=tuple(total))
+
+
+def table_lines(grid: Table, width: int | None) -> list[str]:
+    """Return a table as lines, titles first, at most ``width`` wide; None is as wide as it gets.
+
+    Without enough room texts are cut and spare columns left out; what is neither stays, and the
+    lines are wider than asked for.
+    """
+    if width is not None:
+        grid = _fitted(grid, width)
+    widths = _widths(grid)
+    titles = tuple(column.title for column in grid.columns)
+    lines = [_line(titles, grid, widths), RULE * (_total_width(widths))]
+    lines += [_line(row, grid, widths) for row in grid.rows]
+    if grid.total:
+        lines += ["", _line(grid.total, grid, widths)]
+    return lines
+
+
+def bar(share: float, width: int = _BAR_WIDTH) -> str:
+    """Return a bar of blocks for a share between 0 and 1, at most ``width`` letters wide."""
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")
+
+
+def bar_cell(share: float) -> str:
+    """Return a share as a percentage and a bar."""
+    return f"{share_text(share):>7} {bar(share)}".rstrip()
+
+
+def cell_width(shown: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if shown.isascii():
+        return len(shown)
+    from rich.cells import cell_len
+
+    return cell_len(shown)
+
+
+def _fitted(grid: Table, width: int) -> Table:
+    while True:
+        widths = _widths(grid)
+        excess = _total_width(widths) - width
+        room = sum(_room(column, size) for column, size in zip(grid.columns, widths, strict=True))
+        most = max(column.spare for column in grid.columns)
+        if excess <= 0:
+            return grid
+        if room >= excess or not most:
+            return _cut(grid, widths, excess)
+        grid = _without(grid, [column.spare for column in grid.columns].index(most))
+
+
+def _widths(grid: Table) -> list[int]:
+    lines = [tuple(column.title for column in grid.columns), *grid.rows]
+    if grid.total:
+        lines.append(grid.total)
+    return [max(map(cell_width, cells)) for cells in zip(*lines, strict=True)]
+
+
+def _total_width(widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _without(grid: Table, index: int) -> Table:
+    def rest(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return cells[:index] + cells[index + 1 :]
+
+    return Table(
+        columns=grid.columns[:index] + grid.columns[index + 1 :],
+        rows=tuple(map(rest, grid.rows)),
+        total=rest(grid.total),
+    )
+
+
+def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
+    """Take ``excess`` from the columns that may be cut, the widest first."""
+    for index in sorted(range(len(widths)), key=lambda at: -widths[at]):
+        taken = min(excess, _room(grid.columns[index], widths[index]))
+        if taken > 0:
+            grid = _cut_column(grid, index, widths[index] - taken)
+            excess -= taken
+    return grid
+
+
+def _room(column: Column, width: int) -> int:
+    """Return how much can be cut off a column of this width; its title stays whole."""
+    least = max(column.least, cell_width(column.title))
+    return 0 if column.cut == "never" else max(0, width - least)
+
+
+def _cut_column(grid: Table, index: int, width: int) -> Table:
+    cut = grid.columns[index].cut
+
+    def shorter(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return (*cells[:index], _cut_text(cells[index], width, cut), *cells[index + 1 :])
+
+    return replace(
+        grid,
+        rows=tuple(map(shorter, grid.rows)),
+        total=shorter(grid.total) if grid.total else (),
+    )
+
+
+def _cut_text(shown: str, width: int, cut: CutEnd) -> str:
+    if cell_width(shown) <= width:
+        return shown
+    while cell_width(shown) > width - 1:
+        shown = shown[1:] if cut == "start" else shown[:-1]
+    return f"…{shown}" if cut == "start" else f"{shown}…"
+
+
+def _line(cells: Sequence[str], grid: Table, widths: Sequence[int]) -> str:
+    padded = []
+    for shown, column, width in zip(cells, grid.columns, widths, strict=True):
+        space = " " * (width - cell_width(shown))
+        padded.append(space + shown if column.right else shown + space)
+    return GAP.join(padded).rstrip()

@@ -1,0 +1,151 @@
+"""Text from transcripts made safe for terminals and logs, and small figures as text."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+BACKSLASH = "\\"
+# Set for every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity and Buildkite; most set CI.
+_VARIABLES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE")
+
+_COLOUR = r"(?:\x1b\[[\d;]*[mK])*"
+
+
+def _coloured(word: str) -> str:
+    """Return a pattern for a word with colours around its letters; Buildkite takes them out."""
+    return "".join(f"{_COLOUR}{re.escape(letter)}" for letter in word)
+
+
+_HEADERS = "|".join(map(_coloured, ("---", "+++", "~~~")))
+_OPENED = rf"{_coloured('^^^')}{_COLOUR}\s{_coloured('+++')}"
+# The mark goes behind what is found.
+_PATTERNS = (
+    # GitHub Actions ##[error], Azure Pipelines ##vso[task.complete], anywhere in a line; TeamCity
+    # ##teamcity[message] at its start.
+    re.compile(r"#(?=#(?i:vso|teamcity)?\[)"),
+    # GitLab, anywhere in a line.
+    re.compile(r"section_(?:start|end)(?=:\d)"),
+    # GitHub Actions ::error::, behind any white space.
+    re.compile(r"(?m)^[^\S\n]*(?=::)"),
+    # Buildkite's groups: --- title, and ^^^ +++, which opens the one before.
+    re.compile(rf"(?m)^(?=(?:{_HEADERS}){_COLOUR}(?:\s|$)|{_OPENED})"),
+)
+
+
+def is_on_runner(variables: Mapping[str, str]) -> bool:
+    """Tell whether these environment variables are those of a job on a CI runner."""
+    return any(variables.get(name) for name in _VARIABLES)
+
+
+def inert(text: str, mark: str = BACKSLASH) -> str:
+    """Return text in which no CI runner finds a command; ``mark`` parts what would be one.
+
+    Carriage returns end lines, too, as they do for the runners.
+    """
+    if "\r" in text:
+        return "\r".join(inert(line, mark) for line in text.split("\r"))
+    for pattern in _PATTERNS:
+        text = pattern.sub(lambda found: f"{found[0]}{mark}", text)
+    return text
+
+
+# C0 controls but tab and newline, DEL and C1; marks that reorder text on screen; lone surrogates.
+_UNSAFE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROL = re.compile(f"[{_UNSAFE}]")
+_NOT_TYPED = re.compile(f"[\t\n{_UNSAFE}]")
+_LAST_ASCII = 0x7F
+_LAST_BYTE = 0xFF
+# Python's stand-ins for the bytes of a file name that are not UTF-8.
+_BYTES = range(0xDC80, 0xDD00)
+_NO_BYTE = 0xDC00
+# Ends a quotation and begins the next: nothing to a shell.
+_TWO_QUOTES = "''"
+_AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def safe_text(text: str) -> str:
+    """Return text with control characters as visible escapes and without runners' commands."""
+    return inert(_visible(text))
+
+
+def line_text(text: str) -> str:
+    """Return safe text that stays one line, whatever is in the names of files."""
+    return safe_text(text.replace("\n", "\\n"))
+
+
+def one_line(text: str, width: int = 200) -> str:
+    """Return safe text on one line of at most ``width`` characters."""
+    joined = inert(" ".join(_visible(text[: width * 8]).split()))
+    return joined if len(joined) <= width else f"{joined[: max(0, width - 1)]}…"
+
+
+def size_text(n_bytes: int) -> str:
+    """Return a size in bytes as people read it: 950 B, 3.9 MB (powers of ten)."""
+    unit, factor = next((row for row in _UNITS if n_bytes >= row[1]), ("B", 1))
+    return f"{n_bytes} B" if factor == 1 else f"{n_bytes / factor:.1f} {unit}"
+
+
+def age_text(seconds: float) -> str:
+    """Return an age in its largest unit: 2 hours ago; below a minute it is just now."""
+    for size, unit in _AGES:
+        if seconds >= size:
+            return f"{plural(int(seconds // size), unit)} ago"
+    return "just now"
+
+
+def share_text(share: float) -> str:
+    """Return a share as a percentage with one decimal: 12.5 %."""
+    return f"{share * 100:.1f} %"
+
+
+def limit_text(share: float) -> str:
+    """Return a share that a user named, with all of its decimals, one at least: 17.25 %."""
+    short, whole = share_text(share), f"{share * 100:.12g} %"
+    return max(short, whole, key=len)
+
+
+def share_beyond(share: float, limit: float) -> tuple[str, str]:
+    """Return a share and the limit that it is beyond, with the decimals that tell them apart."""
+    texts = ((f"{share * 100:.{n}f} %", f"{limit * 100:.{n}f} %") for n in range(1, 12))
+    return next((pair for pair in texts if pair[0] != pair[1]), (f"{share:%}", f"{limit:%}"))
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 line, 1,204 lines."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def shell_path(path: str) -> str:
+    """Return a path as it can be pasted into a shell, where a leading dash is not an option."""
+    is_like_option = path.startswith("-") and path != "-"
+    quoted = shlex.quote(f"./{path}" if is_like_option else path)
+    return inert(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
+
+
+def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
+    """Return a command for a file, with options as they were typed, as it can be pasted."""
+    quoted = (inert(_NOT_TYPED.sub(_typed, shlex.quote(each)), _TWO_QUOTES) for each in options)
+    return " ".join((command, shell_path(path), *quoted))
+
+
+def path_name(path: str) -> str:
+    """Return a path as people read it."""
+    return "standard input" if path == "-" else line_text(path)
+
+
+def _visible(text: str) -> str:
+    return _CONTROL.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code <= _LAST_BYTE else f"\\u{code:04x}"
+
+
+def _typed(match: re.Match[str]) -> str:
+    """Return a character inside of a quotation as bash and zsh take it."""
+    code = ord(match[0])
+    if code in _BYTES:
+        return f"'$'\\x{code - _NO_BYTE:02x}''"
+    return f"'$'\\x{code:02x}''" if code <= _LAST_ASCII else f"'$'\\u{code:04x}''"

@@ -1,0 +1,98 @@
+"""Graphs of letters: as wide and as high as they may be, and no letter that tells another size."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.views.results.stats import stats_terminal
+from compactctl.views.terminal.graph import SHADES, Graph, graph_lines, small_bars
+from compactctl.views.terminal.screen import PLAIN, item_lines, register
+
+SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
+HEIGHT = 14
+COLUMNS = st.lists(
+    st.tuples(*[st.floats(0, 1e6, allow_nan=False)] * len(SHADES)), min_size=1, max_size=300
+)
+
+
+def drawn(graph: Graph, width: int | None = None) -> list[str]:
+    """Return what is drawn right of the axis, the highest row first."""
+    return [line.partition("┤")[2] for line in list(graph_lines(graph, width))[:HEIGHT]]
+
+
+@given(columns=COLUMNS, width=st.integers(30, 200) | st.none())
+def test_a_graph_is_no_wider_than_it_may_be(
+    columns: list[tuple[float, ...]], width: int | None
+) -> None:
+    graph = Graph(columns=tuple(columns), top=max(map(sum, columns)) or 1, marks=(0,))
+    lines = list(graph_lines(graph, width))
+    assert max(map(len, lines)) <= (width or 80)
+    assert len(lines) == HEIGHT + 1
+    assert lines[-1].count("▲") >= 1
+
+
+@pytest.mark.parametrize("share", [0, 0.25, 0.5, 0.75, 1])
+def test_a_column_is_as_high_as_its_share_and_layers_lie_upon_each_other(share: float) -> None:
+    rows = drawn(Graph(columns=((700 * share, 700 * share),), top=1_400))
+    filled = [row[:1] for row in rows if row]
+    assert abs(len(filled) - HEIGHT * share) <= 0.5
+    assert filled == sorted(filled, key=SHADES.index, reverse=True)
+    assert abs(filled.count(SHADES[0]) - filled.count(SHADES[1])) <= 1
+
+
+def test_of_columns_that_share_a_letter_the_highest_is_drawn() -> None:
+    columns = ((1.0,),) * 500 + ((100.0,),) + ((1.0,),) * 500
+    rows = drawn(Graph(columns=columns, top=100), 60)
+    assert rows[0].count(SHADES[0]) == 1
+
+
+def test_lines_go_across_where_nothing_is_drawn() -> None:
+    columns = ((10.0,), (100.0,))
+    rows = drawn(Graph(columns=columns, top=100, limits=(99,)), 61)
+    half = len(rows[0]) // 2
+    assert rows[0] == "─" * half + SHADES[0] * (len(rows[0]) - half)
+
+
+@given(values=st.lists(st.floats(0, 100), min_size=1, max_size=60))
+def test_small_bars_rise_and_fall_with_what_they_show(values: list[float]) -> None:
+    bars = small_bars(values, 100, 60)
+    assert len(bars) == len(values)
+    for (one, other), (low, high) in zip(pairwise(values), pairwise(bars), strict=True):
+        assert (one <= other and low <= high) or (one >= other and low >= high)
+    assert len(small_bars(values, 100, 8)) == min(8, len(values))
+
+
+@pytest.mark.parametrize("width", [40, 80, 140, None])
+@pytest.mark.parametrize("name", ["claude-code-session.jsonl", "openai-chat.jsonl"])
+def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | None) -> None:
+    measure = MeasureOptions(counter="chars/4")
+    result = stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, graph=True)
+    )
+    items = list(stats_terminal(result))
+    graph = next(item for item in items if isinstance(item, Graph))
+    assert result.timeline
+    assert [sum(column) for column in graph.columns] == [
+        each.context for each in result.timeline.rounds.rounds
+    ]
+    lines = [line for item in items for lines, _ in item_lines(item, width) for line in lines]
+    text = " ".join(" ".join(lines).split())
+    assert f"{len(graph.columns):,} requests, at most " in text
+    assert f"{SHADES[0]} " in text
+    assert "next request" in text
+    assert (
+        width is None
+        or max(map(len, lines)) <= width
+        or max(map(len, lines)) <= len(str(SAMPLES)) + 40
+    )
+
+
+def test_a_plain_terminal_tells_the_layers_apart() -> None:
+    register()
+    assert len({shade.encode("ascii", PLAIN) for shade in SHADES}) == len(SHADES)

@@ -1,0 +1,170 @@
+"""The rounds of a session on a terminal and as JSON."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import user
+from unit.history.usage.sessions import answer, session
+from unit.stages.support.trials import meter
+
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.usage.costs import Costs, costs
+from compactctl.history.usage.rounds import Rounds, rounds
+from compactctl.model.message import Message
+from compactctl.tokens.models.price_table import BUILT_IN
+from compactctl.views.results.rounds import rounds_terminal
+from compactctl.views.results.stats import stats_document, stats_terminal
+from compactctl.views.terminal.screen import item_lines
+
+SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
+
+
+def result_of(name: str, *, wanted: bool = True) -> StatsResult:
+    measure = MeasureOptions(counter="chars/4")
+    return stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, rounds=wanted)
+    )
+
+
+def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -> list[str]:
+    items = rounds_terminal(found, costs)
+    return [line for item in items for lines, _ in item_lines(item, width) for line in lines]
+
+
+def rounds_of(*messages: Message) -> Rounds:
+    return rounds(session(*messages), meter())
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", ["claude-code-session.jsonl", "codex-session.jsonl"])
+def test_the_lines_fit_and_every_round_has_one(name: str, width: int) -> None:
+    found = result_of(name).rounds
+    assert found
+    lines = shown(found, width)
+    assert max(map(len, lines)) <= width
+    table = lines[2 : lines.index("")]
+    assert len(table) == len(found.rounds)
+    for line, each in zip(table, found.rounds, strict=True):
+        assert line.startswith(f"{each.turn}.{each.step} ")
+        assert f" {each.context:,} " in line
+
+
+def test_the_rounds_take_the_place_of_the_table_of_categories() -> None:
+    result = result_of("codex-session.jsonl")
+    lines = [
+        line for item in stats_terminal(result) for ls, _ in item_lines(item, None) for line in ls
+    ]
+    assert lines[0].endswith("codex-session.jsonl")
+    assert not [line for line in lines if line.startswith("Category")]
+    assert [line for line in lines if line.startswith("paid again")]
+
+
+def test_a_row_tells_what_happened_before_it() -> None:
+    found = rounds_of(
+        user("go"),
+        answer(9_000, 0, write=9_000, model="a", time=100.0),
+        user("well", time=100.0 + 7 * 60),
+        answer(9_500, 0, model="a", time=900.0),
+        user("and", time=901.0),
+        answer(9_600, 0, model="b", time=902.0, output=None),
+    )
+    rows = [" ".join(line.split()) for line in shown(found)[2:5]]
+    assert rows == [
+        "1.1 2 9,000 9,000 0 0 10 user 1",
+        "2.1 4 9,500 500 0 9,000 10 cache missed, idle 7 min assistant 1, user 1",
+        "3.1 6 9,600 100 0 9,500 ~1 now b assistant 1, user 1",
+    ]
+
+
+def test_what_was_not_reported_is_not_shown_as_nothing() -> None:
+    lines = shown(rounds_of(user("go"), answer(9_000), answer(9_500)))
+    assert " ".join(lines[3].split()) == "1.2 3 9,500 500 10 assistant 1"
+    assert [" ".join(each.split()) for each in lines if each.startswith("cached")] == [
+        "cached not reported"
+    ]
+
+
+def test_a_file_without_reports_says_so_instead_of_an_empty_table() -> None:
+    found = result_of("openai-chat.jsonl").rounds
+    assert found is not None
+    assert shown(found) == [
+        "no requests to list: the file does not record what the provider reported for them"
+    ]
+
+
+def test_rounds_of_several_conversations_say_whose_they_are() -> None:
+    found = rounds_of(user("go"), answer(100), replace(answer(90), conversation=1))
+    assert [line.split("  ")[0] for line in shown(found)[2:4]] == ["1: 1.1", "2: 0.1"]
+
+
+def test_the_document_has_every_round_and_sums() -> None:
+    result = result_of("claude-code-session.jsonl")
+    found = stats_document(result)
+    each, totals = found["rounds"], found["roundTotals"]
+    assert sum(one["contextTokens"] for one in each) == totals["sentTokens"]
+    assert sum(one["paidAgainTokens"] for one in each) == totals["paidAgainTokens"]
+    assert sum("missed" in one["marks"] for one in each) == totals["cacheMisses"] > 0
+    assert (each[0]["number"], each[0]["newTokens"]) == (1, each[0]["contextTokens"])
+    assert all(one["time"].endswith("Z") and one["line"] > 0 for one in each)
+    assert all(sum(one["entered"].values()) >= sum(one["results"].values()) for one in each)
+
+
+def test_without_the_option_the_document_has_none() -> None:
+    found = stats_document(result_of("claude-code-session.jsonl", wanted=False))
+    assert found["rounds"] is found["roundTotals"] is None
+
+
+PRICED = "claude-code-session.jsonl"
+
+
+def priced(name: str) -> StatsResult:
+    measure = MeasureOptions(counter="chars/4")
+    return stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, prices=BUILT_IN)
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_prices_add_a_column_and_what_it_comes_to(width: int) -> None:
+    result = priced(PRICED)
+    assert result.rounds
+    assert result.costs
+    lines = shown(result.rounds, width, costs=result.costs)
+    assert max(map(len, lines)) <= width
+    assert "Cost $" in lines[0]
+    first = result.costs.known[0]
+    assert f" {first.total:.4f}" in lines[2]
+    total = sum(each.total for each in result.costs.known)
+    [cost] = [line for line in lines if line.startswith("cost ")]
+    assert f"{total:,.2f} US dollars (estimate)" in cost
+    assert [line for line in lines if line.startswith("prices ") and "builtin" in line]
+    assert "What the input was spent on (estimate)" in lines
+
+
+def test_a_model_without_a_price_is_named_instead_of_priced() -> None:
+    found = rounds_of(user("go"), answer(100, model="new"), answer(200, model="new"))
+    lines = shown(found, costs=costs(found.rounds, BUILT_IN))
+    assert [" ".join(line.split()) for line in lines][-1] == "no price 2 rounds of new"
+    assert not [line for line in lines if line.startswith("cost ")]
+
+
+def test_without_a_report_of_the_cache_the_cost_is_the_most_that_it_can_be() -> None:
+    found = rounds_of(user("go"), answer(100, model="gpt-5"), answer(200, model="gpt-5"))
+    lines = [" ".join(line.split()) for line in shown(found, costs=costs(found.rounds, BUILT_IN))]
+    assert found.cache_reports == 0
+    [at] = [place for place, line in enumerate(lines) if line.startswith("cost ")]
+    assert " US dollars at most (estimate): " in lines[at]
+    assert lines[at + 1] == "what was read from a cache was not reported"
+
+
+def test_the_document_has_the_cost_of_every_round_and_of_all() -> None:
+    found = stats_document(priced(PRICED))
+    each, all_ = found["rounds"], found["costs"]
+    assert sum(one["cost"]["input"] for one in each) == pytest.approx(all_["input"])
+    assert sum(all_["carried"].values()) == pytest.approx(all_["input"])
+    assert all_["total"] == pytest.approx(all_["input"] + all_["output"])
+    assert (all_["exactness"], all_["currency"], all_["unpriced"]) == ("estimate", "USD", {})
+    assert stats_document(result_of(PRICED))["costs"] is None
