@@ -5,7 +5,7 @@ import time
 from compactctl.cli.command import emit, plain_command
 from compactctl.cli.opt import INPUT, OUTPUT, WRITES, Arg, flag
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.archives.archives import ArchivesOptions, archives
+from compactctl.commands.archives import ArchivesOptions, archives
 from compactctl.store.places import this_machine
 
 _HELP = """List the archives of sessions, and forget what is not needed.

@@ -11,10 +11,9 @@ from compactctl.cli.options.input import FORMAT, LIMITS
 from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.audit.audit import audit
-from compactctl.commands.audit.result import AuditGate, AuditOptions
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.lab.audit import AuditGate, AuditOptions, audit
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError, suggestion
 from compactctl.store.files.limits import ReadLimits
 

@@ -13,9 +13,9 @@ from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.measuring.next_request import ExtraOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base

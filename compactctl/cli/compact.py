@@ -42,11 +42,11 @@ from compactctl.cli.options.summarizer import (
     SummarizerParameters,
     summarizer_from,
 )
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
@@ -194,11 +194,13 @@ def compact_command(
         compare=page is not None,
         prices=prices,
     )
-    from compactctl.commands.compact.archived_out import check_archived_out, with_archived_out
-    from compactctl.commands.compact.idle_options import with_idle_options
-    from compactctl.commands.compact.plan_out import with_plan_out
-    from compactctl.commands.inspect.records import sent_records
-    from compactctl.commands.inspect.view import hidden_lines
+    from compactctl.commands.compact.result import with_idle_options
+    from compactctl.commands.compact.side_files import (
+        check_archived_out,
+        with_archived_out,
+        with_plan_out,
+    )
+    from compactctl.commands.inspect.view import hidden_lines, sent_records
 
     check_archived_out(options, archived_out)
     taken = tuple(filter(None, (*_taken(options, archived_out), planned)))
@@ -232,7 +234,7 @@ def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> No
 
 def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]:
     """Return the files that a page or a plan must not take the place of."""
-    from compactctl.commands.compact.target import target_of
+    from compactctl.commands.compact.place import target_of
 
     output = None if options.output.path == STANDARD_STREAM else target_of(options)
     return tuple(

@@ -29,21 +29,20 @@ from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.cli.options.plan_file import plan_from, plan_option
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResult, evaluate
-from compactctl.commands.evaluate.gate import Gate, parse_gate, read_baseline
-from compactctl.commands.evaluate.policies import policies_of
-from compactctl.commands.evaluate.session import SessionOptions
-from compactctl.commands.loading.discover import Choice, discover
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.lab.eval_figures import Gate, parse_gate, read_baseline
+from compactctl.commands.lab.eval_session import SessionOptions, policies_of
+from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.discover import Choice, discover
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
-    from compactctl.commands.evaluate.session import Answering
+    from compactctl.commands.lab.eval_session import Answering
     from compactctl.commands.output_files import PageChoice
 
 _HELP = """Measure what compactions keep of what was needed later.

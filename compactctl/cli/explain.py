@@ -11,10 +11,9 @@ from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
-from compactctl.commands.explain.explain import explain_message
-from compactctl.commands.explain.result import ExplainOptions
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.inspect.explain import ExplainOptions, explain_message
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from compactctl.cli.options.file_argument import SESSION
 from compactctl.cli.options.input import LIMITS
 from compactctl.cli.options.output import NATIVE, SHOWN_AS, WHILE_OPEN
 from compactctl.cli.options.values import ParsedText
+from compactctl.commands.compact.presets import RescueOptions, rescue
 from compactctl.commands.harness.overflow import overflow
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.rescue.rescue import RescueOptions, rescue
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.store.files.limits import ReadLimits

@@ -7,7 +7,7 @@ from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, LIMITS
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
 

@@ -9,8 +9,7 @@ from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import KnownName, ParsedText
-from compactctl.commands.sessions.sessions import sessions
-from compactctl.commands.sessions.wanted import USUAL, SessionFilter, parse_since
+from compactctl.commands.sessions import USUAL, SessionFilter, parse_since, sessions
 from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.places import this_machine
 from compactctl.tokens.budget import parse_share

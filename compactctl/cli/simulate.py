@@ -12,9 +12,9 @@ from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILES
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.simulate.simulate import SimulateOptions, simulate
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.lab.simulate import SimulateOptions, simulate
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 if TYPE_CHECKING:

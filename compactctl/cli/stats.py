@@ -20,9 +20,9 @@ from compactctl.cli.options.page import MASKED_PAGE, ready_page
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILE
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.measuring.next_request import ExtraOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 

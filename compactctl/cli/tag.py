@@ -14,12 +14,12 @@ from compactctl.cli.options.output import (
     layout_options,
     one_document,
 )
-from compactctl.commands.compact.by_hand import HandOptions, tag
+from compactctl.commands.client_sessions.write import OutputOptions
+from compactctl.commands.compact.presets import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import TEXT_LIMITS, ReadLimits

@@ -10,8 +10,7 @@ from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.inspect.search import Search, search
-from compactctl.commands.inspect.view import Detail, What, view
+from compactctl.commands.inspect.view import Detail, Search, What, search, view
 from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show what the model sees, and what is hidden.

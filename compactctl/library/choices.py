@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.exact import fraction_of

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import orphan_parts
 from compactctl.library.choices import Choosing, check_names, recipe_of

@@ -5,10 +5,9 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
-from compactctl.commands.compact.column import lines_of, value_of
-from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import Choosing, check_names, recipe_of
 from compactctl.store.files.data_set import is_structs, is_text

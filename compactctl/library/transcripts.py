@@ -9,17 +9,16 @@ import time
 from collections.abc import Iterable
 from typing import Literal, Unpack
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact import compact as compacting
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult
 from compactctl.commands.inspect.stats import stats as stats_of
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult
 from compactctl.commands.rewind.rewind import rewind as rewinding
-from compactctl.commands.sessions.row import SessionRow
-from compactctl.commands.sessions.sessions import sessions as sessions_on
-from compactctl.commands.sessions.wanted import USUAL, SessionFilter
+from compactctl.commands.sessions import USUAL, SessionFilter, SessionRow
+from compactctl.commands.sessions import sessions as sessions_on
 from compactctl.errors import UsageError
 from compactctl.library.choices import (
     Choosing,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.commands.by_client.compactions import ClientCompaction
-from compactctl.commands.forking.written import Written
+from compactctl.commands.client_sessions.compactions import ClientCompaction
+from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.measuring.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.tokens.budget import usage_of

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from compactctl.commands.forking.written import Written
-from compactctl.commands.sizing.context_size import ContextSize
-from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.client_sessions.write import Written
+from compactctl.commands.measuring.context_size import ContextSize
+from compactctl.commands.measuring.measure import Measure
 from compactctl.history.usage.health import Health
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import Base, Fit, Limits, fit_of

@@ -10,7 +10,7 @@ import pytest
 
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError

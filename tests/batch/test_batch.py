@@ -14,13 +14,13 @@ from asked import asked
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
-from compactctl.commands.batch.shard import Shard
+from compactctl.commands.batch.options import Shard
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
 from compactctl.tokens.budget import usage_of
 from compactctl.views.results.batch import batch_messages

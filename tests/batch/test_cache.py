@@ -22,12 +22,12 @@ from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.one_file import run_file
-from compactctl.commands.batch.task import FileTask, WorkedFile
+from compactctl.commands.batch.tasks import FileTask, WorkedFile
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile

@@ -11,8 +11,8 @@ from library.loops import loop
 from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, batch
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 LINE, WHOLE = 100_000, 300_000

@@ -15,8 +15,8 @@ from pyarrow import parquet
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError

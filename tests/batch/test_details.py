@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from compactctl.__main__ import run
-from compactctl.commands.batch.in_turn import InTurn
+from compactctl.commands.batch.batch import InTurn
 from compactctl.views import table_file
 
 SAMPLES = str(ROOT / "sample_transcripts")

@@ -8,8 +8,7 @@ from batch.inputs import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.loading.discover import Choice, discover
-from compactctl.commands.loading.folders import matches
+from compactctl.commands.reading.discover import Choice, discover, matches
 from compactctl.errors import NoInputError, UsageError
 
 

@@ -8,8 +8,8 @@ from examples import LONG
 from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.tokens.budget import TargetSize
 

@@ -6,8 +6,8 @@ from threading import Thread
 
 import pytest
 
+from compactctl.commands.batch.one_file import TookTooLongError, time_limit
 from compactctl.commands.batch.pool import Pool
-from compactctl.commands.batch.time_limit import TookTooLongError, time_limit
 
 
 def test_what_is_done_in_time_is_not_disturbed() -> None:

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import orjson
 
-from compactctl.commands.loading.discover import Choice, discover
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.discover import Choice, discover
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import CompactctlError
 from compactctl.tokens.counters.bpe import count_or_bound
 from compactctl.tokens.counters.fast import SWITCH_OFF

@@ -19,8 +19,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.quality_page import FORMS, Row, is_own, is_tuned, page, project_of, tables
 from benchmarks.referee import Referee
-from compactctl.commands.evaluate.policies import CONTROL_POLICIES, EVERYTHING, Policy, policies_of
-from compactctl.commands.evaluate.session import EvaluatedSession, SessionOptions
+from compactctl.commands.lab.eval_session import (
+    CONTROL_POLICIES,
+    EVERYTHING,
+    EvaluatedSession,
+    Policy,
+    SessionOptions,
+    policies_of,
+)
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import CompactctlError
 from compactctl.evaluation.score import Case

@@ -10,8 +10,8 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.referee import KINDS
-from compactctl.commands.evaluate.figures import EvalFigures, Mean, figures, interval
-from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.lab.eval_figures import EvalFigures, Mean, figures, interval
+from compactctl.commands.lab.eval_session import Trial
 from compactctl.evaluation.score import MEASURES, Tally
 
 FACTS = tomllib.loads(Path(__file__).with_name("quality.toml").read_text())

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 
 from benchmarks.long_session import write_session
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.tokens.counters.fast import fast_counter
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask, Sample
 from summarizers.talks import program
-from unit.commands.by_client import clients
+from unit.commands.client_sessions import clients
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask, Sample
 from cli.screens.terminal import run_on_terminal
-from unit.commands.by_client import clients
+from unit.commands.client_sessions import clients
 
 
 def explained(ask: Ask, path: Path, message: object, *more: str) -> dict[str, Any]:

@@ -36,5 +36,5 @@ def test_commands_that_measure_one_file_import_no_room_of_another_command(
 ) -> None:
     names = [name.split(".") for name in _imported(command, desk)]
     rooms = {name[2] for name in names if name[:2] == ["compactctl", "commands"] and name[2:]}
-    assert "sizing" in rooms
-    assert rooms.isdisjoint({"audit", "batch", "compact", "evaluate", "report", "rewind"})
+    assert "measuring" in rooms
+    assert rooms.isdisjoint({"batch", "compact", "lab", "rewind"})

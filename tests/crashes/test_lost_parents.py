@@ -9,10 +9,10 @@ from formats.claude_code.sessions import Record, answered, attached, called, sai
 from formats.jsonl import texts
 from formats.squeeze import plan
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import IntegrityError
 from compactctl.history.protection import ProtectOptions

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compactctl.commands.loading.load import split
+from compactctl.commands.reading.transcript import split
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.records.cut_off import completed
 from compactctl.store.files.lines import split_lines

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from false_usage import LIES, with_usage
 
-from compactctl.commands.loading.load import parse, split
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import parse, split
 from compactctl.store.files.lines import split_lines
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"

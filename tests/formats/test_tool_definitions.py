@@ -7,9 +7,9 @@ import pytest
 from formats.squeeze import each_plan, plan
 
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, ToolDefinitionPart
 from compactctl.profiles.library import PROFILES, load_profile

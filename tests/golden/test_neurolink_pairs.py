@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from golden.trying import Deviation, tried
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import ProtectOptions
 

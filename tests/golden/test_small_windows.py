@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
 from compactctl.profiles.library import PROFILES, built_in
 

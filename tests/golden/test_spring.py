@@ -12,12 +12,11 @@ import pytest
 from builders import assistant, call, conversation, result, summary, user
 from unit.commands.conversations import FAST, said, saved
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.inspect.search import Search, search
-from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.inspect.view import Search, search, view
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.newest import Snap, snapped
 from compactctl.history.view import View

@@ -12,7 +12,7 @@ from library.loops import loop
 from pyarrow import parquet
 
 from compactctl import compact_batch, compact_messages
-from compactctl.commands.compact.column import _require_place
+from compactctl.commands.compact.in_memory import _require_place
 from compactctl.errors import UsageError
 
 LONG = loop(60)

@@ -13,11 +13,11 @@ from properties.chats import SHAPES, WRITERS, lines_of
 from properties.claude import claude_session, claude_turn
 from properties.plans import LONG_PLANS, PLANS, Plan
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, Loaded, load
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions, Loaded, load
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.registry import ALL_STAGES

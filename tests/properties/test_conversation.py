@@ -12,9 +12,9 @@ from properties.halves import parted
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import measure
 from compactctl.commands.planning.plan_file import plan_text, read_plan
-from compactctl.commands.sizing.measure import measure
+from compactctl.commands.reading.transcript import InputOptions, load
 
 
 @tries(40)

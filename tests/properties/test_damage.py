@@ -14,12 +14,12 @@ from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
 
+from compactctl.commands.client_sessions import write as written
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking import written
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import CompactctlError
 from compactctl.store.files.filesystem import FileSystem

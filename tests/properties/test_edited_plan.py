@@ -14,10 +14,10 @@ from properties.jobs import CLAUDE, FAST, Written, bench, read, written
 from properties.plans import LONG_PLANS, Step
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.measuring.measure import measure
+from compactctl.commands.planning.apply_plan import carry_out
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
-from compactctl.commands.sizing.measure import measure
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import ProtectOptions

@@ -16,7 +16,7 @@ from properties.plans import PLANS, Plan
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions, load, parse, split
+from compactctl.commands.reading.transcript import InputOptions, load, parse, split
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import CompactctlError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import ALL_FORMATS

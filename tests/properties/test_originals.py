@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Bench, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import measure
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
-from compactctl.commands.sizing.measure import measure
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, MessageId, Part, ToolCallPart
 from compactctl.model.summary import Summary, SummaryRequest

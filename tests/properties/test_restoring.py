@@ -9,7 +9,7 @@ from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import LONG_PLANS, PLANS, Plan
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.archive.archive import Archive, archive_folder
 

@@ -9,9 +9,9 @@ import pytest
 from examples import LONG
 from real.choice import FILES, client_of, needs_files
 
-from compactctl.commands.loading.load import InputOptions, Loaded, load, parse
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, Loaded, load, parse
 
 BOUNDARY = b'"subtype":"compact_boundary"'
 _TRIED = 99 if LONG else 4

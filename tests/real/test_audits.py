@@ -4,13 +4,12 @@ from pathlib import Path
 
 from real.choice import chosen, each_file, name_of, needs_files
 
-from compactctl.commands.audit.audit import audit
-from compactctl.commands.audit.result import AuditOptions
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.lab.audit import AuditOptions, audit
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 
 _STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
 _MEASURE = MeasureOptions(counter="chars/4")

@@ -6,9 +6,9 @@ import pytest
 from false_usage import LIES, with_usage
 from real.choice import each_file, name_of, needs_files
 
-from compactctl.commands.loading.load import InputOptions, load, parse, split
-from compactctl.commands.sizing.context_size import believed_reports, unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import believed_reports, unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, load, parse, split
 from compactctl.history.conversations import conversations_of
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR
 from compactctl.store.files.lines import split_lines

@@ -7,8 +7,8 @@ from real.choice import FILES, TRIED, client_of, name_of, needs_files
 from real.raw_texts import KINDS, READERS, kinds
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.tokens.counters.choose import counter_named
 
 COUNTER = "o200k_base"

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 
 
 @needs_files

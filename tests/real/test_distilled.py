@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load, parse
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
 from compactctl.tokens.meter import part_texts
 

@@ -15,12 +15,12 @@ from real.choice import (
     usual,
 )
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import PROFILES, built_in
 from compactctl.views.results.compact import compact_terminal
 from compactctl.views.terminal.screen import Facts

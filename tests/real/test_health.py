@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from real.choice import REAL, TRIED, each_file, needs_files
 
-from compactctl.commands.loading.load import InputOptions, scan
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.health_check import health_check
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import health_check, unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.health import MIN_STEPS, Health
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, ToolCallPart

@@ -9,13 +9,13 @@ from asked import asked
 from examples import LONG
 from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, needs_files, orphaned
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.stages.registry import ALL_STAGES
 
 _SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from real.choice import FILES, TRIED, client_of, name_of, needs_files
 
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.rounds import rounds
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.tokens.counters.chars import CharsCounter

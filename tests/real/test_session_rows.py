@@ -6,7 +6,7 @@ import pytest
 from real.choice import each_file, needs_files
 from sessions.homes import uuid_of
 
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
 from compactctl.sessions.session import Entry, Store
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from real.choice import REAL, needs_files, orphaned
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.model.message import ToolCallPart
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES

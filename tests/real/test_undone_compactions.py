@@ -4,9 +4,9 @@ from pathlib import Path
 
 from real.choice import each_file, needs_files
 
-from compactctl.commands.by_client.compactions import compactions_of
-from compactctl.commands.by_client.states import present
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.client_sessions.compactions import compactions_of
+from compactctl.commands.client_sessions.places import present
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 

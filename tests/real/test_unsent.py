@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from real.choice import client_of, each_file
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, scan
-from compactctl.commands.loading.verify_output import meant_by
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.store.files.limits import READ_LIMITS

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
-from compactctl.commands.loading.load import InputOptions, scan
-from compactctl.commands.sizing.window import window_of
+from compactctl.commands.measuring.measure import window_of
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.models.lookup import resolve_model

@@ -10,8 +10,8 @@ from typing import Any
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
-from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.loading.verify_output import meant_by
+from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.transcript import InputOptions, load
 
 # The oldest version that tells what it has open, one that is proven and does not, and a newer one
 # than those that are proven.

@@ -12,8 +12,7 @@ import pytest
 from cli.asking import Ask
 from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
-from compactctl.commands.sessions.sessions import sessions
-from compactctl.commands.sessions.wanted import SessionFilter
+from compactctl.commands.sessions import SessionFilter, sessions
 from compactctl.sessions.session import Session
 from compactctl.store.places import Machine
 

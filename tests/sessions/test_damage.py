@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
 
-from compactctl.commands.sessions.sessions import SessionsResult, sessions
-from compactctl.commands.sessions.wanted import SessionFilter
+from compactctl.commands.sessions import SessionFilter, SessionsResult, sessions
 from compactctl.sessions.reading.ends import MOST, WINDOW, read_ends
 from compactctl.store.places import Machine
 

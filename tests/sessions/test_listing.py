@@ -15,10 +15,7 @@ from hypothesis import strategies as st
 from real.choice import FILES, client_of
 from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
-from compactctl.commands.sessions.doubts import least_size
-from compactctl.commands.sessions.row import ShortIds
-from compactctl.commands.sessions.sessions import sessions
-from compactctl.commands.sessions.wanted import SessionFilter, parse_since
+from compactctl.commands.sessions import SessionFilter, ShortIds, least_size, parse_since, sessions
 from compactctl.errors import UsageError
 from compactctl.sessions.registry import ALL_STORES, sessions_of
 from compactctl.sessions.session import Details, Entry, Session

@@ -16,7 +16,7 @@ from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.cli.group import cli
-from compactctl.commands.sessions.references import (
+from compactctl.commands.session_finder import (
     ChosenSession,
     Purpose,
     SessionChoices,

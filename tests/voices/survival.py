@@ -8,8 +8,8 @@ from voices.place import NEWEST, OPENING, Place, sentences, words_at
 
 from compactctl.auditing.audit import Compaction, audit
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.registry import format_named
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue

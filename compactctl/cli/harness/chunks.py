@@ -8,9 +8,9 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.plan import PROTECT
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import StageSettings
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.summarizing.chunk import STAGE
 from compactctl.store.files.limits import ReadLimits

@@ -11,7 +11,7 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.values import ParsedText, ShareRange
 from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.models.windows import parse_window
 

@@ -13,9 +13,9 @@ from compactctl.cli.options.summarizer import (
     with_template,
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.summarizing import summarize
 from compactctl.store.files.limits import ReadLimits

@@ -7,8 +7,8 @@ from compactctl.cli.integrations.never_failing import NeverFailing
 from compactctl.cli.integrations.program import program
 from compactctl.cli.opt import GATES, WRITES, Arg, flag
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.integrations.clients import ALL_INTEGRATIONS, integration_of
-from compactctl.commands.loading.told_by_client import read_told
+from compactctl.commands.integrations.integrate import ALL_INTEGRATIONS, integration_of
+from compactctl.commands.reading.hook_input import read_told
 
 _HELP = """Tell what a compaction lost, as a hook of a client.
 

@@ -6,9 +6,13 @@ from compactctl.cli.command import emit, plain_command
 from compactctl.cli.integrations.program import program
 from compactctl.cli.opt import GATES, OUTPUT, WRITES, Arg, flag, opt
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
-from compactctl.commands.integrations.integrate import Action, apply_changes, integrate
-from compactctl.commands.integrations.pieces import InstallRequest
+from compactctl.commands.integrations.integrate import (
+    ALL_INTEGRATIONS,
+    Action,
+    InstallRequest,
+    apply_changes,
+    integrate,
+)
 from compactctl.store.places import this_machine
 
 _HELP = """Set up a client to run compactctl, or take that back.

@@ -4,7 +4,7 @@ from compactctl.cli.command import emit, plain_command
 from compactctl.cli.integrations.never_failing import NeverFailing
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.statusline import statusline
-from compactctl.commands.loading.told_by_client import read_told
+from compactctl.commands.reading.hook_input import read_told
 
 _HELP = """Print a line about a session for its client's status line.
 

@@ -49,13 +49,13 @@ from compactctl.cli.options.summarizer import (
 )
 from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.batch.options import Shard, parse_shard
 from compactctl.commands.batch.row import Flag, parse_flags
-from compactctl.commands.batch.shard import Shard, parse_shard
-from compactctl.commands.loading.discover import listed_paths
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.figures import DetailChoice
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.sizing.details import DetailChoice
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.discover import listed_paths
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout

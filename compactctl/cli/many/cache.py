@@ -3,7 +3,7 @@
 from compactctl.cli.command import emit, plain_command
 from compactctl.cli.opt import ONE_RUN, OUTPUT, flag
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.cache import cache
+from compactctl.commands.batch.row_cache import cache
 
 _HELP = """Show what batches remember of files, or forget it.
 

@@ -20,7 +20,7 @@ def complete_file(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return files, and the references to sessions that begin so, the newest first."""
-    from compactctl.commands.sessions.references import SessionFinder
+    from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.places import this_machine
 
     sessions = SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())

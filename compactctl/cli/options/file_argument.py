@@ -17,11 +17,11 @@ import click
 from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
 from compactctl.cli.options.output import STANDARD_STREAM
-from compactctl.commands.loading.told_by_client import told_at_start, transcript_of
+from compactctl.commands.reading.hook_input import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
-    from compactctl.commands.sessions.references import (
+    from compactctl.commands.session_finder import (
         ChosenSession,
         Purpose,
         SessionChoices,
@@ -140,7 +140,7 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
 
 def _only_compacted(sessions: "SessionFinder") -> str | None:
     """Return the one transcript of this folder that was compacted, after saying which it is."""
-    from compactctl.commands.loading.candidates import candidates
+    from compactctl.commands.reading.candidates import candidates
     from compactctl.views.terminal.screen import tell
     from compactctl.views.terminal.text import line_text
 
@@ -157,7 +157,7 @@ def _path_of(
     context: click.Context, sessions: "SessionFinder", found: "ChosenSession | SessionChoices"
 ) -> str:
     """Return the path that was chosen, after saying which; list choices and end without one."""
-    from compactctl.commands.sessions.references import SessionChoices
+    from compactctl.commands.session_finder import SessionChoices
     from compactctl.views.results.sessions import chosen_line
     from compactctl.views.terminal.screen import tell
 
@@ -170,7 +170,7 @@ def _path_of(
 
 
 def _sessions() -> "SessionFinder":
-    from compactctl.commands.sessions.references import SessionFinder
+    from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.places import this_machine
 
     return SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
@@ -204,7 +204,7 @@ def _piped() -> str:
 
 def _list_all(context: click.Context, choices: "SessionChoices | None", *, compacted: bool) -> None:
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
-    from compactctl.commands.loading.candidates import candidates
+    from compactctl.commands.reading.candidates import candidates
     from compactctl.views.results.sessions import candidates_terminal
     from compactctl.views.terminal.screen import Screen
 

@@ -8,8 +8,8 @@ import click
 from compactctl.cli.opt import COUNTS, MAY, MEASURED, READS, OptGroup, opt
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.values import FiniteRange, ParsedText, ShareRange
-from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions, unlisted_model
+from compactctl.commands.measuring.measure import MeasureOptions, unlisted_model
+from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
@@ -41,7 +41,7 @@ def _load_windows(
 
     if value is None or context.resilient_parsing:
         return NO_MODELS
-    from compactctl.commands.sizing.model_table_file import load_own_models
+    from compactctl.commands.measuring.measure import load_own_models
 
     return load_own_models(value)
 

@@ -40,6 +40,6 @@ def _load(
 ) -> "Prices | None":
     if value is None or context.resilient_parsing:
         return None
-    from compactctl.commands.sizing.model_table_file import load_prices
+    from compactctl.commands.measuring.measure import load_prices
 
     return load_prices(value)

@@ -16,7 +16,7 @@ from compactctl.cli.settings.settings import (
     settings_of_environment,
     settings_of_files,
 )
-from compactctl.commands.reference.config import ConfigResult, ConfigRow
+from compactctl.commands.reference import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 
 _HELP = """Show a command's settings, and where each comes from.

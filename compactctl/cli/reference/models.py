@@ -7,7 +7,7 @@ from compactctl.cli.opt import Arg
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.measure import WINDOWS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.reference.models import models
+from compactctl.commands.reference import models
 
 if TYPE_CHECKING:
     from compactctl.tokens.models.own_models import OwnModels

@@ -25,7 +25,7 @@ A profile names the stages a system runs, with which options, when, and down to 
 )
 def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
     """Run ``compactctl profiles``."""
-    from compactctl.commands.reference.profiles import profiles
+    from compactctl.commands.reference import profiles
     from compactctl.errors import UsageError
 
     if toml and name is None:

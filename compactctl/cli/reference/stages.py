@@ -9,7 +9,7 @@ from compactctl.cli.opt import Arg, StageOption
 from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.stages import each_stage_option
-from compactctl.commands.reference.stages import StageInfo, stages
+from compactctl.commands.reference import StageInfo, stages
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.views.registry import TERMINAL
 

@@ -83,7 +83,7 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
 
 
 def _windows(file: SettingsFile, name: str) -> str:
-    from compactctl.commands.sizing.model_table_file import read_windows
+    from compactctl.commands.measuring.measure import read_windows
     from compactctl.tokens.counters.choose import rank_file_in
 
     path = _inside(file, "windows", name)

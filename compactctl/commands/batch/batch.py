@@ -5,25 +5,55 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Generic, TypeVar
 
 from compactctl.commands.batch.columns import read_report, report_row, table_values
-from compactctl.commands.batch.in_turn import InTurn
-from compactctl.commands.batch.known import known_rows
 from compactctl.commands.batch.one_file import GATE, died, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
-from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.report import TOLERANCE, BaselineComparison, compare_with_baseline
 from compactctl.commands.batch.row import BatchRow, Flag
-from compactctl.commands.batch.task import FileTask, WorkedFile
-from compactctl.commands.batch.tasks import tasks_of
-from compactctl.commands.loading.discover import Choice, Input, discover
+from compactctl.commands.batch.row_cache import known_rows
+from compactctl.commands.batch.tasks import (
+    FileTask,
+    WorkedFile,
+    make_folder,
+    output_names,
+    tasks_of,
+)
+from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.output_files import check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.sizing.details import FileDetails
+from compactctl.commands.reading.discover import Choice, Input, discover
 from compactctl.errors import NoInputError
 from compactctl.store.cache.results import ResultCache, cache_path
 from compactctl.store.places import this_machine
+
+Value = TypeVar("Value")
+
+
+class InTurn(Generic[Value]):
+    """Passes values on by their places, once those of all places before are there.
+
+    What is kept meanwhile is what was done while the slowest one was waited for.
+    """
+
+    def __init__(self, take: Callable[[Value], object] | None) -> None:
+        self._take = take
+        self._waiting: dict[int, Sequence[Value]] = {}
+        self._turn = 0
+
+    def put(self, place: int, values: Sequence[Value]) -> None:
+        """Take in the values of a place, from 0; each place comes once."""
+        if self._take is None:
+            return
+        self._waiting[place] = values
+        while self._turn in self._waiting:
+            due = self._waiting.pop(self._turn)
+            self._turn += 1
+            for value in due:
+                self._take(value)
+
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 

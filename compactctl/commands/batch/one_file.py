@@ -1,32 +1,128 @@
 """One task of a batch, from its path to its rows; runs in a worker process."""
 
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Timer, current_thread, main_thread
 from time import monotonic
-from typing import cast
+from types import FrameType
+from typing import TypeVar, cast
 
-from compactctl.commands.batch.attempt import attempted
-from compactctl.commands.batch.figures_row import compacted_row, figures_row
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.outputs import make_folder
-from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, failed_row
-from compactctl.commands.batch.task import FileTask, WorkedFile
+from compactctl.commands.batch.row import (
+    INTERNAL_ERROR,
+    BatchRow,
+    compacted_row,
+    failed_row,
+    figures_row,
+)
+from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import (
     CompactOptions,
     CompactResult,
     compact,
     compact_for_figures,
 )
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.database_path import is_in_database
-from compactctl.commands.loading.load import check_strict, open_transcript, scan
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.details import NO_DETAILS, details_of
-from compactctl.commands.sizing.figures import Figures, figures_of
-from compactctl.commands.sizing.measure import measure
-from compactctl.errors import NoInputError, NotATranscriptError
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.figures import NO_DETAILS, Figures, details_of, figures_of
+from compactctl.commands.measuring.measure import measure
+from compactctl.commands.reading.transcript import (
+    check_strict,
+    is_in_database,
+    open_transcript,
+    scan,
+)
+from compactctl.errors import CompactctlError, NoInputError, NotATranscriptError, is_out_of_memory
 from compactctl.store.files.lines import sha256_of
+
+TOOK_TOO_LONG = 75
+"""The exit code: EX_TEMPFAIL of sysexits.h."""
+_PATIENCE = 2.0
+"""After so many times the limit a worker that cannot be interrupted is ended as a whole."""
+
+
+class TookTooLongError(BaseException):
+    """The time for a file is over. Like KeyboardInterrupt no other error: nothing swallows it."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise TookTooLongError in the block after so many seconds; None and 0 give all the time.
+
+    What runs in a library and cannot be interrupted ends its worker process a little later. Only
+    the main thread of a process can be interrupted; elsewhere there is no limit.
+    """
+    if not seconds or current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _raise)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        with _ending_worker(_PATIENCE * seconds):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _ending_worker(seconds: float) -> Iterator[None]:
+    if multiprocessing.parent_process() is None:
+        yield
+        return
+    timer = Timer(seconds, os._exit, (TOOK_TOO_LONG,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _raise(_signal: int, _frame: FrameType | None) -> None:
+    raise TookTooLongError
+
+
+Done = TypeVar("Done")
+
+# As for disks.
+OUT_OF_MEMORY = 74
+
+
+def attempted(name: str, timeout: float | None, work: Callable[[], Done]) -> Done | BatchRow:
+    """Return what ``work`` comes to, or the failed row of what is called ``name``.
+
+    ``timeout`` is in seconds, None for any time.
+    """
+    try:
+        with time_limit(timeout):
+            return work()
+    except TookTooLongError:
+        why = f"{name}: took longer than {timeout:g} s; give it more with --timeout"
+        return failed_row(name, "TookTooLong", why, TOOK_TOO_LONG)
+    except CompactctlError as error:
+        return failed_row(name, type(error).__name__, str(error), error.exit_code)
+    except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
+        kind = type(error).__name__
+        if is_out_of_memory(error):
+            why = f"{name}: there is not enough memory; give batch fewer --jobs, or the file alone"
+            return failed_row(name, kind, why, OUT_OF_MEMORY)
+        return failed_row(name, kind, f"{name}: {_bug(error)}", INTERNAL_ERROR)
+
+
+def _bug(error: Exception) -> str:
+    """Say where the program failed, not on what: an error's message may quote the transcript."""
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+    return f"an internal error, {type(error).__name__} at {place}; please report it"
+
 
 GATE = 1
 

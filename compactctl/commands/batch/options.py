@@ -1,21 +1,52 @@
 """What a batch can be asked for."""
 
+import hashlib
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from compactctl.commands.batch.report import TOLERANCE
 from compactctl.commands.batch.row import Flag
-from compactctl.commands.batch.shard import Shard
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.figures import NO_DETAILS, DetailChoice
+from compactctl.commands.measuring.measure import counter_asked_for
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice
-from compactctl.commands.sizing.measure import counter_asked_for
+from compactctl.commands.reading.discover import Input
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
 from compactctl.llm.choice import summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
+
+_SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The part with this number, from 1, of so many."""
+
+    number: int
+    of: int
+
+    def holds(self, item: Input) -> bool:
+        """Tell whether an input is of this part, by its path below the folder it was found in."""
+        digest = hashlib.sha256(item.below.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8]) % self.of == self.number - 1
+
+    def chosen(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        """Return the inputs of this part, in their order."""
+        return tuple(item for item in inputs if self.holds(item))
+
+
+def parse_shard(text: str) -> Shard:
+    """Read ``2/8``. Raises UsageError for anything else."""
+    match = _SHARD.fullmatch(text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"{text!r} is not a part; write it as 2/8, for the second of eight")
+    return Shard(int(match[1]), int(match[2]))
+
 
 # Any window will do to find out whether stages and target mean something.
 _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)

@@ -1,13 +1,51 @@
 """What is worked on at a time: files, and row groups of data sets that are only measured."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.pool import CHUNK_BYTES
-from compactctl.commands.batch.task import FileTask
-from compactctl.commands.loading.discover import Input
-from compactctl.errors import CompactctlError
+from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.client_sessions.new_session import store_of
+from compactctl.commands.compact.place import compacted_name
+from compactctl.commands.measuring.figures import FileDetails
+from compactctl.commands.reading.discover import Input
+from compactctl.errors import CompactctlError, UsageError
 from compactctl.store.files.data_set import GroupOfRows, data_set_at, is_data_set
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, make_folders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTask:
+    """One input and where its compacted transcript goes, None for nowhere.
+
+    ``groups`` are the row groups of a Parquet data set that are to be worked on, all where it is
+    empty, and ``n_bytes`` what there is to read for it.
+    """
+
+    input: Input
+    output: str | None = None
+    groups: tuple[int, ...] = ()
+    n_bytes: int = 0
+
+    @property
+    def is_data_set(self) -> bool:
+        """Whether the file has a row for each of its conversations."""
+        return is_data_set(self.input.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkedFile:
+    """What became of one file, or of each conversation of a data set.
+
+    ``details`` where they are wanted and there are any.
+    """
+
+    rows: tuple[BatchRow, ...]
+    details: tuple[FileDetails, ...] = ()
 
 
 def tasks_of(
@@ -55,3 +93,46 @@ def _pieces(groups: Sequence[GroupOfRows]) -> Iterator[tuple[int, ...]]:
             piece, size = [], 0
     if piece:
         yield tuple(piece)
+
+
+def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
+    """Return the output for each input's path: a compacted name at the same place below ``out``.
+
+    Raises UsageError when two inputs have one output, or an output would overwrite an input or lie
+    among a client's sessions.
+    """
+    store = store_of(Path(out, "any"))
+    if store is not None:
+        raise UsageError(
+            f"{out}: is among a client's sessions ({store}), and it would take copies for them; "
+            "choose another --out"
+        )
+    readable = [item for item in inputs if item.problem is None]
+    names = {item.path: str(compacted_name(Path(out, item.below))) for item in readable}
+    sources = {os.path.realpath(item.path) for item in readable}
+    owners: dict[str, str] = {}
+    for item in readable:
+        name = names[item.path]
+        place = os.path.realpath(name)
+        if place in sources:
+            raise UsageError(
+                f"{name}: the output of {item.path} would overwrite an input; choose another --out"
+            )
+        if place in owners:
+            raise UsageError(
+                f"{name}: would be the output of both {owners[place]} and {item.path}; name the "
+                "folder above both, or give each its own --out"
+            )
+        owners[place] = item.path
+    return names
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Create a folder for outputs, with those above it; it may exist.
+
+    Raises UsageError where a file is in its place, and DiskError.
+    """
+    if Path(path).exists() and not Path(path).is_dir():
+        raise UsageError(f"{path}: is not a folder; name another one with --out")
+    with disk_errors(Path(path), "nothing was written there"):
+        make_folders(FileSystem(), Path(path), SHARED_FOLDER)

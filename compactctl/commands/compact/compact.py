@@ -4,42 +4,51 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 
-from compactctl.commands.appending.block import cannot_be_appended, insists_on_undo, settled
-from compactctl.commands.appending.conditions import CannotAppendError
-from compactctl.commands.appending.unfinished import finished_part
-from compactctl.commands.by_client.compactions import compactions_of
-from compactctl.commands.by_client.states import present
-from compactctl.commands.by_client.undo import Undone, undo
-from compactctl.commands.compact.appending_options import check_appending
-from compactctl.commands.compact.archive_hint import archive_hint
+from compactctl.commands.client_sessions.compactions import compactions_of
+from compactctl.commands.client_sessions.native import (
+    CannotAppendError,
+    cannot_be_appended,
+    finished_part,
+    insists_on_undo,
+    settled,
+)
+from compactctl.commands.client_sessions.new_session import load_fork, new_session
+from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.undo import Undone, undo
 from compactctl.commands.compact.audits import (
     SummaryAudit,
     audits_of,
     require_audit,
     require_related,
 )
-from compactctl.commands.compact.job import CompactionJob
-from compactctl.commands.compact.operation import deposit_of, new_file, operation_id
-from compactctl.commands.compact.ready import ReadyCompaction, is_archived
-from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.compact.summing_up import sum_up
-from compactctl.commands.compact.target import (
+from compactctl.commands.compact.draft import (
+    CompactionJob,
+    ReadyCompaction,
+    archive_hint,
+    deposit_of,
+    is_archived,
+    new_file,
+    operation_id,
+)
+from compactctl.commands.compact.place import (
+    check_appending,
     check_contradictions,
     check_target,
     in_place_if_named,
     target_of,
     with_fork,
 )
-from compactctl.commands.forking.new_session import load_fork, new_session
-from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
-from compactctl.commands.loading.verify_output import meant_by, prove_layout
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.summing_up import sum_up
+from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.operations.originals import originals_of
-from compactctl.commands.planning.carry_out import carry_out, check_input
+from compactctl.commands.operations.states import originals_of
+from compactctl.commands.planning.apply_plan import carry_out, check_input
 from compactctl.commands.planning.plan import make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
-from compactctl.commands.sizing.measure import Measure, measure
-from compactctl.commands.sizing.restating import restatement
+from compactctl.commands.reading.proof import meant_by, prove_layout
+from compactctl.commands.reading.transcript import Loaded, check_strict, load, loaded_from
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.history.damage import damage_of
 from compactctl.llm.choice import summarizer_for

@@ -1,24 +1,26 @@
 """What a compaction is asked for, and what it did."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.commands.client_sessions.compactions import ClientCompaction
+from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import SummaryAudit
-from compactctl.commands.compact.compared import Comparison
-from compactctl.commands.forking.written import OutputOptions, Written
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.explain import Explained
+from compactctl.commands.measuring.figures import NO_DETAILS, DetailChoice, Figures, FileDetails
+from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.next_request import CacheUse
+from compactctl.commands.planning.fates import Comparison, Explained
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.planning.plan_file import PlanFile
-from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice, FileDetails
-from compactctl.commands.sizing.figures import Figures
-from compactctl.commands.sizing.measure import Measure
-from compactctl.commands.sizing.prompt_cache import CacheUse
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.history.protection import pinned_by
 from compactctl.model.counts import Restated
 from compactctl.model.operation import Digest, StageRecord
+from compactctl.model.summary import NO_TEXTS
 from compactctl.model.transcript import Opaque
 from compactctl.profiles.profile import Profile
+from compactctl.stages.aliases import own_name
+from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
 from compactctl.tokens.trigger import Situation
@@ -136,3 +138,56 @@ class CompactResult:
     def fits(self) -> bool:
         """Whether every conversation is within the limit."""
         return self.largest_after <= self.limit
+
+
+def with_idle_options(result: CompactResult, options: CompactOptions) -> CompactResult:
+    """Return the result with a warning for every option that had no effect."""
+    return replace(result, warnings=(*result.warnings, *_warnings(result, options)))
+
+
+def _warnings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    yield from _pins(result, options)
+    yield from _tools(result, options)
+    yield from _settings(result, options)
+    yield from _summarizer(result, options)
+    yield from _instructions(options)
+
+
+def _pins(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    ids = {row.id for row in result.explained}
+    reasons = {row.reason for row in result.explained}
+    for pin in options.recipe.protect.pins:
+        if pin not in ids and pinned_by(pin) not in reasons:
+            yield f"--pin {pin}: no message stays because of it; check the id or the pattern"
+
+
+def _tools(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    names = dict.fromkeys(tool for row in result.explained for tool in row.tools)
+    known = {name.casefold() for name in names}
+    for tool in options.recipe.protect.tools:
+        if tool.casefold() not in known:
+            there = f"there are {', '.join(names)}" if names else "there are no tool calls"
+            yield f"--protect-tool {tool}: no message calls this tool; {there}"
+
+
+def _settings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    ran = [own_name(record.name) for record in result.stages]
+    of_summaries = (SUMMARIZE,) if options.recipe.plan.texts != NO_TEXTS else ()
+    for stage in dict.fromkeys((*options.recipe.plan.settings, *of_summaries)):
+        if stage not in ran:
+            yield f"options of {stage} have no effect: the stages are {', '.join(ran)}"
+
+
+def _instructions(options: CompactOptions) -> Iterator[str]:
+    given = options.recipe.plan.settings.get(SUMMARIZE, {}).get("instructions")
+    if given and options.recipe.summarizer.kind == "offline":
+        yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"
+
+
+def _summarizer(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    wanted = result.profile.summarizer
+    if wanted and wanted != options.recipe.summarizer.kind and result.summaries:
+        yield (
+            f"profile {result.profile.name}: a summary by {wanted} was not asked for; the "
+            f"{options.recipe.summarizer.kind} summarizer wrote, see --summarizer"
+        )

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 
-from compactctl.commands.compact.compared import Comparison, compare
-from compactctl.commands.compact.job import CompactionJob
+from compactctl.commands.compact.draft import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.planning.explain import Explained, explain
+from compactctl.commands.measuring.figures import (
+    NO_DETAILS,
+    FileDetails,
+    Left,
+    details_of,
+    figures_of,
+)
+from compactctl.commands.planning.fates import Comparison, Explained, compare, explain
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import PlanOutcome, size_to_reach
-from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
-from compactctl.commands.sizing.figures import figures_of
 from compactctl.errors import DoesNotFitError
 from compactctl.history.unread import unread_text
 from compactctl.model.edit import Edit, Insert

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.run_stages import view_of
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.view import View

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.sizes import size_and_head

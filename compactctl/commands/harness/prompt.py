@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
-from compactctl.commands.sizing.measure import Measure, measure
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt

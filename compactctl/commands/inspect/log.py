@@ -4,12 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
-from compactctl.commands.by_client.states import present
-from compactctl.commands.loading.load import is_tagged, loaded_from, open_transcript
-from compactctl.commands.operations.archive_elsewhere import way_to_archive
-from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
+from compactctl.commands.client_sessions.places import present
+from compactctl.commands.operations.history import OperationHistory, history_of, way_to_archive
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
+from compactctl.commands.reading.transcript import is_tagged, loaded_from, open_transcript
 from compactctl.errors import ArchiveError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits

@@ -4,19 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from compactctl.commands.inspect.life import Timeline, timeline_of
-from compactctl.commands.loading.load import InputOptions, check_strict, scan
-from compactctl.commands.output_files import check_report
-from compactctl.commands.sizing.context_size import (
+from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
     frame_of,
+    health_check,
     unseen_size,
 )
-from compactctl.commands.sizing.extra_content import ExtraOptions, read_extras
-from compactctl.commands.sizing.health_check import health_check
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.commands.sizing.sized_request import SizedRequest, largest_of, sized_requests
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.next_request import (
+    ExtraOptions,
+    SizedRequest,
+    largest_of,
+    read_extras,
+    sized_requests,
+)
+from compactctl.commands.measuring.timeline import Timeline, timeline_of
+from compactctl.commands.output_files import check_report
+from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of

@@ -1,23 +1,35 @@
 """Shows a transcript: what the model sees, what is hidden from it, or both."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
-from compactctl.commands.by_client.compactions import compactions_of
-from compactctl.commands.by_client.states import present
-from compactctl.commands.by_client.undo import as_said
-from compactctl.commands.loading.load import InputOptions, Loaded, is_compacted, load
-from compactctl.commands.operations.archive_elsewhere import way_to_archive
-from compactctl.commands.operations.archive_states import HiddenBy, PastMessages, states_of
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.client_sessions.compactions import compactions_of
+from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.undo import as_said
+from compactctl.commands.operations.history import OperationHistory, history_behind, way_to_archive
+from compactctl.commands.operations.states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.steps import ArchivedStep
-from compactctl.errors import ArchiveError
-from compactctl.model.message import Message
+from compactctl.commands.reading.transcript import (
+    InputOptions,
+    Loaded,
+    is_compacted,
+    load,
+    loaded_from,
+)
+from compactctl.errors import ArchiveError, UsageError
+from compactctl.model.message import FilePart, JsonPath, Message
+from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import Shown, interleave
+from compactctl.pipeline.quoted import ValuePlace, plain
+from compactctl.pipeline.record_splice import with_appended
+from compactctl.pipeline.spans import Array, find_array, find_places
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import Source, digest_of
+from compactctl.tokens.meter import part_texts
 
 What = Literal["effective", "archived", "all"]
 # How much of a text is shown: what fits on a screen, all, or the lines it stands on.
@@ -180,3 +192,116 @@ def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> Viewe
         return ViewedMessage(message=message, line=line)
     tagged = replace(message, tags=by.tagged(message.tags))
     return ViewedMessage(message=tagged, line=line, hidden_by=by.group, stage=by.stage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Which messages to show: those with every pattern in them, ``limit`` to a page.
+
+    Without patterns that is every message, without a limit all are on one page. Pages count
+    from 1.
+    """
+
+    patterns: tuple[str, ...] = ()
+    limit: int | None = None
+    page: int = 1
+
+
+def search(result: ViewResult, wanted: Search) -> ViewResult:
+    """Return what is wanted of a view; its lines are those that these messages stand on.
+
+    Raises:
+        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
+    """
+    if wanted.page > 1 and wanted.limit is None:
+        raise UsageError("--page needs --limit, the number of messages on a page")
+    patterns = [_compiled(pattern) for pattern in wanted.patterns]
+    found = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
+    start = (wanted.page - 1) * (wanted.limit or 0)
+    stop = None if wanted.limit is None else start + wanted.limit
+    shown = tuple(found[start:stop])
+    lines = {viewed.message.line: viewed.line for viewed in shown}
+    return replace(
+        result,
+        lines=tuple(lines.values()),
+        messages=shown,
+        found=len(found),
+        before=min(start, len(found)),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
+
+
+def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
+    texts = list(_texts(message))
+    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Yield what is shown of a message: tool names, arguments and file paths too."""
+    for part in message.parts:
+        yield from part_texts(part)
+        if isinstance(part, FilePart):
+            yield part.file_path
+
+
+# Within a record of a document these are between values: in a text they are written as escapes.
+_BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
+
+
+def records_of(result: ViewResult) -> Iterator[bytes]:
+    """Yield the raw lines of a view; of a document, the record of each message instead.
+
+    A record is the same text as in the document, but for line breaks between its values, and for
+    the tag of what hides it.
+    """
+    if not any(_is_inside(viewed) for viewed in result.messages):
+        yield from (line.data for line in result.lines)
+        return
+    found: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
+    for viewed in result.messages:
+        if not _is_inside(viewed):
+            yield viewed.line.data
+            continue
+        place = (viewed.line.state, viewed.message.element[:-1])
+        if place not in found:
+            text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
+            found[place] = text, find_array(text, place[1])
+        yield _record(viewed.message, *found[place])
+
+
+def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterator[bytes]:
+    """Yield the records of the messages that a transcript sends, each on a line of its own.
+
+    ``pieces`` are its lines, and ``path`` is what errors call it. NotUnderstoodError as ``load``.
+    """
+    lines = tuple(pieces)
+    source = Source(path=None, lines=lines, digest=digest_of(lines))
+    for record in records_of(sent(loaded_from(source, path, format_name), path)):
+        yield record if record.endswith(b"\n") else record + b"\n"
+
+
+def _is_inside(viewed: ViewedMessage) -> bool:
+    return bool(viewed.message.element) and _is_document(viewed.line)
+
+
+def _is_document(line: Shown) -> bool:
+    return len(line.lines) == 1
+
+
+def _record(message: Message, text: str, array: Array) -> bytes:
+    at = message.element[-1]
+    if isinstance(at, int) and at < len(array.elements):
+        place = ValuePlace(*array.elements[at], array.depth)
+    else:
+        place = find_places(text, [message.element])[message.element]
+    record = _BREAK.sub(" ", plain(place.cut(text), place.depth))
+    if record.endswith("}"):
+        tags = tag_fields(message.tags).items()
+        record = with_appended(record, {n: v for n, v in tags if f'"{n}"' not in record})
+    return f"{record}\n".encode("utf-8", "surrogateescape")

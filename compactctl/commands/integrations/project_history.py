@@ -13,10 +13,9 @@ from typing import Any
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, view
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sessions.doubts import least_size
-from compactctl.commands.sessions.references import path_of, shown
-from compactctl.commands.sessions.row import SHORTEST
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.session_finder import path_of, shown
+from compactctl.commands.sessions import SHORTEST, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
 from compactctl.sessions.reading.folders import Folders

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compactctl.commands.loading.told_by_client import transcript_of
+from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.clients import client_of

@@ -1,11 +1,12 @@
 """The history of a transcript: its operations in all layouts, and those in effect."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from contextlib import suppress
+from functools import cached_property, partial, reduce
+from glob import escape
+from itertools import pairwise
 from pathlib import Path
 
-from compactctl.commands.loading.load import Loaded
-from compactctl.commands.operations.archive_elsewhere import archive_of
 from compactctl.commands.operations.inline import (
     carried_operations,
     may_carry,
@@ -14,12 +15,73 @@ from compactctl.commands.operations.inline import (
     named_operations,
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
-from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError
+from compactctl.commands.reading.transcript import Loaded
+from compactctl.errors import ArchiveError, ChangedError, CompactctlError, MissingArchiveError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.names import SUFFIX, folders_for
+from compactctl.store.files.carry import can_carry, carry_of, is_open, joined
 from compactctl.store.files.content import parted
-from compactctl.store.files.lines import STANDARD_INPUT, Source, split_lines
+from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, split_lines
+from compactctl.store.places import archives, store_holding, this_machine
 from compactctl.store.publish.overwrite import is_same_place
+
+# More than a folder of sessions has; each is looked into.
+_MOST = 1_000
+# What Codex adds to the name of a session that it packs.
+_PACKED = ".zst"
+
+
+def archive_of(source: Source) -> Path | None:
+    """Return the archive folder of a transcript, which need not exist; None for a pipe.
+
+    It is in its place, or where that of a session is which its client moved, packed or renamed.
+    """
+    if source.path is None:
+        return None
+    folder = archive_folder(source.path)
+    if folder.exists() or store_holding(source.path, this_machine()) is None:
+        return folder
+    is_compacted = any(map(may_name_operation, source.lines))
+    return (fitting_archive(source) if is_compacted else None) or folder
+
+
+def way_to_archive(source: Source, path: str) -> str:
+    """Return what to do where the archive of a compacted transcript is not in its place."""
+    if source.path is None or path == STANDARD_INPUT:
+        return "name the file instead"
+    fitting = fitting_archive(source)
+    if fitting is not None:
+        return f"{fitting} fits it: name that with --archive"
+    return f"put {archive_folder(source.path)} back, or name the folder with --archive"
+
+
+def fitting_archive(source: Source) -> Path | None:
+    """Return the archive folder that knows a transcript by its digest, None where none is near.
+
+    Looked into are those beside the file, and those of the same name in the user's state folder.
+    """
+    if source.path is None:
+        return None
+    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
+    return next((folder for folder in near if _fits(folder, source)), None)
+
+
+def _near(path: Path) -> Iterator[Path]:
+    for parent in folders_for(path.absolute().parent):
+        yield from sorted(parent.glob(f"*{SUFFIX}"))
+    yield from sorted(
+        archives(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
+    )
+
+
+def _fits(folder: Path, source: Source) -> bool:
+    """Tell whether a transcript begins with what some operation led to; no damage is raised."""
+    with suppress(CompactctlError, OSError):
+        operation, _ = Archive(folder, source.limits).current(source.lines)
+        return operation is not None
+    return False
+
 
 _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
@@ -290,3 +352,63 @@ class OperationHistory:
 def _state(step: OperationStep) -> bytes:
     """Return the state before a step."""
     return b"".join(step.before())
+
+
+def appended(history: OperationHistory, step: OperationStep) -> bytes:
+    """Return the carry of what was appended since a step in effect, in the order it came.
+
+    Raises as reading the states in between does, and ChangedError when some of it went on in an
+    unterminated line.
+    """
+    later = history.chain[history.chain.index(step) :]
+    pieces = [carry_behind(earlier, following.before()) for earlier, following in pairwise(later)]
+    return reduce(joined, (*pieces, carry_behind(later[-1], history.lines)))
+
+
+def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
+    """Return the carry of what was appended after a step that is no longer in effect.
+
+    Raises as ``appended`` does.
+    """
+    if history.current is None and history.archived and not history.chain:
+        oldest = history.archived[0].operation
+        return _carry(history.lines, oldest.before.n_bytes, "after the first state")
+    steps, last = history.steps, history.place
+    newest = carry_behind(steps[last], history.lines)
+    # The same step may have been taken before, even within the second that is recorded.
+    first = max((at for at in range(last + 1) if steps[at].id == step.id), default=last)
+    pieces: list[bytes] = []
+    earlier = steps[first]
+    for following in steps[first + 1 : last + 1]:
+        before = b"".join(following.before())
+        if _begins_with(before, earlier):
+            pieces.append(carry_behind(earlier, (before,)))
+            earlier = following
+        elif not isinstance(following, InlineStep):
+            return newest
+        # Else it is inside a state that a rewind led to, and was not taken after it.
+    return reduce(joined, (*pieces, newest))
+
+
+def _begins_with(state: bytes, step: OperationStep) -> bool:
+    return digest_of(state[: step.after.n_bytes]) == step.after
+
+
+def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
+    """Return the carry of what follows the outcome of a step in a state that begins with it.
+
+    ``state`` are its pieces.
+
+    ChangedError when it goes on in an unterminated line.
+    """
+    return _carry(state, step.after.n_bytes, f"after operation {step.id}")
+
+
+def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
+    end, suffix = parted(state, n_bytes)
+    if not can_carry(suffix, is_open=is_open(end)):
+        raise ChangedError(
+            f"the unterminated last line was continued {when}, which would be "
+            "torn; take out what was appended to it first, or name another operation"
+        )
+    return carry_of(suffix, is_open=is_open(end))

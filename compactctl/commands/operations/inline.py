@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.commands.loading.load import parse, split
+from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.decode import decode
 from compactctl.model.counts import own_object

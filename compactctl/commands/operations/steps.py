@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from compactctl.commands.loading.load import parse, split
 from compactctl.commands.operations.inline import InlineOperation
+from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
 from compactctl.pipeline.inline import taken_back

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, get_args
 
-from compactctl.commands.planning.explain import Explained, MessageFate
+from compactctl.commands.planning.fates import Explained, MessageFate
 from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.errors import UsageError
 from compactctl.model.edit import Hide, Replace

@@ -5,17 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from compactctl.commands.planning.plan import Plan
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
-from compactctl.commands.sizing.measure import Measure
-from compactctl.commands.sizing.next_request import NextRequest, next_request
-from compactctl.commands.sizing.prompt_cache import CacheUse, cache_use
-from compactctl.commands.sizing.sized_request import (
+from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.next_request import (
+    CacheUse,
+    NextRequest,
     SizedRequest,
+    cache_use,
     largest_of,
+    next_request,
     sized_request,
     sized_requests,
 )
+from compactctl.commands.planning.plan import Plan
 from compactctl.formats.registry import between, writes_pairs
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect

@@ -3,20 +3,19 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from compactctl.commands.appending.block import (
+from compactctl.commands.client_sessions.native import (
     block_of,
+    check_loose,
     check_read_as,
     insists_on_undo,
+    operation_behind,
     rules_of,
+    version_of,
 )
-from compactctl.commands.appending.conditions import check_loose, version_of
-from compactctl.commands.appending.unfinished import operation_behind
-from compactctl.commands.loading.load import Loaded, loaded_from, parse
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.commands.rewind.move import RewindTarget
-from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.result import RewindOptions
+from compactctl.commands.reading.transcript import Loaded, loaded_from, parse
+from compactctl.commands.rewind.result import RewindOptions, RewindTarget, rewind_operation
 from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of
 from compactctl.model.operation import OperationId

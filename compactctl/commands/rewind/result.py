@@ -1,13 +1,19 @@
 """What a rewind is asked for, and what it did."""
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from compactctl.commands.by_client.compactions import ClientCompaction
-from compactctl.commands.forking.written import Written
-from compactctl.commands.loading.load import InputOptions
-from compactctl.model.operation import Digest, StateChange
+from compactctl import __version__
+from compactctl.commands.client_sessions.compactions import ClientCompaction
+from compactctl.commands.client_sessions.write import Written
+from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.model.operation import Digest, Operation, OperationId, StateChange
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.content import Content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +82,47 @@ class RewindResult:
     def moved(self) -> bool:
         """Whether the state, or what is in effect in it, differs from the one before."""
         return self.change.before != self.change.after or bool(self.undone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindTarget:
+    """The state to go to, what is in effect there, and the archives that record the way.
+
+    ``block`` is what leads there when it is appended to the transcript as it is; None where the
+    state takes its place. ``undo_while_open`` tells whether going back from there takes
+    ``--while-open``.
+    """
+
+    content: Content
+    chain: tuple[OperationId, ...]
+    carried: int = 0
+    archives: tuple[Deposit, ...] = ()
+    block: bytes | None = None
+    undo_while_open: bool = False
+
+
+def rewind_operation(
+    before: Digest,
+    after: Digest,
+    chain: Sequence[OperationStep],
+    head: OperationId | None,
+    appended_as: OperationId | None = None,
+) -> Operation:
+    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then.
+
+    ``appended_as`` is its id where records that were appended are marked with it.
+    """
+    content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
+    return Operation(
+        id=appended_as or OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
+        parent=chain[-1].id if chain else None,
+        head=head,
+        kind="rewind",
+        before=before,
+        after=after,
+        format=chain[-1].format if chain else "",
+        counter=chain[-1].counter if chain else "",
+        appended=appended_as is not None,
+        tool_version=__version__,
+        recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

@@ -5,30 +5,34 @@ from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
-from compactctl.commands.appending.unfinished import finished_part
-from compactctl.commands.forking.outside_stores import check_outside_stores
-from compactctl.commands.forking.written import Destination, Written, append_to
-from compactctl.commands.loading.load import is_tagged
-from compactctl.commands.operations.appended_lines import appended, appended_since
-from compactctl.commands.operations.archive_elsewhere import way_to_archive
-from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.client_sessions.native import finished_part
+from compactctl.commands.client_sessions.new_session import check_outside_stores
+from compactctl.commands.client_sessions.write import Destination, Written, append_to
+from compactctl.commands.operations.history import (
+    OperationHistory,
+    appended,
+    appended_since,
+    history_of,
+    way_to_archive,
+)
 from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.reading.transcript import is_tagged
 from compactctl.commands.rewind.appended import (
     is_appended,
     leads_over_appended,
     target_over_appended,
     without_appended,
 )
-from compactctl.commands.rewind.client import (
-    groups_by_client,
-    is_tagged_by_client,
-    undo_by_client,
+from compactctl.commands.rewind.client import groups_by_client, is_tagged_by_client, undo_by_client
+from compactctl.commands.rewind.group import undo_group
+from compactctl.commands.rewind.result import (
+    KeptBytes,
+    RewindOptions,
+    RewindResult,
+    RewindTarget,
+    rewind_operation,
 )
-from compactctl.commands.rewind.from_archive import originals_instead
-from compactctl.commands.rewind.move import RewindTarget
-from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.result import KeptBytes, RewindOptions, RewindResult
-from compactctl.commands.rewind.undo_group import undo_group
+from compactctl.commands.rewind.rewritten import originals_instead
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
 from compactctl.model.appended import MARK
 from compactctl.model.operation import Digest, StateChange

@@ -4,14 +4,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from compactctl.commands.verify.finding import Finding, Severity
-from compactctl.errors import (
-    ArchiveError,
-    CompactctlError,
-    LargeArchiveError,
-    NewerArchiveError,
-)
+from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import archived_lines, read_operation
@@ -20,6 +15,32 @@ from compactctl.store.archive.displaced import displaced_state
 from compactctl.store.archive.known_states import beginnings
 from compactctl.store.archive.names import archive_name
 from compactctl.store.files.limits import ReadLimits
+
+Severity = Literal["note", "repairable", "unknown", "changed", "damaged"]
+TranscriptState = Literal["proven", "repairable", "unknown", "changed", "damaged"]
+_WORST_FIRST: tuple[TranscriptState, ...] = ("damaged", "changed", "unknown", "repairable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is worth saying about a transcript or its archive.
+
+    ``note``: nothing is lost and nothing is to be done. ``repairable``: ``--repair`` sets it
+    right and loses nothing. ``unknown``: it could not be looked into. ``changed``: the transcript
+    is in no state that its archive knows, but the archive is whole. ``damaged``: a state cannot
+    be restored. ``rename`` is what a repair renames, and to what.
+    """
+
+    severity: Severity
+    text: str
+    rename: tuple[Path, Path] | None = None
+
+
+def worst_state(findings: Iterable[Finding]) -> TranscriptState:
+    """Return the worst that was found; ``proven`` when there is nothing but notes."""
+    found = {finding.severity for finding in findings}
+    return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")
+
 
 _NUMBER = re.compile(r"\d{4,}", re.ASCII)
 _NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)

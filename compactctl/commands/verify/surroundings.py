@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
 
-from compactctl.commands.loading.discover import TRANSCRIPTS
-from compactctl.commands.loading.folders import matches
+from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive

@@ -6,23 +6,60 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compactctl.commands.loading.discover import TRANSCRIPTS
-from compactctl.commands.loading.folders import matches
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.verify.finding import Finding, TranscriptState
-from compactctl.commands.verify.repair import repair
-from compactctl.commands.verify.surroundings import SurroundingsByFolder
+from compactctl.commands.reading.discover import TRANSCRIPTS, matches
+from compactctl.commands.verify.archives import Finding, TranscriptState
+from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
+from compactctl.store.archive.deposit import write_readme
+from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import (
+    README,
     SUFFIX,
     archive_files,
     archive_folder,
     transcript_of,
 )
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.archive.private import tighten
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.leftovers import DRAFT, sweep
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+
+def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surroundings) -> None:
+    """Carry out what the findings name and the like: no archive and no transcript is changed.
+
+    Archives and their folder get their own names back, drafts of killed runs go, the folder is
+    private again and has its README. ``around`` is what stands in the folder of the transcript.
+    Raises DiskError, and ChangedError while another run is at work there.
+    """
+    folder = archive_folder(path)
+    renames = [finding.rename for finding in findings if finding.rename]
+    with disk_errors(folder, "repaired in part"):
+        around.sweep(fs)
+        moved = [(source, place) for source, place in renames if place.name.endswith(SUFFIX)]
+        for source, place in moved:
+            _rename(fs, source, place)
+        folder = archive_folder(path)
+        if not folder.is_dir():
+            return
+        with locked_folder(fs, folder):
+            for source, place in renames:
+                if place.parent == folder:
+                    _rename(fs, source, place)
+            sweep(fs, folder)
+            if moved or not (folder / README).exists():
+                write_readme(fs, folder)
+            tighten(fs, folder)
+
+
+def _rename(fs: FileSystem, source: Path, place: Path) -> None:
+    if not place.exists():
+        fs.rename(source, place)
+        sync_folder(fs, place.parent)
+
 
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from pathlib import PurePath
 
-from compactctl.commands.compact.compared import ComparedMessage, Comparison
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
-from compactctl.commands.planning.explain import MessageFate
+from compactctl.commands.planning.fates import ComparedMessage, Comparison, MessageFate
 from compactctl.history.categories import Category
 from compactctl.history.usage.costs import UNSEEN
 from compactctl.model.operation import StageRecord

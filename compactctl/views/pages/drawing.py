@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from compactctl.commands.evaluate.figures import EvalFigures
+from compactctl.commands.lab.eval_figures import EvalFigures
 from compactctl.views.results.evaluate import Curve
 from compactctl.views.terminal.graph import round_values
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compactctl.commands.evaluate.evaluate import EvaluateResult
-from compactctl.commands.evaluate.figures import EvalFigures, Mean
-from compactctl.commands.evaluate.policies import CONTROL_POLICIES
+from compactctl.commands.lab.eval_figures import EvalFigures, Mean
+from compactctl.commands.lab.eval_session import CONTROL_POLICIES
+from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.views.pages.drawing import recall_chart

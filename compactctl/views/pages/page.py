@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.output_files import PageChoice
-from compactctl.commands.sizing.measure import Measure
 from compactctl.history.toolnames import kind_of
 from compactctl.model.message import Message
 from compactctl.store.files.content import Content

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from compactctl.commands.inspect.life import OVERHEAD, Timeline
 from compactctl.commands.inspect.stats import StatsResult
+from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
 from compactctl.commands.output_files import PageChoice
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from compactctl.commands.inspect.life import Timeline, TimelineFile, TimelineMessage
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.sizing.context_size import ContextSize
+from compactctl.commands.measuring.context_size import ContextSize
+from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
 from compactctl.views.pages.drawing import Bar, BarList, Piece, across, class_of, percent
 from compactctl.views.pages.page import PageNames
 from compactctl.views.terminal.text import one_line, plural, share_text

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from compactctl.commands.archives.archives import ArchivesResult
-from compactctl.commands.archives.found import SessionArchive
-from compactctl.commands.verify.finding import Finding, Severity, TranscriptState
+from compactctl.commands.archives import ArchivesResult, SessionArchive
+from compactctl.commands.verify.archives import Finding, Severity, TranscriptState
 from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
 from compactctl.views.encode import encoded, record
 from compactctl.views.results.sessions import project_text

@@ -20,7 +20,7 @@ from xml.etree import ElementTree as ET
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import FILES_VERSION, METADATA, TABLE_TYPES, table_values
 from compactctl.commands.batch.row import BatchRow, Flag
-from compactctl.commands.sizing.details import FileDetails, MessageDetails
+from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.views.results.rounds import TYPES as ROUND_TYPES
 from compactctl.views.results.rounds import round_row
 from compactctl.views.table_file import TableFile, write_table

@@ -6,9 +6,8 @@ from difflib import unified_diff
 from itertools import islice
 from typing import Any, assert_never
 
-from compactctl.commands.integrations.clients import STARTED
 from compactctl.commands.integrations.hook import HookResult
-from compactctl.commands.integrations.integrate import FileChange, IntegrateResult
+from compactctl.commands.integrations.integrate import STARTED, FileChange, IntegrateResult
 from compactctl.commands.integrations.statusline import StatusLineResult
 from compactctl.views.encode import encoded, record
 from compactctl.views.terminal.screen import Raw, ScreenItem, Verbatim

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from compactctl.commands.client_sessions.write import Written
+from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.forking.written import Written
-from compactctl.commands.planning.explain import Explained
-from compactctl.commands.rescue.rescue import RescueResult
-from compactctl.commands.sizing.prompt_cache import CacheUse
+from compactctl.commands.measuring.next_request import CacheUse
+from compactctl.commands.planning.fates import Explained
 from compactctl.model.operation import StageRecord
 from compactctl.sessions.session import Session
 from compactctl.stages.registry import stage_named

@@ -7,10 +7,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from compactctl.commands.evaluate.evaluate import EvaluateResult, SessionOutcome
-from compactctl.commands.evaluate.figures import EvalFigures, Mean
-from compactctl.commands.evaluate.gate import SCHEMA
-from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
+from compactctl.commands.lab.eval_session import Trial
+from compactctl.commands.lab.evaluate import EvaluateResult, SessionOutcome
 from compactctl.evaluation.score import ANSWERS, MEASURES, Tally
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from compactctl.commands.explain.links import LinkKind, MessageLink
-from compactctl.commands.explain.result import ExplainResult, Way, WayBack
-from compactctl.commands.planning.explain import Explained
+from compactctl.commands.inspect.explain import ExplainResult, LinkKind, MessageLink, Way, WayBack
+from compactctl.commands.planning.fates import Explained
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.operation import Operation

@@ -3,10 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compactctl.commands.reference.config import ConfigResult, ConfigRow
-from compactctl.commands.reference.models import KnownModel, ModelsResult
-from compactctl.commands.reference.profiles import ProfilesResult
-from compactctl.commands.reference.stages import StagesResult
+from compactctl.commands.reference import (
+    ConfigResult,
+    ConfigRow,
+    KnownModel,
+    ModelsResult,
+    ProfilesResult,
+    StagesResult,
+)
 from compactctl.history.protection import RECENT_STEPS
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage

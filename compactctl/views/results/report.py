@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.commands.batch.columns import ReportRow
 from compactctl.commands.batch.report import ReportResult, RowGroup
-from compactctl.commands.cache import CacheResult
+from compactctl.commands.batch.row_cache import CacheResult
 from compactctl.views.encode import fields_of, record, tokens_by
 from compactctl.views.facts import BEFORE_AND_AFTER, tokens_text
 from compactctl.views.growth import growth_fields, growth_lines

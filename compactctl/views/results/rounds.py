@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from compactctl.commands.inspect.life import Timeline
 from compactctl.commands.inspect.stats import StatsResult
+from compactctl.commands.measuring.timeline import Timeline
 from compactctl.history.categories import CATEGORIES, Category
 from compactctl.history.usage.costs import Costs, RoundCost, priced
 from compactctl.history.usage.rounds import Round, RoundMark, Rounds

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from compactctl.commands.loading.candidates import Candidate, Candidates
-from compactctl.commands.loading.discover import is_compacted_name
-from compactctl.commands.sessions.references import SessionChoices
-from compactctl.commands.sessions.row import CLIENT_RECORD, SessionRow
-from compactctl.commands.sessions.sessions import SessionsResult
+from compactctl.commands.reading.candidates import Candidate, Candidates
+from compactctl.commands.reading.discover import is_compacted_name
+from compactctl.commands.session_finder import SessionChoices
+from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
 from compactctl.views.facts import utc_text

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from compactctl.commands.simulate.session import SimulatedCompaction, SimulatedSession
-from compactctl.commands.simulate.simulate import SimulateResult
-from compactctl.commands.sizing.prompt_cache import InputCost
+from compactctl.commands.lab.simulate import SimulateResult
+from compactctl.commands.lab.simulated_session import SimulatedCompaction, SimulatedSession
+from compactctl.commands.measuring.next_request import InputCost
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, model_text, tokens_text
 from compactctl.views.terminal.graph import small_bars

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from compactctl.commands.inspect.records import records_of
-from compactctl.commands.inspect.view import ViewedMessage, ViewResult
+from compactctl.commands.inspect.view import ViewedMessage, ViewResult, records_of
 from compactctl.model.message import (
     FilePart,
     MediaPart,

@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 from benchmarks.estimates.recorded_session import CODEX, OPENCODE, spread
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
-from compactctl.commands.sizing import usual
-from compactctl.commands.sizing.usual import Usual
+from compactctl.commands.measuring import context_size as usual
+from compactctl.commands.measuring.context_size import Usual
 from compactctl.history.usage import calibration
 from compactctl.tokens import framing
 from compactctl.tokens.framing import NO_SEAL, Framing, Seal

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from benchmarks.estimates.recorded_session import CTOK, OURS, RAW, Session, is_replaced, known_at
-from compactctl.commands.sizing.context_size import (
+from compactctl.commands.measuring.context_size import (
+    WRITTEN,
     begins_in_the_middle,
     restored_after,
     unseen_size,
 )
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.commands.sizing.usual import WRITTEN
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.history.usage.calibration import growths
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import (

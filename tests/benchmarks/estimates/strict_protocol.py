@@ -24,9 +24,8 @@ from benchmarks.estimates.recorded_session import (
     spread,
     with_reasoning,
 )
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.commands.sizing.window import window_of
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure, window_of
 from compactctl.history.conversations import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript

@@ -11,7 +11,7 @@ from false_usage import LIES, with_usage
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 
 Json = dict[str, Any]
 FULL = 120_000

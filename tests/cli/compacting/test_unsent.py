@@ -15,8 +15,8 @@ from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 from sessions.homes import Home, Said
 
-from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.loading.verify_output import meant_by
+from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.transcript import InputOptions, load
 
 Json = dict[str, Any]
 # What the records below keep beside what they send, and nothing else has.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
+from compactctl.commands.integrations.integrate import ALL_INTEGRATIONS
 from compactctl.store.places import this_machine
 
 Edit = Callable[[str], str]

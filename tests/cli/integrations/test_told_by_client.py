@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.commands.loading.told_by_client import told_at_start, transcript_of
+from compactctl.commands.reading.hook_input import told_at_start, transcript_of
 
 
 def told(transcript: str | Path, **more: object) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 from cli.asking import SAMPLES, Ask, Sample
 from cli.pages.reading import Page, document_of, page_of
 
-from compactctl.commands.inspect.life import OVERHEAD
+from compactctl.commands.measuring.timeline import OVERHEAD
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.costs import UNSEEN
 from compactctl.views.pages.session import ORDER

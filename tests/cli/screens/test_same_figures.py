@@ -20,18 +20,18 @@ from real.choice import chosen, each_file, needs_files
 from compactctl import load
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.task import FileTask
+from compactctl.commands.batch.tasks import FileTask
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
-from compactctl.commands.loading.discover import Input
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.lab.simulate import SimulateOptions, simulate
+from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.simulate.simulate import SimulateOptions, simulate
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.reading.discover import Input
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import breakdown
 from compactctl.history.conversations import conversations_of

@@ -22,10 +22,10 @@ from formats.agent_code.sessions import (
 from formats.jsonl import read, texts
 from formats.squeeze import each_plan, pretty, squeezed
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind

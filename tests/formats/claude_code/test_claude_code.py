@@ -14,7 +14,7 @@ from formats.jsonl import read, texts
 from formats.squeeze import squeezed
 from unit.commands.conversations import back, jsonl, saved, squeeze, words
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, ToolDefinitionPart, is_replaceable
 from compactctl.model.transcript import Transcript

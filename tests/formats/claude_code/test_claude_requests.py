@@ -18,9 +18,9 @@ from formats.claude_code.sessions import (
 from formats.jsonl import detected, read, texts
 from formats.squeeze import ALL, each_plan, squeezed
 
-from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, TextPart, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout

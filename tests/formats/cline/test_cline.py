@@ -21,10 +21,10 @@ from formats.squeeze import each_plan, edited, plan, pretty, squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.cline.adapter import Cline
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads

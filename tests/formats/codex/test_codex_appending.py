@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.loading.load import parse
-from compactctl.commands.loading.verify_output import meant_by
+from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.appending import CodexAppending

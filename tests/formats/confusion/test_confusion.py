@@ -8,7 +8,7 @@ from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import UNREAD
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.counters.choose import counter_for

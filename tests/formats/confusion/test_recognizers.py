@@ -9,7 +9,7 @@ import pytest
 from formats.confusion.dialects import each_row
 from formats.confusion.shapes import READ
 
-from compactctl.commands.loading.load import InputOptions, load, split
+from compactctl.commands.reading.transcript import InputOptions, load, split
 from compactctl.errors import CompactctlError
 from compactctl.formats.records.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines

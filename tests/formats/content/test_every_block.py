@@ -27,10 +27,10 @@ from formats.gemini_cli.talks import SESSION
 from formats.jsonl import read, texts
 from unit.commands.conversations import saved
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import Message, Part, is_replaceable, media_of
 

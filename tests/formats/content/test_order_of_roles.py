@@ -13,10 +13,10 @@ from formats.content.stage_settings import SETTINGS, STAGES
 from unit.commands.planning.planned import FAST, plan_of
 
 from compactctl import compact_messages
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.pipeline.layout import Layout
 

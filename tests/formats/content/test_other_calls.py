@@ -11,10 +11,10 @@ from formats.content.stage_settings import SETTINGS
 from formats.jsonl import read
 from unit.commands.conversations import saved
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import is_replaceable
 

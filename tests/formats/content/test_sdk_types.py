@@ -19,10 +19,10 @@ from formats.content.block_kinds import (
 from formats.content.stage_settings import SETTINGS, STAGES
 from unit.commands.conversations import saved
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.pipeline.layout import Layout
 
 pytestmark = pytest.mark.long

@@ -20,10 +20,10 @@ from formats.gemini_cli.talks import (
 from formats.jsonl import decoded, raw_lines, read, texts
 from formats.squeeze import each_plan, plan, pretty, squeezed
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads

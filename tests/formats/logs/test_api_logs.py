@@ -9,7 +9,7 @@ from formats import anthropic_talk, openai_talk
 from formats.jsonl import detected, raw_lines, read, texts
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.loading.load import InputOptions, load, scan
+from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.registry import ALL_FORMATS

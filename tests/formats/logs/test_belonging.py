@@ -11,7 +11,7 @@ from formats.jsonl import raw_lines, read, texts
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.pairs import orphans
 from compactctl.model.row_fields import placing_fields
 from compactctl.pipeline.layout import Layout

@@ -10,7 +10,7 @@ from formats.jsonl import detected, raw_lines, read, texts
 from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.loading.load import InputOptions, load, scan
+from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.formats.records.rows.envelope import REQUESTS
 from compactctl.history.usage.requests import requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from formats.jsonl import detected
 
-from compactctl.commands.sizing.usual import overhead_of
+from compactctl.commands.measuring.context_size import overhead_of
 from compactctl.errors import CompactctlError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.clients import client_of

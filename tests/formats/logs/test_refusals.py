@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from formats.jsonl import texts
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 
 NEEDS_JQ = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")

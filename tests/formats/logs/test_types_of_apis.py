@@ -12,10 +12,10 @@ import pytest
 from formats.content.stage_settings import SETTINGS, STAGES
 from formats.logs import contents, converse, ui_messages
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.tags import TAG_NAMES
 
 Record = dict[str, Any]

@@ -16,9 +16,9 @@ from properties.jobs import WAYS, Bench, bench
 from properties.plans import PLANS, Plan
 from unit.commands.conversations import back, group_of, squeeze, turn
 
-from compactctl.commands.appending.block import rules_of
+from compactctl.commands.client_sessions.native import rules_of
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError

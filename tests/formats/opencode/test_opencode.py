@@ -17,10 +17,10 @@ from formats.opencode.sessions import (
 )
 from formats.squeeze import PLANS, each_plan, edited, plan, pretty, squeezed
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads

@@ -17,7 +17,7 @@ from formats.gemini_cli import talks as gemini
 from formats.jsonl import raw_lines, texts
 from formats.opencode import sessions as opencode
 
-from compactctl.commands.loading.load import InputOptions, load, scan
+from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.errors import NotUnderstoodError
 
 Record = dict[str, Any]

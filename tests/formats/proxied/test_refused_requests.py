@@ -13,9 +13,9 @@ from formats.jsonl import raw_lines
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
-from compactctl.commands.loading.load import parse, split
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import parse, split
 from compactctl.model.transcript import Refusal, Transcript
 
 Record = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 from formats.neurolink_talk import answered, called, note
 from formats.squeeze import each_plan, squeezed
 
-from compactctl.commands.loading.load import InputOptions, scan
+from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.pipeline.layout import Layout
 
 TEXT = "The cart adds the shipping twice when a voucher is used. " * 12

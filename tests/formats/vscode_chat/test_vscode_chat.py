@@ -16,10 +16,10 @@ from formats.vscode_chat.chats import (
     rounded,
 )
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.pairs import orphans
 from compactctl.model.message import GroupId, MessageId, ReasoningPart, Synthetic

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.inspect.life import OVERHEAD, Timeline
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.measuring.timeline import OVERHEAD, Timeline
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.usage.costs import UNSEEN
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.estimates.fit import NEW, OLD, Constants, fitted, least_absolute, shipped, using
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
-from compactctl.commands.sizing.usual import Usual, restored_by
+from compactctl.commands.measuring.context_size import Usual, restored_by
 from compactctl.tokens import framing
 
 

@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.quality_page import BEGIN, END, Row, page, project_of
 
-from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.lab.eval_session import Trial
 from compactctl.evaluation.score import Tally
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import built_in
 from compactctl.profiles.read import read_profile

@@ -7,7 +7,7 @@ import pytest
 from builders import assistant, conversation
 
 from compactctl.cli.options.values import ShareRange
-from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.planning.run_stages import part_of
 from compactctl.model.exact import exact, fraction_of
 from compactctl.tokens.budget import parse_share, parse_target

@@ -10,15 +10,15 @@ import pytest
 from formats.codex.rollouts import call, message
 from unit.commands.conversations import jsonl
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.commands.sizing.usual import OVERHEAD
+from compactctl.commands.measuring.context_size import OVERHEAD
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.measuring.next_request import ExtraOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.views.results.check import check_document, check_terminal
 from compactctl.views.results.compact import compact_document, compact_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal

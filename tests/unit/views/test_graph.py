@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.views.results.stats import stats_terminal
 from compactctl.views.terminal.graph import SHADES, Graph, graph_lines, small_bars
 from compactctl.views.terminal.screen import PLAIN, item_lines, register

@@ -9,8 +9,8 @@ from unit.history.usage.sessions import answer, session
 from unit.stages.support.trials import meter
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message

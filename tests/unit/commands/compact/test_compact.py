@@ -8,10 +8,10 @@ from asked import asked
 from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns, words
 
 from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.place import compacted_name
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.compact.target import compacted_name
-from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.tokens.budget import TargetSize

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.standins import edit_places
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from unit.commands.conversations import append, back, group_of, saved, squeeze, turns
 
-from compactctl.commands.inspect.search import Search, search
-from compactctl.commands.inspect.view import ViewResult, What, view
+from compactctl.commands.inspect.view import Search, ViewResult, What, search, view
 from compactctl.errors import UsageError
 
 TALK = turns(0, 1, 2, 3)

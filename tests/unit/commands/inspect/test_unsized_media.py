@@ -6,7 +6,7 @@ import pytest
 from unit.commands.conversations import saved
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 
 URL = {"type": "url", "url": "https://example.org/a.pdf"}
 FILE = {"type": "file", "file_id": "file_1"}

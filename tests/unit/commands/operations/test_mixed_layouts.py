@@ -10,7 +10,7 @@ from unit.commands.conversations import append, back, group_of, jsonl, saved, sq
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
 

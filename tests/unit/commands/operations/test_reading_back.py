@@ -13,11 +13,11 @@ from unit.commands.conversations import append, back, group_of, jsonl, saved, sq
 
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.proof import meant_by, prove_layout
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.condensation import with_originals

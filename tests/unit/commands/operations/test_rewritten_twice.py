@@ -11,9 +11,9 @@ from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, w
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.transcript import Transcript
 

@@ -13,9 +13,9 @@ from formats.content.block_kinds import server_pairs
 from formats.known import OURS, Known, each_known
 from unit.commands.planning.planned import FAST, plan_of
 
-from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.measuring.measure import measure
+from compactctl.commands.planning.apply_plan import carry_out
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
-from compactctl.commands.sizing.measure import measure
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import units

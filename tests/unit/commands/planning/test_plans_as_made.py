@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from cli.asking import SAMPLES
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking.written import OutputOptions
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import plan_text, read_plan
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.registry import ALL_STAGES
 

@@ -10,9 +10,9 @@ from cli.asking import SAMPLES
 from unit.commands.planning.planned import FAST, plan_of
 from unit.profiles.wrong_values import WRONG_VALUES
 
-from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.measuring.measure import measure
+from compactctl.commands.planning.apply_plan import carry_out
 from compactctl.commands.planning.plan_file import PlanFile, plan_text, read_plan
-from compactctl.commands.sizing.measure import measure
 from compactctl.errors import CompactctlError
 from compactctl.model.transcript import Transcript
 

@@ -3,7 +3,7 @@
 from builders import conversation, user
 from unit.pipeline.edits import hide, insert, rewrite
 
-from compactctl.commands.rewind.message_ids import names_after, with_names
+from compactctl.commands.rewind.group import names_after, with_names
 from compactctl.model.edit import Edit
 from compactctl.model.message import MessageId
 

@@ -20,7 +20,7 @@ from unit.commands.conversations import (
 )
 
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError
 from compactctl.history.pairs import orphans
 

@@ -24,10 +24,10 @@ from formats.vscode_chat.chats import export, long_chat
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError, UsageError
 from compactctl.formats.registry import ALL_FORMATS, appending_of

@@ -23,17 +23,17 @@ from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.commands.verify.finding import Finding, TranscriptState
-from compactctl.commands.verify.repair import repair
+from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings
 from compactctl.commands.verify.verify import (
     VerifiedTranscript,
     VerifyOptions,
     VerifyResult,
+    repair,
     verify,
 )
 from compactctl.errors import CompactctlError, IntegrityError, NoInputError

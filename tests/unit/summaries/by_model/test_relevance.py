@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from real.choice import each_file, needs_files
 
-from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.model.message import Message, TextPart
 from compactctl.summaries.by_model.relevance import distinctive_words, is_about, is_refusal
 from compactctl.summaries.by_model.unsupported_claims import source_texts

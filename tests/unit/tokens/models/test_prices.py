@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.sizing.model_table_file import load_prices
+from compactctl.commands.measuring.measure import load_prices
 from compactctl.errors import NoInputError, UsageError
 from compactctl.tokens.models.own_prices import read_own_prices
 from compactctl.tokens.models.price_table import BUILT_IN

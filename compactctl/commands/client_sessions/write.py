@@ -1,0 +1,163 @@
+"""A transcript is written where it belongs: to a file, in place, or as a new session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.client_sessions.new_session import (
+    appended_as,
+    archives_under,
+    continued_with,
+    make_room,
+    rewound_as,
+    settle,
+)
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.pipeline.layout import Layout
+from compactctl.sessions.fork import Fork
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import Source
+from compactctl.store.publish.append import append
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """Where a transcript is to be written, and what it looks like there.
+
+    ``path`` is a file, ``-`` standard output. In the layout ``native`` a session is appended to,
+    with ``while_open`` also while its client has it open. ``messages_only`` says that of the
+    transcript only what it sends is wanted, on standard output and without a way back. ``fork`` is
+    not asked for but decided: the session to be written where the input is one in its client's
+    store and no place is named.
+    """
+
+    path: str | None = None
+    in_place: bool = False
+    layout: Layout = "split"
+    messages_only: bool = False
+    while_open: bool = False
+    tags: bool = True
+    dry_run: bool = False
+    force: bool = False
+    fork: Fork | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Where a transcript was written, and how to go on with it.
+
+    ``archive`` is the folder that leads back, None where nothing does. ``carried_lines`` counts
+    lines appended to the input meanwhile, which end the output; ``left_out_from`` is the first line
+    of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
+    new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
+    given, with ``undo_insists`` beside ``--while-open``, and ``continue_with`` the command that
+    goes on with the session, None outside of clients' stores. ``appended_lines`` are those behind
+    the input, where that is the output.
+    """
+
+    output: str
+    archive: str | None = None
+    appended_lines: int = 0
+    carried_lines: int = 0
+    left_out_from: int | None = None
+    forked_from: str | None = None
+    forked_to: str | None = None
+    undo_name: str = ""
+    undo_insists: bool = False
+    continue_with: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where the transcript at ``path`` is to be written.
+
+    ``fork`` is the new session to be written there, None for a file. ``model`` is the one that its
+    client is to be asked for, "" for the one that it takes anyway.
+    """
+
+    path: str
+    target: Path
+    fork: Fork | None = None
+    model: str = ""
+    in_place: bool = False
+    force: bool = False
+
+    @property
+    def continue_with(self) -> str | None:
+        """The command that goes on with the session there; None outside of clients' stores."""
+        return continued_with(self.path, self.fork, model=self.model)
+
+
+def write(
+    place: Destination, source: Source, content: Content, archives: Sequence[Deposit]
+) -> Written:
+    """Publish what was made of ``source``. Raises as ``publish`` and ``settle`` do."""
+    if place.fork is not None:
+        make_room(place.fork)
+    published = publish(
+        FileSystem(),
+        source=source,
+        target=place.target,
+        archives=archives,
+        content=content,
+        force=place.force,
+    )
+    settled = settle(place.fork) if place.fork else ()
+    is_session = place.in_place or place.fork is not None
+    return Written(
+        output=str(place.target),
+        archive=str(archive_folder(place.target)) if archives else None,
+        carried_lines=published.growth.lines,
+        left_out_from=published.growth.left_out_from,
+        forked_from=place.fork.original.id if place.fork else None,
+        forked_to=place.fork.id if place.fork else None,
+        undo_name=rewound_as(place.target, place.fork),
+        continue_with=place.continue_with if is_session else None,
+        warnings=(*published.warnings, *settled),
+    )
+
+
+def append_to(
+    place: Destination,
+    source: Source,
+    block: bytes,
+    archives: Sequence[Deposit],
+    *,
+    insists: bool,
+) -> Written:
+    """Put records behind a session, in its place. Raises as ``append`` does.
+
+    ``insists`` tells whether the way back has to be insisted on.
+    """
+    warnings = append(FileSystem(), source=source, archives=archives, block=block)
+    return Written(
+        output=str(place.target),
+        archive=str(archive_folder(place.target)),
+        appended_lines=block.lstrip(b"\n").count(b"\n"),
+        undo_name=appended_as(place.target),
+        undo_insists=insists,
+        continue_with=place.continue_with,
+        warnings=warnings,
+    )
+
+
+def earlier_archives(
+    place: Destination, source: Source, history: OperationHistory
+) -> list[Deposit]:
+    """Return the operations behind the input for an archive that does not hold them yet.
+
+    It is that of another file, or the new one of a session that its client moved.
+    """
+    if source.path is None:
+        return []
+    if is_same_place(source.path, place.target) and history.is_in_place_of(place.target):
+        return []
+    if place.fork is not None:
+        return archives_under(place.fork, history)
+    return [(step.operation, step.rows()) for step in history.archived_chain]

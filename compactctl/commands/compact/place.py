@@ -1,0 +1,169 @@
+"""Where a compaction is written, and where it may not be."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from compactctl.commands.client_sessions.native import check_loose, check_proven, version_of
+from compactctl.commands.client_sessions.new_session import (
+    check_is_honoured,
+    check_outside_stores,
+    new_session,
+)
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.reading.transcript import is_in_database, scan
+from compactctl.errors import UsageError
+from compactctl.formats.registry import appending_of, format_named
+from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.publish.overwrite import is_same_place
+
+_COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
+
+
+def check_contradictions(options: CompactOptions) -> None:
+    """Raise UsageError where options leave no place for the transcript, or for its archive."""
+    if options.redo and options.output.layout == "inline":
+        raise UsageError(
+            "what the client compacted is kept in an archive; leave out --redo or --layout inline"
+        )
+    piped = STANDARD_INPUT in (options.input.path, options.output.path)
+    if options.output.in_place and options.output.path is not None:
+        raise UsageError("--in-place and --output contradict each other; choose one")
+    if options.output.in_place and options.input.path == STANDARD_INPUT:
+        raise UsageError("standard input cannot be compacted in place; name a file")
+    if options.output.messages_only:
+        _check_messages_only(options)
+        return
+    to_pipe = piped and options.output.path in (None, STANDARD_INPUT) and not options.output.dry_run
+    if to_pipe and options.output.layout != "inline":
+        raise UsageError(
+            "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+        )
+
+
+def _check_messages_only(options: CompactOptions) -> None:
+    """Raise UsageError where what is not a transcript any more would be written as one."""
+    if options.output.in_place or options.output.path != STANDARD_INPUT:
+        raise UsageError(
+            "--layout messages goes to standard output and leaves no way back; leave out "
+            "--in-place and -o, or use --layout split"
+        )
+
+
+def with_fork(options: CompactOptions) -> CompactOptions:
+    """Return options with the new session that a compaction is to be written as, if it is one.
+
+    It is where nobody said where to write. Inline a client would still send all of a session, so
+    no session is made of that.
+    """
+    is_named = options.output.in_place or options.output.path is not None
+    if is_named or options.input.path == STANDARD_INPUT or options.output.layout != "split":
+        return options
+    output = replace(options.output, fork=new_session(options.input.path))
+    return replace(options, output=output)
+
+
+def in_place_if_named(options: CompactOptions) -> CompactOptions:
+    """Return options that name no output that is the input: that means in place."""
+    if options.output.path is None or STANDARD_INPUT in (options.input.path, options.output.path):
+        return options
+    if not is_same_place(options.input.path, options.output.path):
+        return options
+    return replace(options, output=replace(options.output, path=None, in_place=True))
+
+
+def check_target(options: CompactOptions) -> None:
+    """Raise UsageError where a copy would lie in a client's store, or has no place at all.
+
+    In the place of a session as well, where its client would not see that it was compacted.
+    """
+    if options.output.layout == "native":
+        return
+    if in_place_if_named(options).output.in_place:
+        if is_in_database(options.input.path):
+            raise UsageError(
+                f"{options.input.path}: is in a database, which is only read; use -o FILE"
+            )
+        if options.output.layout == "inline" and not options.output.force:
+            check_is_honoured(options.input.path)
+        return
+    is_usual = options.output.path is None and (
+        options.output.dry_run or options.input.path == STANDARD_INPUT
+    )
+    if not (is_usual or options.output.fork) and options.output.path != STANDARD_INPUT:
+        check_outside_stores(
+            options.input.path, target_of(options), named=options.output.path is not None
+        )
+
+
+def target_of(options: CompactOptions) -> Path:
+    """Return the file that the compacted transcript goes to."""
+    if options.output.in_place or options.output.layout == "native":
+        return Path(options.input.path)
+    if options.output.path is not None:
+        return Path(options.output.path)
+    if options.output.fork is not None:
+        return options.output.fork.path
+    return compacted_name(Path(options.input.path))
+
+
+def compacted_name(path: Path) -> Path:
+    """Return where a compaction goes by default: ``run.jsonl`` to ``run.compacted.jsonl``.
+
+    A name that is one already is counted up: ``run.compacted.2.jsonl``.
+    """
+    stem, suffix = path.stem, path.suffix
+    if suffix in (".gz", ".zst"):
+        stem, suffix = Path(stem).stem, Path(stem).suffix
+    match = _COMPACTED.search(stem)
+    if match is None:
+        return path.with_name(f"{stem}.compacted{suffix}")
+    count = int(match[1] or 1) + 1
+    return path.with_name(f"{stem[: match.start()]}.compacted.{count}{suffix}")
+
+
+def check_appending(options: CompactOptions) -> str:
+    """Return what to say of the client of a session that is appended to, "" for nothing.
+
+    Raises CannotAppendError where the client may ignore it, UsageError where nothing can be
+    appended, or nobody knows whether the session is open.
+    """
+    if options.output.layout != "native":
+        return ""
+    _check_place(options)
+    transcript = scan(options.input)
+    rules, title = appending_of(transcript.format), format_named(transcript.format).title
+    if rules is None:
+        raise UsageError(
+            f"{options.input.path}: nothing that is appended to a {title} is known to make its "
+            "client send less; leave out --native"
+        )
+    version = version_of(transcript, rules)
+    note = check_proven(options.input.path, rules, version, force=options.output.force)
+    check_loose(
+        options.input.path,
+        rules,
+        version,
+        while_open=options.output.while_open,
+        way="leave out --native",
+    )
+    return note
+
+
+def _check_place(options: CompactOptions) -> None:
+    others = {
+        "--in-place": options.output.in_place,
+        "--output": options.output.path is not None,
+        "--no-tags": not options.output.tags,
+        "--redo": options.redo,
+    }
+    named = next((name for name, is_given in others.items() if is_given), None)
+    if named is not None:
+        raise UsageError(f"--native and {named} contradict each other; choose one")
+    if options.input.path == STANDARD_INPUT:
+        raise UsageError("--native appends to a file; name one")
+    if is_in_database(options.input.path):
+        raise UsageError(
+            f"{options.input.path}: is in a database, which is never written to, and what its "
+            "client imports cannot be taken back; without --native a new session is made of it"
+        )

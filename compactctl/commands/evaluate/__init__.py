@@ -1,1 +1,0 @@
-"""What compactions keep of what sessions went on to need."""

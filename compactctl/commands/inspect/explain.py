@@ -1,0 +1,341 @@
+"""Explains one message of a transcript."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from compactctl.commands.client_sessions.compactions import compactions_of
+from compactctl.commands.client_sessions.places import present
+from compactctl.commands.inspect.view import ViewedMessage, everything, require_archive
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.timeline import Timeline, TimelineMessage, timeline_of
+from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.states import originals_of
+from compactctl.commands.planning.fates import Explained, explain
+from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.planning.run_stages import run_all
+from compactctl.commands.reading.transcript import InputOptions, Loaded, load
+from compactctl.errors import UsageError
+from compactctl.history.categories import Category
+from compactctl.history.pairs import tool_pairs
+from compactctl.history.protection import ProtectOptions
+from compactctl.history.reads import by_path, file_edits, file_reads, superseded
+from compactctl.model.message import Message, MessageId, Tags
+from compactctl.profiles.profile import Profile
+
+# In the order in which they are told.
+LinkKind = Literal["call", "result", "reads again", "edits", "stands for it", "hidden by it"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageLink:
+    """Another message, and what ties it to the one that is explained.
+
+    Attributes:
+        line: where it stands, from 1; None where it stands in the archive only.
+        what: the tool of a call or result, the file that is read or edited, else the group.
+        covers: of a message that reads a file again, whether it shows all that was shown before.
+    """
+
+    kind: LinkKind
+    id: MessageId
+    line: int | None
+    role: str
+    what: str
+    covers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Tie:
+    kind: LinkKind
+    index: int
+    what: str
+    covers: bool = False
+
+
+def links_of(
+    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
+) -> tuple[MessageLink, ...]:
+    """Return what is tied to the message at an index of ``known``, each thing once.
+
+    ``lines`` tells where messages stand, from 1, of those that are in the file.
+    """
+    messages = [viewed.message for viewed in known]
+    ties = [*_pairs(at, messages), *_files(at, messages, cwd), *_groups(at, known)]
+    return tuple(
+        MessageLink(
+            kind=tie.kind,
+            id=messages[tie.index].id,
+            line=lines.get(messages[tie.index].id),
+            role=messages[tie.index].role,
+            what=tie.what,
+            covers=tie.covers,
+        )
+        for tie in dict.fromkeys(ties)
+    )
+
+
+def group_of(tags: Tags) -> str | None:
+    """Return the group that a summary, a marker or a rewritten message stands for."""
+    return tags.condense_id or tags.truncation_id or tags.edit_id
+
+
+def _pairs(at: int, messages: Sequence[Message]) -> Iterator[_Tie]:
+    for result, call in tool_pairs(messages).items():
+        named = messages[call.message].parts[call.part]
+        tool: str = getattr(named, "tool", "")
+        if result.message == at != call.message:
+            yield _Tie("call", call.message, tool)
+        if call.message == at != result.message:
+            yield _Tie("result", result.message, tool)
+
+
+def _files(at: int, messages: Sequence[Message], cwd: str | None) -> Iterator[_Tie]:
+    """Yield the later reads and edits of the files that a message, or its results, show."""
+    pairs = tool_pairs(messages)
+    own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
+    reads = file_reads(messages, cwd=cwd)
+    covered = superseded(reads)
+    for path, same in by_path(reads).items():
+        shown = [read for read in same if read.place.message in own]
+        if not shown:
+            continue
+        newest = {covered[read.place].place for read in shown if read.place in covered}
+        for read in same:
+            if read.place > shown[-1].place:
+                yield _Tie("reads again", read.place.message, path, read.place in newest)
+        for edit in file_edits(messages, cwd=cwd):
+            if edit.path == path and edit.place > shown[-1].place:
+                yield _Tie("edits", edit.place.message, path)
+
+
+def _groups(at: int, known: Sequence[ViewedMessage]) -> Iterator[_Tie]:
+    own, hidden_by = group_of(known[at].message.tags), known[at].hidden_by
+    for index, viewed in enumerate(known):
+        if index == at:
+            continue
+        group = group_of(viewed.message.tags)
+        if hidden_by is not None and group == hidden_by:
+            yield _Tie("stands for it", index, hidden_by)
+        if own is not None and viewed.hidden_by == own:
+            yield _Tie("hidden by it", index, own)
+
+
+Way = Literal["group", "operation", "client", "client, all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """Which message: ``message`` is an id, the beginning of one, or a line from 1.
+
+    ``archive`` is that of the transcript where it is not in its place.
+    """
+
+    input: InputOptions
+    message: str
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    archive: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """Since when a message is sent: ``first`` of ``requests``, counted from 1.
+
+    ``is_reported`` tells whether the provider reported the requests, or they were counted.
+    """
+
+    first: int
+    requests: int
+    is_reported: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """How to get back what is hidden: by its group, or by undoing what hid it."""
+
+    way: Way
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainResult:
+    """All there is to say about one message.
+
+    Attributes:
+        line: where it stands, from 1; None where it stands in the archive only.
+        tokens: its size; ``category`` is where most of that belongs, None of what is archived.
+        is_sent: whether the next request sends it.
+        sending: since when requests send it, None where none did or nothing tells.
+        fate: what the profile would make of it, None of what is not sent.
+        hidden_by: the group, or the client's compaction, that hides it; ``hider`` is the stage or
+            the client.
+        way_back: to what is hidden, it or what it stands for; None where nothing is.
+    """
+
+    path: str
+    format: str
+    measure: Measure
+    message: Message
+    line: int | None
+    tools: tuple[str, ...]
+    tokens: int
+    category: Category | None
+    is_sent: bool
+    sending: Sending | None
+    profile: Profile
+    fate: Explained | None
+    hidden_by: str | None
+    hider: str | None
+    links: tuple[MessageLink, ...]
+    way_back: WayBack | None
+    warnings: tuple[str, ...]
+
+
+# More ids than this are not listed in an error.
+_LISTED = 5
+# Less than this of an id is none: a number would be the beginning of some, too.
+_LEAST_OF_ID = 4
+
+
+def explain_message(options: ExplainOptions) -> ExplainResult:
+    """Explain a message; nothing is written.
+
+    Raises as ``view`` does, and UsageError where no message, or more than one, is meant.
+    """
+    loaded = load(options.input)
+    history = history_behind(loaded, options.archive)
+    known = _once(everything(loaded, history))
+    lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
+    at = _place(options, known, lines, loaded, history)
+    viewed, transcript = known[at], loaded.transcript
+    measured = measure(transcript, options.measure)
+    measured.meter.prime(transcript.messages)
+    size = unseen_size(transcript, measured)
+    timeline = timeline_of(transcript, measured.meter, size)
+    lived = {each.message.id: each for each in timeline.messages}.get(viewed.message.id)
+    recipe = Recipe(measure=options.measure)
+    is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
+    return ExplainResult(
+        path=options.input.path,
+        format=loaded.format.name,
+        measure=measured.forgetting(),
+        message=viewed.message,
+        line=lines.get(viewed.message.id),
+        tools=_tools(lived, viewed.message),
+        tokens=lived.tokens if lived and is_sent else measured.meter.message(viewed.message),
+        category=lived.category if lived else None,
+        is_sent=is_sent,
+        sending=_sending(timeline, lived),
+        profile=recipe.profile,
+        fate=_fate(viewed.message.id, loaded, history, measured, recipe) if is_sent else None,
+        hidden_by=viewed.hidden_by,
+        hider=viewed.stage,
+        links=links_of(at, known, lines, transcript.cwd),
+        way_back=_way_back(viewed, loaded, history),
+        warnings=(
+            *transcript.warnings,
+            *((size.doubt,) if size.doubt else ()),
+            *history.warnings,
+        ),
+    )
+
+
+def _once(viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
+    """Return every message once, in place: as it is sent where it is, else as it was last."""
+    chosen: dict[MessageId, ViewedMessage] = {}
+    for each in viewed:
+        if each.hidden_by is None or each.message.id not in chosen:
+            chosen[each.message.id] = each
+    return tuple(chosen.values())
+
+
+def _place(
+    options: ExplainOptions,
+    known: Sequence[ViewedMessage],
+    lines: Mapping[MessageId, int],
+    loaded: Loaded,
+    history: OperationHistory,
+) -> int:
+    """Return the index of the message that is meant: by its id, its line, else how an id begins."""
+    name, ids = options.message, [viewed.message.id for viewed in known]
+    is_begun = len(name) >= _LEAST_OF_ID
+    ways = (
+        [at for at, each in enumerate(ids) if each == name],
+        [at for at, each in enumerate(ids) if each in lines and str(lines[each]) == name],
+        [at for at, each in enumerate(ids) if is_begun and each.startswith(name)],
+    )
+    found = next(filter(None, ways), [])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(ids[at] for at in found[:_LISTED])
+        more = ", …" if len(found) > _LISTED else ""
+        raise UsageError(
+            f"{options.input.path}: {name!r} means {len(found)} messages; name one by its id: "
+            f"{listed}{more}"
+        )
+    require_archive(loaded, history, options.input.path)
+    raise UsageError(
+        f"{options.input.path}: there is no message {name!r}; compactctl view shows lines, "
+        "compactctl view --all --json ids"
+    )
+
+
+def _tools(lived: TimelineMessage | None, message: Message) -> tuple[str, ...]:
+    if lived is not None:
+        return lived.tools
+    named = [*(part.tool for part in message.results), *(part.tool for part in message.calls)]
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def _sending(timeline: Timeline, lived: TimelineMessage | None) -> Sending | None:
+    """Tell since when a message is sent; what was written in the place of others hides that."""
+    if lived is None or lived.first_round is None or lived.message.synthetic:
+        return None
+    if group_of(lived.message.tags) is not None:
+        return None
+    return Sending(
+        first=lived.first_round,
+        requests=len(timeline.rounds.rounds),
+        is_reported=timeline.is_reported,
+    )
+
+
+def _fate(
+    name: MessageId,
+    loaded: Loaded,
+    history: OperationHistory,
+    measured: Measure,
+    recipe: Recipe,
+) -> Explained | None:
+    """Return what a compaction would make of a message."""
+    plan = make_plan(recipe, measured.limits)
+    originals = originals_of(loaded, history)
+    outcome = run_all(loaded.transcript, plan, measured, ProtectOptions(), originals)
+    rows = explain(outcome, measured.meter)
+    return next((row for row in rows if row.id == name and row.fate != "written"), None)
+
+
+def _way_back(viewed: ViewedMessage, loaded: Loaded, history: OperationHistory) -> WayBack | None:
+    """Return the way back to a message, or to what it stands for."""
+    group = viewed.hidden_by or group_of(viewed.message.tags)
+    if group is None:
+        return None
+    return next(_by_client(group, loaded), None) or _by_compactctl(group, history)
+
+
+def _by_client(group: str, loaded: Loaded) -> Iterator[WayBack]:
+    found = compactions_of(present(loaded))
+    newest = next((each for each in reversed(found) if each.in_effect), None)
+    for each in found:
+        if each.id == group or group in each.groups:
+            if each.groups:
+                yield WayBack(way="group", group=each.id)
+            yield WayBack(way="client" if each is newest else "client, all", group=group)
+
+
+def _by_compactctl(group: str, history: OperationHistory) -> WayBack:
+    is_appended = any(step.operation.appended for step in history.archived_chain)
+    return WayBack(way="operation" if is_appended else "group", group=group)

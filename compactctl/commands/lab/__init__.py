@@ -1,0 +1,1 @@
+"""Policies tried and judged: simulated, evaluated, audited."""

@@ -1,0 +1,385 @@
+"""Audits the compactions that are already in a transcript."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
+from typing import Literal
+
+from compactctl.auditing.audit import Compaction
+from compactctl.auditing.audit import audit as judged
+from compactctl.auditing.finds import Audit, LossKind
+from compactctl.auditing.own_words import without_frame, without_own_words
+from compactctl.commands.client_sessions.places import (
+    Moment,
+    PastState,
+    moments,
+    place_after,
+    read_after,
+    read_before,
+    sent,
+    states,
+    texts_of,
+)
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
+from compactctl.commands.reading.transcript import InputOptions, load
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import Message, TextPart
+from compactctl.model.transcript import Transcript
+from compactctl.summaries.extract.passages import Spot, spots_of
+from compactctl.tokens.meter import Meter
+
+AuditGate = Literal[
+    "lost-rules",
+    "lost-tasks",
+    "lost-files",
+    "lost-errors",
+    "lost-identifiers",
+    "lost-reads",
+    "invented",
+    "reread",
+    "unaudited",
+]
+
+_LOSS_GATES: Mapping[AuditGate, LossKind] = {
+    "lost-rules": "rule",
+    "lost-tasks": "task",
+    "lost-files": "file",
+    "lost-errors": "error",
+    "lost-identifiers": "identifier",
+    "lost-reads": "read",
+}
+
+# audited: everything could be looked up. sealed: the client keeps its summary encrypted, or keeps
+# none. gone: what it stands for is in no file that was found.
+AuditVerdict = Literal["audited", "sealed", "gone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What to audit, which finds fail the run, and how many of each kind are listed."""
+
+    input: InputOptions
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    fail_on: tuple[AuditGate, ...] = ()
+    top: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedCompaction:
+    """One compaction and what became of what was known.
+
+    Attributes:
+        writer: ``compactctl`` or the name of the format whose client compacted.
+        spot: where its summary or boundary stands, in the state that it led to.
+        operation: the id of a compaction by compactctl, None for others and where it is not known.
+        stages: the stages that changed something, of a compaction by compactctl.
+        conversation: its number, from 1.
+        tokens_before, tokens_after: of the effective history.
+        summary_tokens: of the text that was written for it.
+        restored_tokens: of what the client sent again by itself, before the agent went on.
+        verdict: what could be looked up.
+        audit: what was found; None unless something could be.
+    """
+
+    writer: str
+    spot: Spot
+    operation: str | None = None
+    stages: tuple[str, ...] = ()
+    conversation: int = 1
+    tokens_before: int = 0
+    tokens_after: int = 0
+    summary_tokens: int = 0
+    restored_tokens: int = 0
+    verdict: AuditVerdict = "audited"
+    audit: Audit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResult:
+    """The compactions of a transcript, oldest first; the rest is as it was asked for."""
+
+    path: str
+    format: str
+    measure: Measure
+    compactions: tuple[AuditedCompaction, ...]
+    fail_on: tuple[AuditGate, ...] = ()
+    top: int = 5
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[AuditGate, ...]:
+        """The gates that found something, in the order they were asked for."""
+        return tuple(
+            gate for gate in self.fail_on if any(_finds(gate, each) for each in self.compactions)
+        )
+
+
+def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
+    audit = compaction.audit
+    if gate == "unaudited":
+        return compaction.verdict != "audited"
+    if audit is None:
+        return False
+    if gate == "invented":
+        return bool(audit.invented)
+    if gate == "reread":
+        return bool(audit.rereads)
+    return bool(audit.lost_of(_LOSS_GATES[gate]))
+
+
+OWN = "compactctl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundCompaction:
+    """What was sent before and after a compaction, and what is known of it.
+
+    Attributes:
+        writer: ``compactctl``, or the format whose client compacted.
+        line: that of its summary or boundary, from 0.
+        before, after: what was sent before it and after it.
+        restored: what the client sent again by itself after it, before the agent went on.
+        later: what followed, up to the next compaction.
+        source: all that was said before it, sent or not.
+        aside: texts that the file holds beside messages, where the client may have its facts from.
+        verdict: what can be looked up.
+        operation, stages: of a compaction by compactctl.
+    """
+
+    writer: str
+    line: int
+    before: tuple[Message, ...]
+    after: tuple[Message, ...]
+    restored: tuple[Message, ...] = ()
+    later: tuple[Message, ...] = ()
+    source: tuple[Message, ...] = ()
+    aside: str = ""
+    verdict: AuditVerdict = "audited"
+    operation: str | None = None
+    stages: tuple[str, ...] = ()
+
+    @property
+    def conversations(self) -> tuple[int, ...]:
+        """The numbers of the conversations in which anything changed."""
+        sent = {message.id: message for message in self.after}
+        changed = {
+            message.conversation
+            for message in self.before
+            if message.id not in sent or sent[message.id].parts != message.parts
+        }
+        return tuple(sorted(changed))
+
+    def spot(self, conversation: int) -> Spot:
+        """Return where the summary stands, or else the boundary."""
+        written = {message.id for message in self.written(conversation)}
+        spots = zip(self.after, spots_of(self.after), strict=True)
+        found = (spot for message, spot in spots if message.id in written)
+        return next(found, Spot(self.line + 1))
+
+    def written(self, conversation: int) -> tuple[Message, ...]:
+        """Return the summaries that were written for it."""
+        known = {message.id for message in self.before}
+        return tuple(
+            message
+            for message in self.after
+            if message.summary and message.id not in known and message.conversation == conversation
+        )
+
+
+def text_of(messages: tuple[Message, ...]) -> str:
+    """Return the texts of messages, one below the other."""
+    parts = (part for message in messages for part in message.parts)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
+    """Yield what a client compacted on line ``start`` or later, oldest first.
+
+    What changed nothing is left out. Every compaction has what stands before it read once more.
+    """
+    messages = state.transcript.messages
+    found = moments(state.transcript, start)
+    places = [place_after(state.transcript, moment) for moment in found]
+    for moment, (place, end) in zip(found, pairwise([*places, len(messages)]), strict=True):
+        compaction = _found_compaction(state, moment, messages[place:end])
+        if compaction.before != compaction.after:
+            yield compaction
+
+
+def _found_compaction(
+    state: PastState, moment: Moment, following: Sequence[Message]
+) -> FoundCompaction:
+    tagged = _tagged(state, moment)
+    if tagged is not None:
+        return tagged
+    before, after = read_before(state, moment), read_after(state, moment)
+    said = [m for m in following if not (m.aside or m.summary or m.synthetic)]
+    answers = (at for at, message in enumerate(said) if message.role == "assistant")
+    answer = next(answers, len(said))
+    restored = (message for message in said[:answer] if not message.starts_turn)
+    return FoundCompaction(
+        writer=state.transcript.format,
+        line=moment.last,
+        before=sent(before),
+        after=sent(after),
+        restored=tuple(restored),
+        later=tuple(said[answer:]),
+        source=before.messages,
+        aside="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
+        verdict=_verdict(before, after),
+    )
+
+
+def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
+    """Return a compaction that tagged what it hides, and left it in the file; None for others.
+
+    When it happened is not told: all that is sent beside the summary counts as kept.
+    """
+    left = sent(state.transcript)
+    at_moment = (m for m in left if m.summary and (m.line, m.element) == moment.place)
+    summary = next((m for m in at_moment if m.tags.condense_id), None)
+    if summary is None:
+        return None
+    group = summary.tags.condense_id
+    messages = state.transcript.messages
+    hidden = tuple(m for m in messages if m.tags.condense_parent == group)
+    if not hidden:
+        return None
+    shown = {m.id for m in (*hidden, *left)} - {summary.id}
+    return FoundCompaction(
+        writer=state.transcript.format,
+        line=moment.last,
+        before=tuple(m for m in messages if m.id in shown),
+        after=left,
+        source=hidden,
+    )
+
+
+def _known_lines(state: PastState, moment: Moment, later: Sequence[Message]) -> Sequence[Decoded]:
+    """Return the lines that a client may have facts from.
+
+    Those behind a compaction count up to the answer: what a person asked of it is among them.
+    """
+    if moment.element:
+        return state.decoded[: moment.first]
+    end = later[0].line if later else len(state.decoded)
+    return (*state.decoded[: moment.first], *state.decoded[moment.last + 1 : end])
+
+
+def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
+    known, left = ({m.id for m in each.effective} for each in (before, after))
+    new = tuple(message for message in after.effective if message.id not in known)
+    if new and known <= left:
+        return "gone"
+    return "sealed" if new and not text_of(tuple(m for m in new if m.summary)) else "audited"
+
+
+def by_compactctl(
+    step: OperationStep, past: Iterable[PastState], state: PastState
+) -> FoundCompaction:
+    """Return what a step did that led from the last of the ``past`` states to this one."""
+    past = tuple(past)
+    before, outcome = past[-1].transcript, state.outcome or state.transcript
+    left = {message.id for message in outcome.messages}
+    following = moments(state.transcript, outcome.n_lines)
+    end = following[0].first if following else state.transcript.n_lines
+    later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
+    later = (message for message in later if not message.aside)
+    written = (m.line for m in outcome.effective if m.synthetic)
+    said = chain.from_iterable(each.transcript.messages for each in past)
+    return FoundCompaction(
+        writer=OWN,
+        line=min(written, default=0),
+        before=sent(before),
+        after=sent(outcome),
+        later=tuple(later),
+        source=tuple({message.id: message for message in said}.values()),
+        operation=step.id,
+        stages=_stages(step),
+    )
+
+
+def _stages(step: OperationStep) -> tuple[str, ...]:
+    if not isinstance(step, ArchivedStep):
+        return ()
+    return tuple(record.name for record in step.operation.stages if record.outcome == "applied")
+
+
+def audit(options: AuditOptions) -> AuditResult:
+    """Audit every compaction of a transcript.
+
+    Raises as reading does, ArchiveError, IntegrityError and ChangedError as ``log`` does, and
+    UsageError for what cannot be measured with.
+    """
+    loaded = load(options.input)
+    history = history_behind(loaded)
+    measured = measure(loaded.transcript, options.measure)
+    found = tuple(_found(tuple(states(loaded, history))))
+    cwd = loaded.transcript.cwd
+    return AuditResult(
+        path=options.input.path,
+        format=loaded.format.name,
+        measure=measured.forgetting(),
+        compactions=tuple(
+            _audited(each, conversation, cwd, measured.meter)
+            for each in found
+            for conversation in each.conversations or (0,)
+        ),
+        fail_on=options.fail_on,
+        top=options.top,
+        warnings=(*loaded.transcript.warnings, *history.warnings),
+    )
+
+
+def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
+    """Yield the compactions that led from state to state, and those by the client in between."""
+    for place, state in enumerate(past):
+        start = 0
+        if state.step is not None and state.outcome is not None:
+            if not state.step.undoes_client:
+                yield by_compactctl(state.step, past[:place], state)
+            start = state.outcome.n_lines
+        yield from by_client(state, start)
+
+
+def _audited(
+    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
+) -> AuditedCompaction:
+    before, after, restored, later = (
+        _within(messages, conversation)
+        for messages in (found.before, found.after, found.restored, found.later)
+    )
+    written = found.written(conversation)
+    summary = text_of(written)
+    result = AuditedCompaction(
+        writer=found.writer,
+        spot=found.spot(conversation),
+        operation=found.operation,
+        stages=found.stages,
+        conversation=conversation + 1,
+        tokens_before=meter.total(before),
+        tokens_after=meter.total(after),
+        summary_tokens=meter.text(summary),
+        restored_tokens=meter.total(restored),
+        verdict=found.verdict,
+    )
+    if found.verdict == "gone":
+        return result
+    is_own = found.writer == OWN
+    claims = without_own_words(summary) if is_own else without_frame(summary)
+    compaction = Compaction(
+        before=before,
+        after=(*after, *restored),
+        summary=None if found.verdict == "sealed" else claims,
+        source=found.source,
+        aside=found.aside,
+        later=later,
+        cwd=cwd,
+    )
+    return replace(result, audit=judged(compaction, meter.text_once))
+
+
+def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.conversation == conversation)

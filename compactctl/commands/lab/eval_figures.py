@@ -1,0 +1,287 @@
+"""Trials summed up: means over sessions with their intervals, and what is beyond chance."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import fmean
+from typing import Any
+
+from compactctl.commands.lab.eval_session import Trial
+from compactctl.errors import UsageError
+from compactctl.evaluation.score import ANSWERS, MEASURES
+from compactctl.model.exact import exact
+from compactctl.model.shapes import share
+from compactctl.model.shapes import text as any_text
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.lines import open_input
+from compactctl.tokens.budget import parse_share
+from compactctl.tokens.models.windows import parse_size
+
+RESAMPLES = 1_000
+"""How often sessions are drawn anew for an interval."""
+_TAIL = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over sessions with the interval in which 95 % of resampled means lie.
+
+    Each session counts once, whatever its length: its value is the mean over its cuts.
+    """
+
+    value: float
+    low: float
+    high: float
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalFigures:
+    """A policy at an asked share over all sessions.
+
+    ``measures`` has those for which anything was asked. ``beyond`` is how much of what random
+    lines of the same size miss the policy keeps: 1 is all, 0 no more than they do, None where they
+    miss nothing. ``over`` counts contexts that are larger than asked.
+    """
+
+    policy: str
+    asked: float
+    cuts: int
+    kept: Mean
+    measures: Mapping[str, Mean]
+    beyond: float | None
+    pair_errors: int
+    over: int
+    milliseconds: float
+
+
+def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
+    """Sum up by policy and asked share, in the order in which these were tried."""
+    groups: dict[tuple[str, float], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.policy, trial.asked), []).append(trial)
+    return tuple(_summed(group, seed) for group in groups.values())
+
+
+def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
+    names = dict.fromkeys(name for trial in trials for name in trial.tallies)
+    means = {name: _mean(trials, seed, _share_of(name)) for name in names}
+    kept = _mean(trials, seed, lambda trial: trial.kept)
+    assert kept is not None  # noqa: S101 - every trial has a size
+    return EvalFigures(
+        policy=trials[0].policy,
+        asked=trials[0].asked,
+        cuts=len(trials),
+        kept=kept,
+        measures={name: mean for name, mean in means.items() if mean is not None},
+        beyond=_beyond(trials),
+        pair_errors=sum(trial.pair_errors for trial in trials),
+        over=sum(trial.is_over for trial in trials),
+        milliseconds=sum(trial.milliseconds for trial in trials) / len(trials),
+    )
+
+
+def _share_of(name: str) -> Callable[[Trial], float | None]:
+    def share(trial: Trial) -> float | None:
+        tally = trial.tallies.get(name)
+        return None if tally is None else tally.share
+
+    return share
+
+
+def _mean(
+    trials: Iterable[Trial], seed: int, value: Callable[[Trial], float | None]
+) -> Mean | None:
+    of: dict[str, list[float]] = {}
+    for trial in trials:
+        found = value(trial)
+        if found is not None:
+            of.setdefault(trial.session, []).append(found)
+    means = [fmean(each) for each in of.values()]
+    if not means:
+        return None
+    low, high = interval(means, seed)
+    # As a fraction, so that three times 19 of 20 are 0.95 on average, and not a little less.
+    return Mean(float(exact(fmean(means))), low, high, len(means))
+
+
+def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
+    """Return the 95 % interval of the mean by the percentile bootstrap, the same for a seed."""
+    drawn = sorted(_resampled(values, Random(seed)))  # noqa: S311 - no secrets
+    return drawn[int(RESAMPLES * _TAIL)], drawn[int(RESAMPLES * (1 - _TAIL)) - 1]
+
+
+def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
+    for _ in range(RESAMPLES):
+        yield sum(random.choices(values, k=len(values))) / len(values)
+
+
+def _beyond(trials: Sequence[Trial]) -> float | None:
+    compared = [(t.tallies["recall"], t.chance) for t in trials if t.chance is not None]
+    missed = sum(chance.asked - chance.hits for _, chance in compared)
+    if not missed:
+        return None
+    return sum(own.hits - chance.hits for own, chance in compared) / missed
+
+
+SCHEMA = "compactctl.eval/1"
+TOLERANCE = 0.02
+"""How much a measure may lie below its baseline: an entity or two of a session."""
+
+_GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([^@]+?)\s*@\s*([^@]+?)\s*", re.ASCII)
+_ZERO = re.compile(r"0+(?:\.0+)?\s*%?", re.ASCII)
+_DIGITS = range(3, 10)
+# What a gate may be about beside the measures.
+_KEPT, _PAIRS = "kept", "pairs"
+NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
+
+_Key = tuple[str, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A limit for a measure at an asked share, at least or at most.
+
+    It is a share, of ``pairs`` a number of them.
+    """
+
+    measure: str
+    is_least: bool
+    limit: float
+    asked: float
+    text: str
+
+    def holds_for(self, value: float) -> bool:
+        """Tell whether a value is within the limit."""
+        found, limit = exact(value), exact(self.limit)
+        return found >= limit if self.is_least else found <= limit
+
+    def told(self, value: float) -> str:
+        """Return a value that is beyond the limit with as many decimals as show that."""
+        if self.measure == _PAIRS:
+            return f"{value:,.0f}"
+        texts = [f"{value:.{digits}f}" for digits in _DIGITS]
+        return next((text for text in texts if not self.holds_for(float(text))), texts[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The means of an earlier evaluation, by policy, asked share and measure."""
+
+    path: str
+    means: Mapping[_Key, float]
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate such as ``recall>=0.95@0.3``. Raises UsageError for anything else."""
+    match = _GATE.fullmatch(text)
+    if match is None or match[1] not in NAMES:
+        raise UsageError(
+            f"{text!r} is not a gate; write it as recall>=0.95@0.3, with one of {', '.join(NAMES)}"
+        )
+    read = _count if match[1] == _PAIRS else parse_share
+    try:
+        limit = 0.0 if _ZERO.fullmatch(match[3]) else read(match[3])
+        return Gate(match[1], match[2] == ">=", limit, parse_share(match[4]), text.strip())
+    except UsageError as error:
+        raise UsageError(f"the gate {text!r}: {error}") from error
+
+
+def _count(text: str) -> float:
+    size = parse_size(text)
+    if size is None or size.denominator != 1:
+        raise UsageError(f"{text!r} is not a number of pairs; write it as pairs<=2@0.3")
+    return size.numerator
+
+
+def read_baseline(path: str) -> Baseline:
+    """Read the document that ``eval --json`` wrote. Raises UsageError, NoInputError."""
+    data = open_input(path, TEXT_LIMITS).data
+    try:
+        means = _unique(_means(json.loads(data)))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            f"{path}: is not a baseline; write one with compactctl eval … --json > {path}"
+        ) from error
+    return Baseline(path, means)
+
+
+def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
+    found: dict[_Key, float] = {}
+    for key, mean in means:
+        if found.setdefault(key, mean) != mean:
+            raise ValueError(key)
+    return found
+
+
+def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON
+    if document["schema"] != SCHEMA:
+        raise ValueError(SCHEMA)
+    for row in document["figures"]:
+        for name, mean in row["measures"].items():
+            yield (any_text(row["policy"]), share(row["asked"]), name), share(mean["value"])
+
+
+def findings(
+    figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
+) -> Iterator[str]:
+    """Yield a line for each limit that is not kept, or that nothing was measured for."""
+    for gate in gates:
+        yield from _missed(figures, gate)
+    if baseline is not None:
+        yield from _fallen(figures, baseline)
+
+
+def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
+    at = [each for each in figures if each.asked == gate.asked]
+    values = [(each.policy, _value(each, gate.measure)) for each in at]
+    if all(value is None for _, value in values):
+        yield f"{gate.text}: nothing was measured"
+        return
+    for policy, value in values:
+        if value is None:
+            yield f"{gate.text}: nothing was measured for {policy}"
+        elif not gate.holds_for(value):
+            yield f"{gate.text}: {policy} has {gate.told(value)}"
+
+
+def _value(figures: EvalFigures, measure: str) -> float | None:
+    special: Mapping[str, Callable[[], float]] = {
+        _KEPT: lambda: figures.kept.value,
+        _PAIRS: lambda: figures.pair_errors,
+    }
+    if measure in special:
+        return special[measure]()
+    mean = figures.measures.get(measure)
+    return None if mean is None else mean.value
+
+
+def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]:
+    now = {
+        (each.policy, each.asked, name): mean.value
+        for each in figures
+        for name, mean in each.measures.items()
+    }
+    compared = [key for key in baseline.means if key in now]
+    if not compared:
+        yield f"{baseline.path}: has no policy and share that was measured now"
+        return
+    for key in compared:
+        before = baseline.means[key]
+        if exact(now[key]) < exact(before) - exact(TOLERANCE):
+            yield f"{_called(key)}: {now[key]:.3f}, {before:.3f} in the baseline"
+    tried = {key[:2] for key in now}
+    gone = [key for key in baseline.means if key not in now]
+    whole = dict.fromkeys(key[:2] for key in gone if key[:2] not in tried)
+    for policy, asked in whole:
+        yield f"{policy} at {asked:g}: in the baseline, but not measured now"
+    for key in gone:
+        if key[:2] in tried:
+            yield f"{_called(key)}: in the baseline, but not measured now"
+
+
+def _called(key: _Key) -> str:
+    policy, asked, name = key
+    return f"{name} of {policy} at {asked:g}"

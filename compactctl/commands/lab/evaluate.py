@@ -1,0 +1,212 @@
+"""Compactions measured by what sessions went on to need."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
+from compactctl.commands.lab.eval_session import (
+    CONTROL_POLICIES,
+    EVERYTHING,
+    EvaluatedSession,
+    Policy,
+    SessionOptions,
+    Trial,
+)
+from compactctl.commands.progress import FilesProgress, ProgressTally
+from compactctl.commands.reading.discover import Choice, Input, discover
+from compactctl.errors import CompactctlError, NoInputError
+from compactctl.evaluation.score import Case
+from compactctl.summaries.extract.entities import EntityKind
+
+OTHERS = 8
+"""Other sessions that each one is compared with, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The first cut of a session that counts."""
+
+    project: str
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Demand that is chance: entities that futures of other projects take up, per own demand.
+
+    ``kinds`` has the same by kind of entity; ``pairs`` counts the comparisons.
+    """
+
+    share: float
+    kinds: Mapping[EntityKind, float]
+    pairs: int
+
+
+def noise(witnesses: Sequence[Witness]) -> Noise | None:
+    """Compare each session with the futures of other projects; None where there is one project."""
+    own: Counter[EntityKind] = Counter()
+    foreign: Counter[EntityKind] = Counter()
+    pairs = 0
+    for at, witness in enumerate(witnesses):
+        rotated = (*witnesses[at + 1 :], *witnesses[:at])
+        others = [each for each in rotated if each.project != witness.project][:OTHERS]
+        for other in others:
+            pairs += 1
+            own.update(witness.case.kinds(witness.case.demand))
+            foreign.update(other.case.kinds(witness.case.demanded_by(other.case.firsts)))
+    if not own.total():
+        return None
+    kinds = {kind: foreign[kind] / count for kind, count in sorted(own.items())}
+    return Noise(foreign.total() / own.total(), kinds, pairs)
+
+
+GATE_FAILED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What to evaluate.
+
+    Attributes:
+        policies: what is compared beside the controls.
+        keep: the shares of a prefix's tokens that are to be kept.
+        gates: what every policy must reach; ``baseline`` what it must not fall below.
+    """
+
+    paths: tuple[str, ...]
+    policies: tuple[Policy, ...]
+    keep: tuple[float, ...] = (0.5, 0.3, 0.1)
+    session: SessionOptions = field(default_factory=SessionOptions)
+    gates: tuple[Gate, ...] = ()
+    baseline: Baseline | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcome:
+    """What became of one file: how many cuts counted, and at how many too little was asked for."""
+
+    path: str
+    project: str
+    cuts: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A file that could not be evaluated, with the exit code for that."""
+
+    path: str
+    reason: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateResult:
+    """All trials, what they come to, and how much of it is noise.
+
+    ``figures`` are over all sessions. ``noise`` is None where there are not sessions of two
+    projects to tell it by. ``findings`` are what gates and the baseline found, one line each.
+    """
+
+    policies: tuple[Policy, ...]
+    seed: int
+    counters: tuple[str, ...]
+    sessions: tuple[SessionOutcome, ...]
+    failures: tuple[Failure, ...]
+    trials: tuple[Trial, ...]
+    figures: tuple[EvalFigures, ...]
+    noise: Noise | None
+    findings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The highest code of the files that failed, else whether a gate found something."""
+        failed = max((failure.exit_code for failure in self.failures), default=0)
+        return failed or (GATE_FAILED if self.findings else 0)
+
+    def of_session(self, path: str) -> tuple[EvalFigures, ...]:
+        """Return the figures of one session."""
+        return figures([trial for trial in self.trials if trial.session == path], self.seed)
+
+
+def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) -> EvaluateResult:
+    """Cut every session, run every policy on what is before the cut, and ask what comes after.
+
+    A file that fails does not stop the others. Raises NoInputError when there are no files.
+    """
+    inputs = discover(options.paths, Choice())
+    tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
+    outcomes: list[SessionOutcome] = []
+    failures: list[Failure] = []
+    trials: list[Trial] = []
+    witnesses: list[Witness] = []
+    counters: dict[str, None] = {}
+    for item in inputs:
+        try:
+            session = _opened(item, options.session)
+            trials += _trials(session, options)
+        except CompactctlError as error:
+            failures.append(Failure(path=item.path, reason=str(error), exit_code=error.exit_code))
+        else:
+            outcomes.append(_outcome(session))
+            counters[session.measured.counter.id] = None
+            witnesses += [Witness(session.project, case) for case in session.cases[:1]]
+        tally.done(item.path, item.n_bytes)
+    result = EvaluateResult(
+        policies=options.policies,
+        seed=options.session.seed,
+        counters=tuple(counters),
+        sessions=tuple(outcomes),
+        failures=tuple(failures),
+        trials=tuple(trials),
+        figures=figures(trials, options.session.seed),
+        noise=noise(witnesses),
+    )
+    return replace(result, findings=tuple(_findings(result, options)))
+
+
+def _opened(item: Input, options: SessionOptions) -> EvaluatedSession:
+    if item.problem is not None:
+        raise NoInputError(item.problem)
+    return EvaluatedSession(item.path, options)
+
+
+def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Trial]:
+    """Try everything at every share; of what compacts nothing there is one trial.
+
+    Where there is a plan, the share is what it keeps.
+    """
+    decided = [policy for policy in options.policies if policy.decided is not None]
+    for case in session.cases:
+        shares = tuple(session.share_of(case, policy) for policy in decided) or options.keep
+        for policy in (*CONTROL_POLICIES, *options.policies):
+            for share in (1.0,) if policy.name == EVERYTHING else shares:
+                trial, _ = session.tried(case, policy, share)
+                yield trial
+
+
+def _outcome(session: EvaluatedSession) -> SessionOutcome:
+    return SessionOutcome(
+        path=session.path,
+        project=session.project,
+        cuts=len(session.cases),
+        skipped=session.skipped,
+    )
+
+
+def _findings(result: EvaluateResult, options: EvaluateOptions) -> Iterator[str]:
+    names = {policy.name for policy in options.policies}
+    judged = [each for each in result.figures if each.policy in names]
+    yield from findings(judged, options.gates, _without_controls(options.baseline))
+
+
+def _without_controls(baseline: Baseline | None) -> Baseline | None:
+    """Return a baseline without what every evaluation tries beside the policies."""
+    if baseline is None:
+        return None
+    controls = {policy.name for policy in CONTROL_POLICIES}
+    means = {key: mean for key, mean in baseline.means.items() if key[0] not in controls}
+    return replace(baseline, means=means)

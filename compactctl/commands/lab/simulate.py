@@ -1,0 +1,141 @@
+"""Where the triggers of profiles would have fired in a transcript, and what would be left."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from random import Random
+
+from compactctl.commands.lab.simulated_session import SessionSimulator, SimulatedSession, moments
+from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
+from compactctl.commands.measuring.next_request import (
+    InputCost,
+    NextRequest,
+    SentRequest,
+    input_cost,
+    next_request,
+)
+from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
+from compactctl.errors import UsageError
+from compactctl.history.conversations import conversations_of
+from compactctl.history.unread import unread_text
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
+from compactctl.profiles.profile import Profile
+from compactctl.tokens.models.prices import Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """What to simulate: no ``profiles`` stands for all; ``seed`` jitters background triggers."""
+
+    input: InputOptions
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    profiles: tuple[Profile, ...] = ()
+    full: bool = False
+    seed: int | None = None
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateResult:
+    """What became of the transcript's largest conversation, without compaction and per profile.
+
+    ``requests`` are those without compaction, the next one last; ``named`` tells whether profiles
+    were asked for by name; ``unusable`` says of others why they could not be simulated.
+    """
+
+    path: str
+    transcript: Transcript
+    measure: Measure
+    conversations: int
+    turns: int
+    unseen: int
+    peak: int
+    requests: tuple[SentRequest, ...]
+    replays: tuple[SimulatedSession, ...]
+    prices: Prices | None = None
+    named: bool = False
+    unusable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sent(self) -> int:
+        """The tokens of all requests together, without compaction."""
+        return sum(request.tokens for request in self.requests)
+
+    def cost(self, requests: Sequence[SentRequest]) -> InputCost | None:
+        """Return what the input of requests costs; None where no price is known or asked for."""
+        if self.prices is None:
+            return None
+        return input_cost(requests, self.prices, self.measure.model.name)
+
+
+def simulate(options: SimulateOptions) -> SimulateResult:
+    """Walk through a transcript with each profile. Raises what ``stats`` raises."""
+    transcript = scan(options.input)
+    check_strict(transcript, options.input)
+    measured = measure(transcript, options.measure)
+    conversations = conversations_of(transcript.messages if options.full else transcript.effective)
+    measured.meter.prime(message for conversation in conversations for message in conversation)
+    conversation = max(conversations, key=measured.meter.total, default=())
+    size = unseen_size(transcript, measured)
+    request = next_request(size, transcript, measured)
+    random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
+    sizes = _sizes(conversation, request)
+
+    def replayed(profile: Profile) -> SimulatedSession:
+        measuring = replace(options.measure, profile=profile)
+        limits = limits_for(transcript, measuring, measured.model, measured.framed)
+        return SessionSimulator(
+            transcript, replace(measured, limits=limits), profile, request, random
+        ).run(conversation)
+
+    replays, unusable = _tried(replayed, options.profiles)
+    return SimulateResult(
+        path=options.input.path,
+        transcript=transcript,
+        measure=measured,
+        conversations=len(conversations),
+        turns=sum(message.starts_turn for message in conversation),
+        unseen=size.unseen,
+        peak=max(sizes),
+        requests=tuple(SentRequest(size, held) for held, size in pairwise([0, *sizes])),
+        prices=options.prices,
+        replays=replays,
+        named=bool(options.profiles),
+        unusable=unusable,
+        warnings=(
+            *transcript.warnings,
+            *filter(None, (unread_text(transcript.unread), size.doubt)),
+        ),
+    )
+
+
+def _tried(
+    replayed: Callable[[Profile], SimulatedSession], named: tuple[Profile, ...]
+) -> tuple[tuple[SimulatedSession, ...], tuple[str, ...]]:
+    """Replay profiles; of those that nobody named, one without room for input is only told of."""
+    if named:
+        return tuple(map(replayed, named)), ()
+    replays, unusable = [], []
+    for profile in default_profiles():
+        try:
+            replays.append(replayed(profile))
+        except UsageError as error:
+            unusable.append(f"{profile.name}: {error}")
+    if not replays:
+        raise UsageError(unusable[0])
+    return tuple(replays), tuple(unusable)
+
+
+def default_profiles() -> tuple[Profile, ...]:
+    """Return the built-in profiles that compact by themselves."""
+    return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
+
+
+def _sizes(conversation: Sequence[Message], request: NextRequest) -> list[int]:
+    """Return the tokens of every request when nothing is ever compacted."""
+    added = (request.weights.total(moment.new) for moment in moments(conversation))
+    return [request.fixed + round(tokens) for tokens in accumulate(added)]

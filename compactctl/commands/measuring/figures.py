@@ -1,0 +1,206 @@
+"""What a transcript comes to, in the figures that a batch has a row of."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.commands.measuring.context_size import ContextSize
+from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.next_request import largest_of, sized_requests
+from compactctl.history.breakdown import breakdown
+from compactctl.history.categories import Category
+from compactctl.history.conversations import conversations_of
+from compactctl.history.pairs import Orphan, orphans
+from compactctl.history.shares import Share, shares
+from compactctl.history.turns import steps
+from compactctl.history.usage.rounds import Round, rounds
+from compactctl.model.message import Message, MessageId, Role
+from compactctl.model.transcript import Transcript, Unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A transcript's effective history in figures; the categories add up to ``tokens``.
+
+    ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
+    conversation with them; ``is_doubted`` tells that reported usage is not believed.
+    ``lines``, ``n_bytes``, ``opaque_lines`` and ``unread``, the text in fields that the format does
+    not know, are of the whole file, unpacked. ``orphans`` are tool calls without a result and the
+    other way round, ``tool_errors`` results that say that the call failed. ``tools`` are the tokens
+    of calls and results by tool, ``reread`` those of reads of files that were read again later;
+    ``project`` is the session's working folder, ``began`` and ``ended`` when its first and last
+    messages were written, in seconds since 1970.
+    """
+
+    tokens: int
+    unseen: int
+    is_doubted: bool
+    largest: int
+    messages: int
+    turns: int
+    steps: int
+    lines: int
+    n_bytes: int
+    opaque_lines: int
+    unread: Unread
+    categories: Mapping[Category, int]
+    orphans: int
+    tool_errors: int
+    tools: Mapping[str, int]
+    reread: int
+    project: str | None
+    began: float | None
+    ended: float | None
+    client_version: str | None
+
+
+def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> Figures:
+    """Measure the effective history; ``size`` is what was found of its next request."""
+    history, meter = transcript.effective, measured.meter
+    conversations = conversations_of(history)
+    found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
+    times = [message.time for message in transcript.messages if message.time is not None]
+    return Figures(
+        tokens=sum(found.categories.values()),
+        unseen=size.unseen,
+        is_doubted=bool(size.doubt),
+        largest=largest_of(sized_requests(history, meter, size.unseen)).tokens,
+        messages=len(history),
+        turns=sum(message.starts_turn for message in history),
+        steps=sum(len(steps(conversation)) for conversation in conversations),
+        lines=transcript.n_lines,
+        n_bytes=transcript.n_bytes,
+        opaque_lines=len({opaque.line for opaque in transcript.opaque}),
+        unread=transcript.unread,
+        categories=found.categories,
+        orphans=sum(len(_orphans(conversation)) for conversation in conversations),
+        tool_errors=sum(result.is_error for message in history for result in message.results),
+        tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
+        reread=sum(file.tokens for file in found.rereads),
+        project=transcript.cwd,
+        began=min(times, default=None),
+        ended=max(times, default=None),
+        client_version=transcript.client_version,
+    )
+
+
+def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
+    """Return the orphans, but for calls in logged answers: their results are in other requests."""
+    asking = {message.id for message in conversation if message.logged_answer}
+    found = orphans(conversation)
+    return [each for each in found if each.kind == "result" or each.message not in asking]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDetails:
+    """A message of the file. Sizes are in tokens, by the transcript's counter.
+
+    Attributes:
+        seq: counts the messages of the file from 1.
+        line: index of its raw line; conversation counts from 0.
+        category: the one that most of its tokens are of; of two the first.
+        tools: names of the tools that it calls, or that it holds results of.
+        time: when it was written, in seconds since 1970.
+        tokens: what it holds; of a visible one what is sent of it, without what was cleared.
+        visible: whether the next request sends it.
+        stage: which stage hid or rewrote it, None where none did.
+        tokens_after: what the compaction left of it; None where there was none, or it is not
+            visible.
+    """
+
+    seq: int
+    line: int
+    conversation: int
+    role: Role
+    category: Category
+    tools: tuple[str, ...]
+    time: float | None
+    tokens: int
+    visible: bool
+    stage: str | None = None
+    tokens_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a compaction left of a message, in tokens, and the stage that changed it, if any."""
+
+    tokens: int
+    stage: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetailChoice:
+    """Which rows are wanted."""
+
+    messages: bool = False
+    rounds: bool = False
+
+
+NO_DETAILS = DetailChoice()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDetails:
+    """The rows of one file, in the order of its messages and requests."""
+
+    path: str
+    messages: tuple[MessageDetails, ...] = ()
+    rounds: tuple[Round, ...] = ()
+
+
+def details_of(
+    path: str,
+    transcript: Transcript,
+    measured: Measure,
+    choice: DetailChoice,
+    left: Mapping[MessageId, Left] | None = None,
+) -> FileDetails:
+    """Return the rows that are wanted; ``left`` tells what a compaction did."""
+    measured.meter.prime((*transcript.effective, *transcript.messages))
+    found = _message_rows(transcript, measured, left or {}) if choice.messages else ()
+    asked = rounds(transcript, measured.meter).rounds if choice.rounds else ()
+    return FileDetails(path=path, messages=tuple(found), rounds=asked)
+
+
+def _message_rows(
+    transcript: Transcript, measured: Measure, left: Mapping[MessageId, Left]
+) -> Iterator[MessageDetails]:
+    sent = {message.id for message in transcript.effective}
+    unsent = [message for message in transcript.messages if message.id not in sent]
+    held = {
+        message.id: (message, share)
+        for messages in (transcript.effective, unsent)
+        for message, share in _shared(messages, transcript.cwd, measured)
+    }
+    names = dict.fromkeys(message.id for message in (*transcript.messages, *transcript.effective))
+    for seq, name in enumerate(names, 1):
+        message, share = held[name]
+        outcome = left.get(name)
+        yield MessageDetails(
+            seq=seq,
+            line=message.line,
+            conversation=message.conversation,
+            role=message.role,
+            category=_largest(share),
+            tools=_tools(message, share),
+            time=message.time,
+            tokens=measured.meter.message(message),
+            visible=name in sent,
+            stage=None if outcome is None else outcome.stage,
+            tokens_after=None if outcome is None else outcome.tokens,
+        )
+
+
+def _shared(
+    messages: Sequence[Message], cwd: str | None, measured: Measure
+) -> Iterator[tuple[Message, Share]]:
+    return zip(messages, shares(messages, cwd, measured.meter), strict=True)
+
+
+def _largest(share: Share) -> Category:
+    return max(share.categories, key=lambda each: share.categories[each], default="other")
+
+
+def _tools(message: Message, share: Share) -> tuple[str, ...]:
+    called = (call.tool for call in message.calls)
+    return tuple(dict.fromkeys(tool for tool in (*called, *share.tools) if tool))

@@ -1,0 +1,113 @@
+"""Finds the transcripts in a folder that a command without FILE may have meant."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name, matches
+from compactctl.commands.reading.transcript import split
+from compactctl.errors import CompactctlError, NotUnderstoodError
+from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.files.lines import read_head, split_lines
+
+MOST = 15
+"""How many candidates are listed."""
+HEAD_BYTES = 1 << 18
+"""What is read of each to tell its format; the longest headers of sessions take a tenth of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A file that may be meant: its size, when it was written, its format if that can be told.
+
+    ``modified`` is in seconds since the epoch; ``format`` is empty when a larger part of the file
+    would have to be read.
+    """
+
+    name: str
+    n_bytes: int
+    modified: float
+    format: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The newest candidates of a folder, the newest first; ``more`` files were not looked into.
+
+    ``compacted`` says that only what compactctl wrote was looked for.
+    """
+
+    folder: Path
+    compacted: bool
+    found: tuple[Candidate, ...]
+    more: int = 0
+
+
+def candidates(folder: Path, *, compacted: bool) -> Candidates:
+    """Return the transcripts in a folder itself, or only those with a compaction to take back.
+
+    Only the first bytes of each are read, and nothing is written. Files that cannot be read, and
+    those that are not transcripts as far as that can be seen, are left out.
+    """
+    files = sorted(_files(folder, compacted=compacted), key=_age)
+    looked_at = ((number, _candidate(file, status)) for number, (file, status) in enumerate(files))
+    known = ((number, each) for number, each in looked_at if each is not None)
+    found = list(islice(known, MOST))
+    last = found[-1][0] if len(found) == MOST else len(files) - 1
+    return Candidates(
+        folder=folder,
+        compacted=compacted,
+        found=tuple(each for _, each in found),
+        more=len(files) - 1 - last,
+    )
+
+
+def _files(folder: Path, *, compacted: bool) -> Iterator[tuple[Path, os.stat_result]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            path = folder / entry.name
+            with suppress(OSError):
+                if _is_wanted(path, compacted=compacted) and entry.is_file():
+                    yield path, entry.stat()
+
+
+def _is_wanted(path: Path, *, compacted: bool) -> bool:
+    if DRAFT.fullmatch(path.name):
+        return False
+    if compacted and archive_files(archive_folder(path)):
+        return True
+    is_named = matches(path.name, TRANSCRIPTS)
+    return is_named and (not compacted or is_compacted_name(path.name))
+
+
+def _age(file: tuple[Path, os.stat_result]) -> tuple[float, str]:
+    path, status = file
+    return -status.st_mtime, path.name
+
+
+def _candidate(path: Path, status: os.stat_result) -> Candidate | None:
+    try:
+        name = _format(path)
+    except CompactctlError:
+        return None
+    return Candidate(name=path.name, n_bytes=status.st_size, modified=status.st_mtime, format=name)
+
+
+def _format(path: Path) -> str:
+    """Return the name of a file's format, "" when its first bytes do not tell.
+
+    Raises NotUnderstoodError when they are the whole file, and NoInputError as open_input.
+    """
+    head = read_head(path, HEAD_BYTES)
+    is_whole = len(head) < HEAD_BYTES
+    lines = split_lines(head) if is_whole else split_lines(head)[:-1]
+    try:
+        return split(lines, path.name, None)[1].name
+    except NotUnderstoodError:
+        if is_whole:
+            raise
+        return ""

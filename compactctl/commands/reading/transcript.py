@@ -1,0 +1,420 @@
+"""Reads a transcript for the other commands: whole, or line by line."""
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, pairwise
+from pathlib import Path
+
+from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
+from compactctl.formats.format import Format
+from compactctl.formats.records.decode import decode, decode_lines, is_value
+from compactctl.formats.records.order import in_order
+from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named, recognizes
+from compactctl.formats.unsupported import cut_lines, fed, jq_hint
+from compactctl.history.unread import unread_text
+from compactctl.history.usage.counted_twice import counted_once
+from compactctl.model.counts import own_object
+from compactctl.model.message import Message
+from compactctl.model.paths import value_at
+from compactctl.model.tags import OWN_MARK
+from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
+from compactctl.store.files.filesystem import PRIVATE_FILE
+from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, open_input, read_lines
+
+_PREFIX = "opencode:"
+
+
+def database_path(session: str) -> str:
+    """Return what stands for a path of a session in OpenCode's database."""
+    return f"{_PREFIX}{session}"
+
+
+def is_in_database(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path means a session in a database; an existing file always wins."""
+    text = os.fspath(path)
+    return text.startswith(_PREFIX) and not os.path.lexists(text)
+
+
+def session_of(path: str) -> str:
+    """Return the id of the session that a path in a database means."""
+    return path.removeprefix(_PREFIX)
+
+
+def read_from_database(path: str) -> bytes:
+    """Return a session as one line of JSON. NoInputError when it is not there or locked."""
+    import sqlite3
+
+    from compactctl.sessions.opencode_document import opencode_document
+    from compactctl.store.files.modes import note_mode
+    from compactctl.store.places import this_machine
+
+    note_mode(PRIVATE_FILE)
+    try:
+        found = opencode_document(session_of(path), this_machine())
+    except sqlite3.Error as error:
+        is_busy = getattr(error, "sqlite_errorcode", 0) in {
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+        }
+        advice = (
+            "run it again when OpenCode rests" if is_busy else "name what opencode export wrote"
+        )
+        raise NoInputError(
+            f"{path}: OpenCode's database cannot be read ({error}); {advice}"
+        ) from error
+    if found is None:
+        raise NoInputError(f"{path}: there is no such session; see compactctl sessions")
+    return found
+
+
+_IN_ORDER = "in-order.jsonl"
+# As tac, which macOS has not, and which joins two lines where the last one has no end.
+_REVERSE = "awk '{line[NR] = $0} END {for (n = NR; n; n--) print line[n]}'"
+_STANDS = {
+    "newest first": "its records stand newest first",
+    "shuffled": "its records do not stand in the order in which they were written",
+}
+# How many sessions are named.
+_NAMED = 3
+
+
+def check_one_session(transcript: Transcript, path: str) -> None:
+    """Raise NotUnderstoodError for several sessions in one, and for records out of order."""
+    if transcript.sessions:
+        raise NotUnderstoodError(f"{path}: {_of_several(transcript.sessions, path)}")
+    if transcript.order:
+        turned = f"turn it around: {fed(_REVERSE, path)} > {_IN_ORDER}"
+        again = "export it again in that order; compactctl stats measures it as it is"
+        what = _STANDS[transcript.order]
+        advice = turned if transcript.order == "newest first" else again
+        raise NotUnderstoodError(f"{path}: {what}; {advice}")
+
+
+def order_warning(order: RecordOrder) -> str:
+    """Return what to say where a session is measured in another order than the file's."""
+    return (
+        f"{_STANDS[order]}; they are read in the order of their ids and times, and lines are "
+        "numbered in it"
+    )
+
+
+def _of_several(sessions: tuple[SessionLines, ...], path: str) -> str:
+    """Say which sessions there are, and how to take them apart."""
+    told = ", ".join(f"{each.id} from line {each.first + 1}" for each in sessions[:_NAMED])
+    more = f" and {len(sessions) - _NAMED} more" if len(sessions) > _NAMED else ""
+    several = f"holds {len(sessions)} sessions ({told}{more})"
+    in_turn = all(before.last < after.first for before, after in pairwise(sessions))
+    if in_turn:
+        starts = " ".join(str(each.first + 1) for each in sessions[1:])
+        return f"{several}; split it: {fed('csplit -f session-', path, starts)}"
+    one = sessions[0].id
+    chosen = shlex.quote(f'select((.sessionId // .session_id) == "{one}")')
+    return f"{several}; take each out: {fed(f'jq -c {chosen}', path)} > {shlex.quote(one)}.jsonl"
+
+
+_FIELD = "format"
+_RECORDED = re.compile(rb'%b\\*": ?\\*"([a-z-]+:[^"\\]+)' % _FIELD.encode())
+
+
+def format_field(name: str) -> dict[str, str]:
+    """Return what written records say of a format; nothing of one that is detected."""
+    return {_FIELD: name} if ":" in name else {}
+
+
+def recorded_format(lines: Iterable[bytes]) -> str | None:
+    """Return the name of the format that records in these lines say, None where none does."""
+    for line in lines:
+        found = _RECORDED.search(line) if OWN_MARK.search(line) else None
+        if found is not None:
+            name = found.group(1).decode(errors="replace")
+            try:
+                format_named(name)
+            except UsageError:
+                continue
+            return name
+    return None
+
+
+def with_usage_once(transcript: Transcript) -> Transcript:
+    """Return a transcript whose reports count no token twice, with a warning where some did."""
+    found, growth = counted_once(transcript, lambda: _size(transcript.model))
+    if growth is None:
+        return transcript
+    warning = (
+        f"the reported usage counts cached tokens twice ({growth:.2f} reported for each counted "
+        "token), as some proxies write it; each is counted once"
+    )
+    return replace(found, warnings=(*found.warnings, warning))
+
+
+def _size(name: str | None) -> Callable[[Message], float]:
+    """Return how a model's messages are measured; the user's own table is not asked."""
+    from compactctl.tokens.counters.choose import counter_for
+    from compactctl.tokens.framing import FramedMeter, framing_for
+    from compactctl.tokens.meter import Meter
+    from compactctl.tokens.models.lookup import resolve_model
+
+    model = resolve_model(name)
+    counter = counter_for(model)
+    return FramedMeter(Meter(counter), framing_for(model, counter)).whole
+
+
+# Enough of a file to tell what it is when it is not JSON, also where it is a cut-off transcript.
+HEAD_BYTES = 1 << 18
+_OPENINGS = (b"{", b"[")
+_CLOSINGS = (b"}", b"]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """What to read: a file, ``-`` for standard input, or a session in a client's database.
+
+    ``format`` names the format instead of detecting it, with ``:FIELD`` behind that of API logs
+    whose messages are in a field of their own. ``strict`` refuses what is not understood. Where
+    there are several files, ``path`` is filled in for each.
+    """
+
+    path: str = ""
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    strict: bool = False
+
+    def at(self, path: str) -> "InputOptions":
+        """Return the same for one of several files."""
+        return replace(self, path=path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A transcript and where it was read from."""
+
+    source: Source
+    format: Format
+    transcript: Transcript
+
+    @property
+    def lines(self) -> Sequence[bytes]:
+        """The raw lines; a document over several lines is one."""
+        return self.source.lines
+
+
+def load(options: InputOptions) -> Loaded:
+    """Read a transcript with its lines. Raises NoInputError, NotUnderstoodError."""
+    source = open_transcript(options.path, options.limits)
+    return loaded_from(source, options.path, options.format, options.limits)
+
+
+def _in_order(options: InputOptions) -> Transcript:
+    """Read a transcript whose records may stand in another order. Raises as ``load`` does."""
+    source = open_transcript(options.path, options.limits)
+    lines, chosen = split(source.lines, options.path, options.format, options.limits)
+    transcript = parse(lines, chosen)
+    order = transcript.order
+    if order and not transcript.sessions:
+        raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+        transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
+        warnings = (order_warning(order), *transcript.warnings)
+        transcript = replace(transcript, warnings=warnings)
+    return _checked(transcript, options.path, _asked(lines, options.format))
+
+
+def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
+    """Read what a path means: a file, standard input, or a session in a client's database.
+
+    Raises NoInputError, and NotUnderstoodError for compressed data that is damaged.
+    """
+    if not is_in_database(path):
+        return open_input(path, limits)
+    lines = (read_from_database(path),)
+    return Source(path=None, lines=lines, digest=digest_of(lines), limits=limits)
+
+
+def loaded_from(
+    source: Source, path: str, format_name: str | None = None, limits: ReadLimits = NO_LIMITS
+) -> Loaded:
+    """Read what was opened as ``path``. Raises NotUnderstoodError."""
+    lines, chosen = split(source.lines, path, format_name, limits)
+    transcript = _checked(parse(lines, chosen), path, _asked(lines, format_name))
+    if transcript.format != chosen.name:
+        chosen = format_named(transcript.format)
+    return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
+
+
+def split(
+    lines: Sequence[bytes],
+    where: str,
+    format_name: str | None,
+    limits: ReadLimits = NO_LIMITS,
+) -> tuple[Sequence[bytes], Format]:
+    """Return the raw lines and the format; a document over several lines is one raw line."""
+    document = document_of(lines, where, limits)
+    if document is not None:
+        lines = (document,)
+    elif _are_objects_over_lines(lines):
+        raise NotUnderstoodError(
+            f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
+        )
+    name = format_name or recorded_format(islice(lines, SNIFFED_RECORDS))
+    if name is not None:
+        return lines, format_named(name)
+    first = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    return lines, detect(decode_lines(first), where, _head(lines))
+
+
+def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
+    """Tell whether lines are JSON values one after another, written with indentation."""
+    stripped = (line.rstrip() for line in lines)
+    if next(stripped, b"") not in _OPENINGS:
+        return False
+    solid = (line for line in stripped if line)
+    return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
+
+
+def document_of(
+    lines: Iterable[bytes], where: str = "", limits: ReadLimits = NO_LIMITS
+) -> bytes | None:
+    """Return the one JSON value that these lines are together, None when each has its own.
+
+    NoInputError when they begin like one and are more than one line may have.
+    """
+    start = list(islice(lines, 2))
+    if len(start) <= 1 or is_value(start[0]) or not start[0].strip():
+        return None
+    found: list[bytes] = []
+    size = 0
+    for line in lines:
+        size += len(line)
+        if size > limits.line and start[0].strip() not in _OPENINGS:
+            return None
+        limits.check_line(size, where, 1)
+        found.append(line)
+    data = b"".join(found)
+    return data if is_value(data) else None
+
+
+def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
+    """Read messages from raw lines."""
+    raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    return with_usage_once(chosen.read(decode_lines(raw)))
+
+
+def is_tagged(lines: Sequence[bytes], where: str) -> bool:
+    """Tell whether records show that compactctl wrote them. Raises NotUnderstoodError."""
+    lines, chosen = split(lines, where, None)
+    return is_compacted(lines, parse(lines, chosen))
+
+
+def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
+    """Tell the same of a transcript that is read already.
+
+    A record shows it by its tags, or by any other field of the ``compactctl`` object, as one has
+    whose usage was restated.
+    """
+    tags = (message.tags for message in transcript.messages)
+    if any(each.operation or each.through for each in tags):
+        return True
+    marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK.search(line)}
+    records = (record for values in marked.values() for record in values)
+    elements = (
+        value_at(marked[message.line][0], message.element)
+        for message in transcript.messages
+        if message.element and marked.get(message.line)
+    )
+    return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
+
+
+def scan(options: InputOptions) -> Transcript:
+    """Read messages without keeping the file's bytes. Raises as ``load`` does.
+
+    Records that do not stand as the client wrote them are put in order first, with a warning.
+    """
+    path = options.path
+    if path == STANDARD_INPUT or is_in_database(path):
+        return _in_order(options)
+    lines = read_lines(path, options.limits)
+    start = list(islice(lines, SNIFFED_RECORDS))
+    first = list(decode_lines(start))
+    if first and (first[0].damage is not None or not any(each.values for each in first)):
+        return _in_order(options)
+    name = options.format or recorded_format(line.data for line in start)
+    chosen = format_named(name) if name else detect(first, path)
+    transcript = with_usage_once(chosen.read(chain(first, decode_lines(lines))))
+    return (
+        _in_order(options)
+        if transcript.order
+        else _checked(transcript, path, _asked([line.data for line in start], options.format))
+    )
+
+
+def _asked(lines: Sequence[bytes], format_name: str | None) -> Sequence[bytes] | None:
+    """Return the first lines where the format was asked for, None where it was detected."""
+    return None if format_name is None else lines[:SNIFFED_RECORDS]
+
+
+def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -> Transcript:
+    """Return a transcript that can be worked on. Raises NotUnderstoodError."""
+    _check_pieces(transcript, path)
+    check_one_session(transcript, path)
+    if asked is not None:
+        _check_understood(transcript, asked, path)
+    return transcript
+
+
+def _check_pieces(transcript: Transcript, where: str) -> None:
+    """Raise NotUnderstoodError where lines were cut: the largest requests would be missing."""
+    for opaque in transcript.opaque:
+        joining = cut_lines(opaque.damage, where)
+        if joining is not None:
+            raise NotUnderstoodError(f"{where}: line {opaque.line + 1}: {opaque.damage}; {joining}")
+
+
+def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str) -> None:
+    """Raise NotUnderstoodError where the format that was asked for has none of the records.
+
+    ``start`` has the first lines.
+    """
+    if transcript.messages:
+        return
+    raw = (RawLine(index, 0, line) for index, line in enumerate(start))
+    first = next(iter(transcript.opaque), None)
+    name = transcript.format
+    if first is None and recognizes(format_named(name), decode_lines(raw)):
+        return
+    why = "" if first is None else f" (line {first.line + 1}: {first.damage})"
+    option = "--messages-at" if ":" in name else "--format"
+    raise NotUnderstoodError(
+        f"{where}: nothing in it is {name}{why}; name another with {option}, or leave it out"
+    )
+
+
+def check_strict(transcript: Transcript, options: InputOptions) -> None:
+    """Raise NotUnderstoodError naming what is carried without understanding, if that is asked for.
+
+    That are the first such lines, or the fields that hold much text.
+    """
+    if not options.strict:
+        return
+    name = Path(options.path).name
+    unread = unread_text(transcript.unread)
+    if unread:
+        raise NotUnderstoodError(f"{name}: {unread}; leave out --strict to measure the rest")
+    if not transcript.opaque:
+        return
+    shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
+    rest = len(transcript.opaque) - 5
+    more = f" and {rest} more" if rest > 0 else ""
+    raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
+
+
+def _head(lines: Iterable[bytes]) -> bytes:
+    """Return the start of a file."""
+    head = bytearray()
+    for line in lines:
+        head += line[:HEAD_BYTES]
+        if len(head) >= HEAD_BYTES:
+            break
+    return bytes(head[:HEAD_BYTES])

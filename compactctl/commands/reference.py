@@ -1,0 +1,131 @@
+"""What ``config`` shows: options, their values and where these come from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from compactctl.model.operation import OptionValue
+from compactctl.profiles.library import PROFILES, built_in, load_profile
+from compactctl.profiles.profile import Profile
+from compactctl.stages.registry import ALL_STAGES, stage_named
+from compactctl.stages.support.stage import Stage
+from compactctl.tokens.budget import Budget, output_reserve
+from compactctl.tokens.clients import CLIENTS, Client
+from compactctl.tokens.counters.choose import counter_for
+from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.models.lookup import ModelInfo, listed_models, resolve_model
+from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
+from compactctl.tokens.models.table import SOURCES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigRow:
+    """An option, its value (None when it has none) and its origin in words.
+
+    ``project`` tells whether a project's settings file may set it.
+    """
+
+    option: str
+    value: object
+    origin: str
+    project: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigResult:
+    """The settings of one command and the files that were read, those that count more first."""
+
+    command: str
+    files: tuple[str, ...]
+    rows: tuple[ConfigRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModel:
+    """A model with the counter that would measure it."""
+
+    model: ModelInfo
+    counter: TokenCounter
+
+    @property
+    def budget(self) -> Budget:
+        """The window, and what of it is free for input."""
+        window = self.model.window
+        return Budget(window=window, output_reserve=output_reserve(window), source=self.model.rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsResult:
+    """The rows of the tables, the user's own first; ``resolved`` when a name was asked for.
+
+    ``sources`` say where the windows are from and as of when, ``clients`` where these compact.
+    """
+
+    rows: tuple[KnownModel, ...] = ()
+    clients: tuple[Client, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    resolved: KnownModel | None = None
+
+
+def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
+    """List what is known of models, or resolve one name.
+
+    Raises:
+        UsageError: the user's table names a counter that is not there.
+    """
+    if name is not None:
+        return ModelsResult(resolved=_known(resolve_model(name, own)))
+    first = (resolve_model(row.prefix, own) for row in own.rows)
+    rows = tuple(map(_known, (*first, *listed_models())))
+    return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
+
+
+def _known(model: ModelInfo) -> KnownModel:
+    return KnownModel(model=model, counter=counter_for(model))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilesResult:
+    """The built-in profiles, the default one first, or with ``named`` the one asked for."""
+
+    profiles: tuple[Profile, ...]
+    named: bool
+
+
+def profiles(name: str | None = None) -> ProfilesResult:
+    """List the built-in profiles, or look up one of them or a user's own.
+
+    Raises UsageError when no profile has that name.
+    """
+    if name is not None:
+        return ProfilesResult(profiles=(load_profile(name),), named=True)
+    return ProfilesResult(profiles=tuple(map(built_in, PROFILES)), named=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageInfo:
+    """A stage: its name, what it does in a sentence, and its options with their defaults."""
+
+    name: str
+    title: str
+    options: Mapping[str, OptionValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagesResult:
+    """Stages in the order in which they are to be shown."""
+
+    stages: tuple[StageInfo, ...]
+
+
+def stages(names: Iterable[str] = ()) -> StagesResult:
+    """Describe the stages of these names; without any all, from the one that loses least.
+
+    Raises UsageError for a name that no stage has.
+    """
+    found = tuple(map(stage_named, names)) or ALL_STAGES
+    return StagesResult(stages=tuple(map(_info, found)))
+
+
+def _info(stage: Stage[Any]) -> StageInfo:
+    return StageInfo(name=stage.name, title=stage.title, options=asdict(stage.options()))

@@ -1,1 +1,0 @@
-"""What there is: models, stages, profiles, settings."""

@@ -1,1 +1,0 @@
-"""A session whose context is full, made to go on."""

@@ -1,0 +1,413 @@
+"""Brings the messages of one group back while every other edit stays in effect."""
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.commands.measuring.context_size import recorded_unseen
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.measuring.next_request import restatement
+from compactctl.commands.operations.history import OperationHistory, appended, carry_behind
+from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.inline import without_group as without_inline
+from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
+from compactctl.commands.reading.transcript import format_field, parse, split
+from compactctl.commands.rewind.result import RewindTarget, rewind_operation
+from compactctl.errors import ChangedError, UsageError
+from compactctl.formats.registry import format_named
+from compactctl.history.pairs import orphans
+from compactctl.history.standins import newest_id
+from compactctl.model.counts import Restated
+from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of, without_group
+from compactctl.model.message import Message, MessageId, Synthetic
+from compactctl.model.operation import ArchivedLine, Operation, OperationId
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import apply_all, fold
+from compactctl.pipeline.archive_rows import archive_rows, plain_rows
+from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.new_file import NewFile
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.carry import carried, is_open
+from compactctl.store.files.content import Content
+from compactctl.store.files.lines import digest_of, split_lines
+
+Names = Mapping[MessageId, MessageId]
+
+
+def names_after(
+    before: Sequence[Message], edits: Sequence[Edit], after: Sequence[Message]
+) -> Names:
+    """Map ids before an operation, and those of what it wrote, to the ids when read back.
+
+    ``before`` and ``after`` are effective histories, ``edits`` lead from one to the other.
+    """
+    expected = apply_all(before, edits)
+    return {old.id: new.id for old, new in zip(expected, after, strict=False)}
+
+
+def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
+    """Return edits under new names; what they do to messages without a name is left out.
+
+    A summary or marker that stood before such a message comes before the first one it hides; the
+    other half of a tool pair has no place without it.
+    """
+    written = {edit.message.id: edit.message.id for edit in edits if isinstance(edit, Insert)}
+    known = {**names, **written}
+    hidden = {e.group: _hidden(e, known) for e in edits if isinstance(e, Hide)}
+    found: list[Edit] = []
+    for edit in edits:
+        match edit:
+            case Hide() if hidden[edit.group]:
+                found.append(replace(edit, ids=hidden[edit.group]))
+            case Replace() if edit.id in known:
+                found.append(_replace(edit, known))
+            case Unload():
+                found.append(replace(edit, id=known.get(edit.id, edit.id)))
+            case Insert() if edit.message.kind in ("call", "result"):
+                if edit.before in known:
+                    found.append(Insert(before=known[edit.before], message=_item(edit, known)))
+            case Insert() if hidden.get(edit.message.group):
+                before = known.get(edit.before, hidden[edit.message.group][0])
+                found.append(Insert(before=before, message=_item(edit, known)))
+    return tuple(found)
+
+
+def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:
+    return tuple(names[name] for name in edit.ids if name in names)
+
+
+def _item(edit: Insert, names: Names) -> Synthetic:
+    item = edit.message
+    through = names.get(item.through, item.through) if item.through else None
+    return replace(item, through=through)
+
+
+def _replace(edit: Replace, names: Names) -> Replace:
+    target = names.get(edit.refers_to) if edit.refers_to else None
+    return replace(edit, id=names[edit.id], refers_to=target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedOperation:
+    """An archived operation that is to be carried out again: how it was laid out, and its edits.
+
+    ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
+    that came between it and the next operation.
+    """
+
+    operation: Operation
+    layout: Layout
+    tags: bool
+    archived: ArchivedEdits
+    names: Names
+    appended: tuple[MessageId, ...]
+
+    @property
+    def tokens(self) -> dict[MessageId, int]:
+        """The sizes of the messages that it hid or rewrote, as it saw them."""
+        sizes = self.archived.sizes.values()
+        return {name: tokens for messages in sizes for name, tokens in messages.items()}
+
+
+def operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
+    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    operation = step.operation
+    archived = read_edits((line.edits for line in step.rows()), step.file.path)
+    edits = archived.edits
+    before = read_state(b"".join(step.before()), operation.format)
+    after = read_state(state[: operation.after.n_bytes], operation.format)
+    return ReplayedOperation(
+        operation=operation,
+        archived=archived,
+        names=names_after(before.effective, edits, after.effective),
+        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
+        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
+    )
+
+
+def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
+    groups = set(groups_of(edits))
+    return any(not groups.isdisjoint(some) for some in names)
+
+
+def read_state(data: bytes, format_name: str) -> Transcript:
+    """Read the messages of a state that the archive knows."""
+    lines, chosen = split(split_lines(data), "an archived state", format_name)
+    return parse(lines, chosen)
+
+
+def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
+    return tuple(message.id for message in transcript.messages if message.line >= line)
+
+
+class OperationReplayer:
+    """Carries archived operations out again, one after another.
+
+    ``names`` maps the ids in the state that an operation saw to those in the state so far.
+    """
+
+    def __init__(
+        self, base: bytes, kept: Sequence[OperationId], own: Mapping[str, Any], group: str
+    ) -> None:
+        self.data = base
+        self.own = own
+        self.group = group
+        self.chain = list(kept)
+        self.archives: list[tuple[Operation, tuple[ArchivedLine, ...]]] = []
+        self.names: dict[MessageId, MessageId] = {}
+        self.carried: list[MessageId] = []
+
+    def start(self, transcript: Transcript, n_lines: int, names: Names) -> None:
+        """Take in the state to start from; what stands after ``n_lines`` was appended later.
+
+        ``names`` maps the ids in the state that the first operation saw to those in this one.
+        """
+        self.names = dict(names)
+        self.carried = list(_ids_from(transcript, n_lines))
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The newest compaction in effect so far."""
+        return self.chain[-1] if self.chain else None
+
+    def replay(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> None:
+        """Carry out an operation's remaining edits on the state so far."""
+        wanted = with_names(edits, self.names)
+        new_names = self._carry_out(replayed, wanted) if wanted else {}
+        written = {e.message.id: e.message.id for e in wanted if isinstance(e, Insert)}
+        known = {**self.names, **written}
+        self.carried = [new_names.get(name, name) for name in self.carried]
+        came, self.carried = (
+            self.carried[: len(replayed.appended)],
+            self.carried[len(replayed.appended) :],
+        )
+        self.names = {
+            later: new_names.get(known[earlier], known[earlier])
+            for earlier, later in replayed.names.items()
+            if earlier in known
+        } | dict(zip(replayed.appended, came, strict=False))
+
+    def _carry_out(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> Names:
+        chosen = format_named(replayed.operation.format)
+        lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
+        transcript = parse(lines, chosen)
+        name = _new_id(replayed.operation, self.data, edits)
+        own = self._own(lines, transcript, replayed)
+        style = LayoutStyle(
+            layout=replayed.layout,
+            operation=name,
+            tags=replayed.tags,
+            own=own,
+            restated=self._restated(replayed, transcript, edits) if chosen.counts else None,
+        )
+        after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
+        before = digest_of(self.data)
+        self.data = b"".join(after)
+        result = read_state(self.data, chosen.name)
+        _require_whole(transcript, result, self.group)
+        operation = replace(
+            replayed.operation,
+            id=name,
+            head=name,
+            parent=self.parent,
+            before=before,
+            after=digest_of(self.data),
+            detail=f"{replayed.operation.id} without group {self.group}",
+        )
+        sizes = {self.names[old]: n for old, n in replayed.tokens.items() if old in self.names}
+        edited = replace(replayed.archived, edits=edits)
+        rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
+        self.chain.append(name)
+        self.archives.append((operation, rows))
+        return names_after(transcript.effective, edits, result.effective)
+
+    def _restated(
+        self, replayed: ReplayedOperation, transcript: Transcript, edits: tuple[Edit, ...]
+    ) -> Restated | None:
+        """Return the counts that a client is to find once the edits are carried out."""
+        if replayed.layout == "inline" or not replayed.tags:
+            return None
+        meter = measure(transcript, MeasureOptions()).meter
+        after = apply_all(transcript.effective, edits)
+        tokens = meter.total(after) + self.own.get("unseen", 0)
+        return restatement(transcript, after, tokens, meter.message)
+
+    def _own(
+        self, lines: Sequence[bytes], transcript: Transcript, replayed: ReplayedOperation
+    ) -> Mapping[str, Any]:
+        newest = newest_id(transcript.effective)
+        own = {**({"through": newest} if newest else {}), **self.own}
+        if replayed.layout == "split":
+            return own
+        return {**own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
+
+
+def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
+    """Raise ChangedError when calls or results were parted that were not parted before."""
+    known = Counter(orphan.kind for orphan in orphans(before.effective))
+    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a later operation hides the other half of "
+            "a tool call in it; take that one back first, or rewind to the operation before"
+        )
+
+
+def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
+    content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
+    return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReplayBase:
+    """Where to begin: a state without the group and without the operations to carry out again.
+
+    ``kept`` is in effect there. ``names`` maps the ids in the state that the first of these
+    operations saw to those here.
+    """
+
+    data: bytes
+    kept: tuple[OperationId, ...]
+    names: Names
+
+
+def undo_group(group: str, history: OperationHistory) -> RewindTarget:
+    """Return the state in which ``group`` was never made; UsageError when it is not in effect.
+
+    The operation that made the group is undone and carried out again without it, and so are all
+    later ones. Lines appended since stay at the end. ChangedError when they cannot, or when what
+    is left would be a broken conversation.
+    """
+    chain = history.chain
+    place = _place_of(group, chain)
+    again = _archived(chain[place:], group)
+    operations = _replayed(again, history.data)
+    base = _base(group, history, place, again)
+    carry = carried(appended(history, again[0]), is_open=is_open(base.data)) if again else b""
+    first = base.data + carry
+    replay = OperationReplayer(
+        first, base.kept, _own_fields(history.data, chain[place].format), group
+    )
+    replay.start(read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
+    for operation in operations:
+        replay.replay(operation, without_group(operation.archived.edits, group))
+    return RewindTarget(
+        content=Content.of((replay.data,)),
+        chain=tuple(replay.chain),
+        archives=tuple(_with_rewind(history, base.kept, first, replay.archives)),
+        carried=len(carry),
+    )
+
+
+def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperation]:
+    """Return what each step did; ``now`` is the transcript after the last one."""
+    following = (*steps[1:], None)
+    return [
+        operation_at(step, now if later is None else b"".join(later.before()))
+        for step, later in zip(steps, following, strict=False)
+    ]
+
+
+def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
+    """Return the operations that are to be carried out again, from the one of the group on.
+
+    Those inside one transcript with the first of all are changed there instead.
+    """
+    later = list(itertools.dropwhile(lambda step: isinstance(step, InlineStep), steps))
+    if any(step.undoes_client for step in later):
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a compaction by the client was undone "
+            "after it; take that back first"
+        )
+    found = [step for step in later if isinstance(step, ArchivedStep)]
+    if len(found) != len(later):
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a later operation has no archive; "
+            "take that one back first"
+        )
+    return found
+
+
+def _base(
+    group: str, history: OperationHistory, place: int, again: Sequence[ArchivedStep]
+) -> _ReplayBase:
+    step = history.chain[place]
+    kept = tuple(each.id for each in history.chain[:place])
+    if isinstance(step, InlineStep):
+        held = b"".join(again[0].before()) if again else history.data
+        return _inline_base(group, history.chain[place:], held, kept)
+    data = b"".join(step.before())
+    return _ReplayBase(
+        data=data,
+        kept=kept,
+        names={message.id: message.id for message in read_state(data, step.format).messages},
+    )
+
+
+def _inline_base(
+    group: str, steps: Sequence[OperationStep], held: bytes, kept: tuple[OperationId, ...]
+) -> _ReplayBase:
+    """Take a group of the first step out of the state ``held``, which holds its originals."""
+    inside = [each for each in steps if isinstance(each, InlineStep)]
+    first = inside[0]
+    if len(inside) == 1 and set(first.inside.groups) == {group}:
+        before = b"".join(first.before())
+        data = before + carried(carry_behind(first, (held,)), is_open=is_open(before))
+    else:
+        operations = [each.inside for each in inside]
+        data, renewed = without_inline(held, first.where, first.format, operations, group)
+        kept += renewed
+    messages = read_state(held, first.format).messages
+    now = read_state(data, first.format).messages
+    return _ReplayBase(data=data, kept=kept, names=_names_without(group, messages, now))
+
+
+def _names_without(group: str, before: Sequence[Message], after: Sequence[Message]) -> Names:
+    """Map the ids of messages to those without a group; its rewritten ones to their originals."""
+    left = [message.id for message in before if group not in message.tags.ids]
+    names = dict(zip(left, (message.id for message in after), strict=False))
+    rewritten = [message.id for message in before if message.tags.edit_id == group]
+    originals = [message.id for message in before if message.tags.edit_parent == group]
+    pairs = zip(rewritten, originals, strict=False)
+    return names | {new: names[old] for new, old in pairs if old in names}
+
+
+def _with_rewind(
+    history: OperationHistory,
+    kept: tuple[OperationId, ...],
+    base: bytes,
+    archives: Sequence[Deposit],
+) -> Iterator[Deposit]:
+    left, head = history.data, kept[-1] if kept else None
+    operation = rewind_operation(digest_of(left), digest_of(base), history.chain, head)
+    yield operation, tuple(plain_rows(split_lines(left)))
+    yield from archives
+
+
+def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
+    groups = [_groups(step) for step in chain]
+    for place, names in enumerate(groups):
+        if group in names:
+            return place
+    known = ", ".join(name for names in groups for name in names)
+    raise UsageError(f"no group {group!r} is in effect; there are {known or 'none'}")
+
+
+def _groups(step: OperationStep) -> tuple[str, ...]:
+    if isinstance(step, InlineStep):
+        return step.inside.groups
+    if isinstance(step, ArchivedStep):
+        archived = read_edits((row.edits for row in step.rows()), step.file.path)
+        return groups_of(archived.edits)
+    return ()
+
+
+def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
+    """Return what the newest compaction recorded of the requests, to be recorded again."""
+    unseen = recorded_unseen(read_state(left, format_name).effective)
+    return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}

@@ -1,0 +1,121 @@
+"""The originals of a transcript that is in no state which its archive knows."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+from compactctl.commands.client_sessions.new_session import check_outside_stores
+from compactctl.commands.client_sessions.write import Written
+from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.steps import ArchivedStep
+from compactctl.commands.reading.transcript import loaded_from, parse
+from compactctl.commands.rewind.result import RewindOptions, RewindResult
+from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError, NotUnderstoodError
+from compactctl.formats.registry import format_named
+from compactctl.model.message import Message
+from compactctl.model.operation import StateChange
+from compactctl.store.files.content import Content, Joined
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import write_output
+from compactctl.tokens.meter import part_texts
+
+
+def newest_compaction(history: OperationHistory) -> ArchivedStep | None:
+    """Return the newest archived operation that took anything out, None without one."""
+    made = [step for step in history.archived if step.operation.kind != "rewind"]
+    return made[-1] if made else None
+
+
+def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
+    """Tell whether everything that an operation left as it was is still in a transcript.
+
+    A message counts as left where a record of its id is there, or one that says the same: clients
+    give ids to records of older versions, and order the fields of others anew. What goes on behind
+    the very bytes that the operation left or found was not written anew.
+    """
+    states = (step.operation.before, step.operation.after)
+    if any(digest_of(source.data[: state.n_bytes]) == state for state in states):
+        return False
+    rows = tuple(step.rows())
+    kept = {row for row, line in enumerate(rows) if line.fate == "kept"}
+    before = parse((line.raw for line in rows), format_named(step.format))
+    try:
+        now = loaded_from(source, path, step.format).transcript
+    except NotUnderstoodError:
+        return False
+    ids = {message.id for message in now.messages}
+    said = Counter(_content(message) for message in now.messages)
+    left = [message for message in before.messages if message.line in kept]
+    gone = Counter(_content(message) for message in left if message.id not in ids)
+    return bool(left) and gone <= said
+
+
+def _content(message: Message) -> bytes:
+    digest = hashlib.sha256(message.role.encode())
+    for part in message.parts:
+        for text in part_texts(part):
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+    return digest.digest()
+
+
+def originals_instead(
+    options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
+) -> RewindResult:
+    """Write the originals to where ``output`` says, as the archive has them.
+
+    They are those of the newest compaction, with ``all`` of the first; the former are not known
+    where an archive is missing. Raises an error like the one given, which says what happened and
+    what can be done, where that is not asked for, and as writing does.
+    """
+    history = history_of(source, options.input.path, folder=options.archive)
+    step = newest_compaction(history)
+    if step is None or options.to or options.group:
+        raise error
+    if options.all and history.missing_archives:
+        raise history.no_first_state() from error
+    output = options.output
+    if isinstance(error, MissingArchiveError) and not (options.all and output):
+        raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
+    if output is None or (output != STANDARD_INPUT and is_same_place(options.input.path, output)):
+        raise ChangedError(_what_happened(options, source, step, error)) from error
+    content = Content.of(Joined((history.archived[0] if options.all else step).before))
+    result = RewindResult(
+        options=options,
+        layout="split",
+        change=StateChange(before=source.digest, after=content.digest),
+        undone=(step.id,),
+        in_effect=(),
+        warnings=(
+            f"{options.input.path}: what was said since it was compacted is not in these originals",
+            *history.warnings,
+        ),
+        written=None if options.check else Written(output=output),
+        data=content.pieces if output == STANDARD_INPUT else None,
+    )
+    if not options.check and output != STANDARD_INPUT:
+        check_outside_stores(options.input.path, Path(output), named=True)
+        known = history.states
+        write_output(
+            FileSystem(),
+            Path(output),
+            content,
+            known=known,
+            force=options.force,
+            origin=source.path,
+        )
+    return result
+
+
+def _what_happened(
+    options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
+) -> str:
+    way = "-o FILE writes the originals, without what was said since"
+    if not is_written_anew(source, options.input.path, step):
+        return f"{error}; {way}"
+    return (
+        f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
+        f"client has written the file anew, so that it cannot be rewound in place; {way}"
+    )

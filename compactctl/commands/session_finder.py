@@ -1,0 +1,322 @@
+"""From what people call a session to the session: newest, id, beginning of an id, title."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Literal
+
+from compactctl.commands.reading.discover import TRANSCRIPTS
+from compactctl.commands.reading.transcript import database_path, is_tagged
+from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
+from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
+from compactctl.model.tags import OWN_KEY
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import (
+    ALL_STORES,
+    is_client,
+    newest_entries,
+    sessions_of,
+    store_named,
+)
+from compactctl.sessions.session import HIDDEN, Entry, Session
+from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.files.lines import open_input, read_lines
+from compactctl.store.places import Machine
+
+Purpose = Literal["read", "write", "restore"]
+"""What is done with what is found: looked at, compacted, or put back as it was."""
+
+LATEST = "latest"
+HERE = "."
+CLOSE = 300
+"""Two sessions that changed within so many seconds are both the latest to one who writes."""
+MOST = 15
+"""How many candidates are listed."""
+# Fewer characters of an id are as likely a word.
+_LEAST = 4
+_OWN_OBJECT = re.compile(rf'"{OWN_KEY}":\s*\{{'.encode())
+_FILES = (*TRANSCRIPTS, "*.parquet")
+_NONE: Mapping[Purpose, str] = {
+    "read": "there is no session",
+    "write": "there is no session",
+    "restore": "compactctl compacted no session",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenSession:
+    """What a reference means: a path, and the session unless it was the path itself.
+
+    ``announce`` asks for telling people which session it is.
+    """
+
+    path: str
+    row: SessionRow | None = None
+    announce: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChoices:
+    """Sessions that a reference may mean, and why none of them was taken.
+
+    ``more`` older ones are not in ``rows``.
+    """
+
+    why: str
+    rows: tuple[SessionRow, ...]
+    more: int
+    now: float
+    home: str
+
+
+def is_file(reference: str) -> bool:
+    """Tell whether a reference can only mean a file: it exists, or it is written like one."""
+    if reference == HERE:
+        return False
+    name = reference.casefold()
+    is_written = os.sep in reference or any(fnmatchcase(name, each) for each in _FILES)
+    return is_written or reference == "-" or os.path.lexists(reference)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionFinder:
+    """The sessions of a machine as references to them mean them; ``now`` in seconds."""
+
+    machine: Machine
+    here: Path
+    now: float
+
+    def resolve(self, reference: str, purpose: Purpose = "read") -> ChosenSession | SessionChoices:
+        """Return the session that a reference means, or those it may mean.
+
+        Raises NoInputError when it means none, and NotUnderstoodError when sessions of that client
+        cannot be read.
+        """
+        if is_file(reference):
+            return ChosenSession(path=reference)
+        entries, rest = self._addressed(reference)
+        if rest == LATEST:
+            return self._latest(reference, entries, purpose)
+        if rest == HERE:
+            return self._newest_here(reference, entries, purpose)
+        found = list(self._with_id(entries, rest))
+        exact = [session for session in found if session.id == rest]
+        if exact or found:
+            return self._one_of(reference, exact or found, purpose, announce=not exact)
+        return self._titled(reference, entries, rest, purpose)
+
+    def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
+        """Return the paths of all sessions that a client itself would list, the oldest first.
+
+        Raises NoInputError when there are none, and NotUnderstoodError when they cannot be read.
+        """
+        store = store_named(client)
+        entries = [entry for entry in self._entries if entry.client == store.client]
+        found = [s for s in shown(entries) if purpose != "restore" or s.entry.n_bytes is not None]
+        if not found:
+            raise NoInputError(f"{client}: {store.title} has no session here")
+        return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
+
+    def newest_here(self) -> ChosenSession | None:
+        """Return the newest session that was begun in this folder, None when there is none.
+
+        Raises NotUnderstoodError when it is of a client whose sessions cannot be read.
+        """
+        newest = next(self._here(self._entries), None)
+        return None if newest is None else self._chosen(HERE, newest, "read")
+
+    def sessions_here(self, why: str, *, compacted: bool) -> SessionChoices:
+        """Return the sessions that were begun in this folder, or those with an archive beside."""
+        found = self._here(self._entries)
+        return self._choices(why, [s for s in found if not compacted or _is_compacted(s)])
+
+    def references(self, beginning: str) -> Iterator[tuple[str, str]]:
+        """Yield references that begin so, each with what it means in words; the newest first."""
+        if LATEST.startswith(beginning):
+            yield LATEST, "the newest session"
+        present = {entry.client for entry in self._entries}
+        stores = [store for store in ALL_STORES if store.client in present]
+        for store in stores:
+            if f"{store.alias}:{LATEST}".startswith(beginning):
+                yield f"{store.alias}:{LATEST}", f"the newest session of {store.title}"
+        for session in shown(e for e in self._entries if e.id.startswith(beginning)):
+            yield session.id, session.details.title
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return newest_entries(self.machine, Folders())
+
+    def _addressed(self, reference: str) -> tuple[list[Entry], str]:
+        """Return the entries that a reference is about, and what it says of them."""
+        client, colon, rest = reference.partition(":")
+        if not colon or not is_client(client):
+            return self._entries, reference
+        name = store_named(client).client
+        return [entry for entry in self._entries if entry.client == name], rest
+
+    def _latest(
+        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+    ) -> ChosenSession | SessionChoices:
+        candidates = (session for session in shown(entries) if _is_fit(session, purpose))
+        newest = next(candidates, None)
+        if newest is None:
+            raise NoInputError(f"{reference}: {_NONE[purpose]}; see compactctl sessions --all")
+        if purpose == "read":
+            return self._chosen(reference, newest, purpose)
+        limit = newest.entry.modified - CLOSE
+        close = [newest, *takewhile(lambda session: session.entry.modified > limit, candidates)]
+        ready = close if len(close) == 1 else [s for s in close if _is_ready(s, purpose)]
+        if len(ready) == 1:
+            return self._chosen(reference, ready[0], purpose)
+        return self._choices(f"{reference}: these changed within five minutes", ready or close)
+
+    def _newest_here(
+        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+    ) -> ChosenSession | SessionChoices:
+        found = self._here(entries)
+        newest = next(found, None)
+        if newest is None:
+            raise NoInputError(
+                f"{reference}: no session was begun in {self.here}; name one of those that "
+                "compactctl sessions lists"
+            )
+        if purpose == "read":
+            return self._chosen(reference, newest, purpose)
+        why = f"{reference}: a command that writes takes one of these by its id"
+        fit = [session for session in (newest, *found) if _is_fit(session, purpose)]
+        return self._choices(why, fit or [newest])
+
+    def _here(self, entries: Iterable[Entry]) -> Iterator[Session]:
+        folder = Path(os.path.realpath(self.here))
+        near = (e for e in entries if store_named(e.client).may_be_below(e, folder))
+        return (session for session in shown(near) if is_of(session, folder))
+
+    def _with_id(self, entries: Iterable[Entry], beginning: str) -> Iterator[Session]:
+        """Yield the sessions whose id begins so; names of files may hold only a part of one."""
+        if len(beginning) < _LEAST:
+            return
+        for session in sessions_of(e for e in entries if _may_be_called(e, beginning)):
+            if session.id.startswith(beginning):
+                yield session
+
+    def _one_of(
+        self, reference: str, found: list[Session], purpose: Purpose, *, announce: bool
+    ) -> ChosenSession | SessionChoices:
+        if len(found) == 1:
+            return self._chosen(reference, found[0], purpose, announce=announce)
+        return self._choices(f"{reference}: several ids begin so", found)
+
+    def _titled(
+        self, reference: str, entries: Sequence[Entry], rest: str, purpose: Purpose
+    ) -> ChosenSession | SessionChoices:
+        found = _titled(shown(entries), rest)
+        if not found:
+            raise NoInputError(
+                f"{reference}: there is no such file, and no session with that id or title; "
+                "compactctl sessions lists what there is"
+            )
+        found = [session for session in found if _is_fit(session, purpose)] or found
+        if len(found) > 1:
+            return self._choices(f"{reference}: several titles have these words", found)
+        return self._chosen(reference, found[0], purpose)
+
+    def _chosen(
+        self, reference: str, session: Session, purpose: Purpose, *, announce: bool = True
+    ) -> ChosenSession:
+        store = store_named(session.entry.client)
+        if store.instead:
+            raise NotUnderstoodError(
+                f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
+                f"{store.instead}"
+            )
+        if session.entry.n_bytes is None and purpose == "restore":
+            raise NoInputError(
+                f"{reference}: is in a database of {store.title}, which is never written, so there "
+                "is nothing to restore; name the file that compactctl compact -o wrote"
+            )
+        return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
+
+    def _choices(self, why: str, found: Sequence[Session]) -> SessionChoices:
+        return SessionChoices(
+            why=why,
+            rows=tuple(self._ids.row(session) for session in found[:MOST]),
+            more=max(0, len(found) - MOST),
+            now=self.now,
+            home=str(self.machine.home),
+        )
+
+    @cached_property
+    def _ids(self) -> ShortIds:
+        return ShortIds(self._entries)
+
+
+def shown(entries: Iterable[Entry]) -> Iterator[Session]:
+    """Yield the sessions that clients themselves would list."""
+    read = sessions_of(entry for entry in entries if entry.known.kind not in HIDDEN)
+    return (session for session in read if not is_hidden(session))
+
+
+def _is_compacted(session: Session) -> bool:
+    """Tell whether compactctl wrote a session: it has an archive, or records with our tags."""
+    if session.entry.n_bytes is None:
+        return False
+    path = session.entry.path
+    return bool(archive_files(archive_folder(path))) or _has_tags(str(path))
+
+
+def _has_tags(path: str) -> bool:
+    """Tell whether records carry our tags; only a file with our key in it has to be parsed."""
+    try:
+        is_marked = any(_OWN_OBJECT.search(line.data) for line in read_lines(path))
+        return is_marked and is_tagged(open_input(path).lines, path)
+    except CompactctlError:
+        return False
+
+
+def _is_fit(session: Session, purpose: Purpose) -> bool:
+    """Tell whether a session can be meant: to be restored, it must have been compacted."""
+    return purpose != "restore" or _is_compacted(session)
+
+
+def _is_ready(session: Session, purpose: Purpose) -> bool:
+    """Tell whether there is something to do: a compaction to undo, a transcript to compact."""
+    if purpose == "restore":
+        return _is_in_effect(session)
+    return not store_named(session.entry.client).instead
+
+
+def _is_in_effect(session: Session) -> bool:
+    """Tell whether a compaction is in effect; where that cannot be told, rewind says why."""
+    # With what reads archives, which no command that only reads sessions has a use for.
+    from compactctl.commands.operations.history import history_of
+
+    path = session.entry.path
+    try:
+        return bool(history_of(open_input(str(path)), str(path)).chain)
+    except CompactctlError:
+        return True
+
+
+def _may_be_called(entry: Entry, beginning: str) -> bool:
+    return entry.id.startswith(beginning) or bool(entry.id and beginning.startswith(entry.id))
+
+
+def _titled(sessions: Iterable[Session], text: str) -> list[Session]:
+    """Return the sessions with this title, else those with a word that begins so for each word."""
+    words = [rf"\b{re.escape(word)}" for word in text.casefold().split()]
+    titles = [(session, session.details.title.casefold()) for session in sessions]
+    same = [session for session, title in titles if title == text.casefold()]
+    found = [s for s, title in titles if words and all(re.search(each, title) for each in words)]
+    return same or found
+
+
+def path_of(session: Session) -> str:
+    """Return the path by which commands read a session."""
+    if session.entry.n_bytes is None:
+        return database_path(session.id)
+    return str(session.entry.path)

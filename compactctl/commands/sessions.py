@@ -1,0 +1,329 @@
+"""Lists the sessions in clients' stores, the newest first."""
+
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from compactctl.commands.measuring.context_size import believed_reports
+from compactctl.commands.measuring.measure import MeasureOptions, measure
+from compactctl.commands.reading.transcript import parse
+from compactctl.errors import UsageError
+from compactctl.formats.format import Format
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.history.conversations import conversations_of
+from compactctl.model.transcript import Transcript
+from compactctl.sessions.reading.ends import WINDOW, last_lines
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
+from compactctl.sessions.session import HIDDEN, Entry, Session, Store
+from compactctl.store.places import Machine, editors
+from compactctl.tokens.models.lookup import resolve_model, window_holding
+
+_FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
+_LINE_FILES = (".jsonl", ".zst")
+# Long results of tools may fill the end of a file, before which there is an answer.
+_LONGER = 4 * WINDOW
+_CHARS_PER_TOKEN = 4.0
+# A larger report is not judged: for most sessions no more is read than the list reads anyway.
+_LARGEST_JUDGED = WINDOW // 2
+# What stands before the end of a file may explain a report that is too large, never a small one.
+_TOO_SMALL = ("below its contents", "does not grow", "no number")
+
+
+def least_size(session: Session) -> int | None:
+    """Return the tokens that a session holds at least, where its newest report is too small.
+
+    That is what is counted in the last lines of the file, at four characters a token, or the report
+    where that is more. None where the report may be true or is over 32,768, and for a document or
+    a database, whose end cannot be read alone.
+    """
+    path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
+    reported = session.details.context or 0
+    if chosen is None or path.suffix not in _LINE_FILES or reported > _LARGEST_JUDGED:
+        return None
+    try:
+        end = _end(path, chosen)
+    except (OSError, ValueError):
+        return None
+    counted = _least(end) if end.effective else None
+    return None if counted is None else max(counted, reported)
+
+
+def _end(path: Path, chosen: Format) -> Transcript:
+    """Read the end of a file back to where a usage is reported, but no further than needed."""
+    end = _last(path, WINDOW, chosen)
+    has_usage = any(message.usage for message in end.effective)
+    return end if has_usage else _last(path, _LONGER, chosen)
+
+
+def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
+    return parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
+
+
+def _least(end: Transcript) -> int | None:
+    conversation = max(conversations_of(end.effective), key=len)
+    measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
+    reports = believed_reports(conversation, measured)
+    doubt = reports.doubt
+    if doubt is None or doubt.reason not in _TOO_SMALL:
+        return None
+    if reports.requests and reports.requests[-1].first > doubt.index:
+        return None
+    return round(sum(map(measured.framed.visible, conversation)))
+
+
+CLIENT_RECORD = "recorded by the client"
+"""Where the sizes in a list of sessions come from."""
+SHORTEST = 8
+"""Characters of an id that are shown even where fewer would do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """A session, the beginning of its id that no other session has, and its context window.
+
+    ``window`` is the recorded one, else that of its model; None where the model is not known.
+    ``at_least`` is the size in tokens that it has at least, where its client recorded a smaller one
+    than can be true; None where that is believed.
+    """
+
+    session: Session
+    short_id: str
+    window: int | None
+    at_least: int | None = None
+
+    @property
+    def context(self) -> int | None:
+        """The tokens of the newest request and its answer, None where they are not known."""
+        return self.session.details.context if self.at_least is None else None
+
+    @property
+    def ratio(self) -> float | None:
+        """The share of the window that the newest request and its answer take, if it is known."""
+        return _share(self.context, self.window)
+
+    @property
+    def least_ratio(self) -> float | None:
+        """The share of the window that is taken at least, None where nothing is known of it."""
+        known = self.context if self.at_least is None else self.at_least
+        return _share(known, self.window)
+
+
+class ShortIds:
+    """The beginnings of ids that mean one session each."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._sorted: Sequence[str] = sorted({entry.id for entry in entries})
+
+    def row(self, session: Session) -> SessionRow:
+        """Return a row about a session."""
+        return SessionRow(
+            session=session,
+            short_id=self._short(session.entry.id),
+            window=_window(session),
+            at_least=least_size(session),
+        )
+
+    def _short(self, full: str) -> str:
+        at = bisect_left(self._sorted, full)
+        beside = [*self._sorted[max(0, at - 1) : at], *self._sorted[at + 1 : at + 2]]
+        needed = max((_shared(full, other) + 1 for other in beside), default=0)
+        return full[: max(SHORTEST, needed)]
+
+
+def _share(context: int | None, window: int | None) -> float | None:
+    return context / window if context is not None and window else None
+
+
+def _shared(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _window(session: Session) -> int | None:
+    """Return the window that holds what was answered, where anything is known of it."""
+    details = session.details
+    if details.window:
+        return details.window
+    model = resolve_model(details.model)
+    if not (model.known or model.inferred):
+        return None
+    if details.context is not None and details.context > model.window:
+        return window_holding(model, details.context)
+    return model.window
+
+
+_AGE = re.compile(r"(\d+)\s*([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+USUAL = 20
+"""How many sessions are listed unless another number is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """Which sessions to list; without anything the newest of a person are.
+
+    ``clients`` are names of stores, none for all. ``project`` is a folder that the session's
+    project is, or lies below. ``over`` is a share of the window; a session whose recorded size is
+    too small to be true may be over it. ``since`` is in seconds since the epoch. ``words`` must all
+    be in the title, the project or the client, or begin the id. ``hidden`` takes in what clients
+    themselves leave out of their lists. ``limit`` is how many are listed at most, 0 for all.
+    """
+
+    clients: tuple[str, ...] = ()
+    project: str | None = None
+    over: float | None = None
+    since: float | None = None
+    words: tuple[str, ...] = ()
+    hidden: bool = False
+    limit: int = USUAL
+
+    def may_match(self, entry: Entry) -> bool:
+        """Tell whether an entry may be wanted, before anything of it is read."""
+        if self.since is not None and entry.modified < self.since:
+            return False
+        if self.project is None:
+            return True
+        folder = Path(os.path.realpath(self.project))
+        return store_named(entry.client).may_be_below(entry, folder)
+
+    def matches(self, row: SessionRow) -> bool:
+        """Tell whether a session is wanted, by what was read of it."""
+        return (
+            self._may_be_over(row) and self._is_below(row.session) and self._is_named(row.session)
+        )
+
+    def _may_be_over(self, row: SessionRow) -> bool:
+        if self.over is None or row.at_least is not None:
+            return True
+        return row.ratio is not None and row.ratio > self.over
+
+    def _is_below(self, session: Session) -> bool:
+        if self.project is None:
+            return True
+        folder = os.path.realpath(self.project)
+        own = session.details.project
+        return bool(own) and (os.path.realpath(own) + os.sep).startswith(
+            folder.rstrip(os.sep) + os.sep
+        )
+
+    def _is_named(self, session: Session) -> bool:
+        text = f"{session.details.title}\n{session.details.project}\n{session.entry.client}"
+        found = text.casefold()
+        words = (word.casefold() for word in self.words)
+        return all(word in found or session.id.casefold().startswith(word) for word in words)
+
+
+def is_hidden(session: Session) -> bool:
+    """Tell whether a client leaves a session out of its own list."""
+    return session.details.kind in HIDDEN
+
+
+def is_of(session: Session, folder: Path) -> bool:
+    """Tell whether a session was begun in this very folder."""
+    own = session.details.project
+    return bool(own) and os.path.realpath(own) == os.path.realpath(folder)
+
+
+def parse_since(text: str, now: float) -> float:
+    """Return seconds since the epoch for an age such as 2d or 90m, or a date.
+
+    Raises UsageError for what is neither.
+    """
+    age = _AGE.fullmatch(text.strip().casefold())
+    if age is not None:
+        return now - int(age[1]) * _SECONDS[age[2]]
+    try:
+        date = datetime.fromisoformat(text.strip())
+        return (date if date.tzinfo else date.astimezone()).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(
+            f"{text!r} is neither an age (30m, 12h, 2d, 1w) nor a date (2026-01-31)"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsResult:
+    """The newest sessions that are wanted.
+
+    ``found`` is how many lie in the stores; ``hidden`` of those that were looked at were left out
+    as clients do, and ``unread`` older ones were not looked at. ``searched`` are the folders that
+    sessions would be in, where there is none; ``notes`` name what could not be read.
+    """
+
+    rows: tuple[SessionRow, ...]
+    home: str
+    now: float
+    found: int
+    hidden: int
+    unread: int
+    searched: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be read, and of how many sessions the recorded size is not believed."""
+        doubted = sum(row.at_least is not None for row in self.rows)
+        if not doubted:
+            return self.notes
+        sessions = "1 session holds" if doubted == 1 else f"{doubted:,} sessions hold"
+        doubt = (
+            f"{sessions} more than the usage recorded in the file; the size after ≥ is counted at"
+            " the end of the file, compactctl stats counts all of it"
+        )
+        return (*self.notes, doubt)
+
+
+def sessions(wanted: SessionFilter, machine: Machine, now: float) -> SessionsResult:
+    """List sessions; ``now`` is in seconds since the epoch.
+
+    Nothing in a store makes it fail; UsageError for an unknown client.
+    """
+    folders = Folders()
+    entries = newest_entries(machine, folders, _stores(wanted))
+    # The beginning of an id must mean one session when it is given to a command by itself.
+    everywhere = newest_entries(machine, Folders()) if wanted.clients else entries
+    in_question = [entry for entry in entries if wanted.may_match(entry)]
+    to_read = [e for e in in_question if wanted.hidden or e.known.kind not in HIDDEN]
+    rows: list[SessionRow] = []
+    short_ids, n_read, n_hidden = ShortIds(everywhere), 0, len(in_question) - len(to_read)
+    for session in sessions_of(to_read):
+        n_read += 1
+        row = short_ids.row(session)
+        if not wanted.matches(row):
+            continue
+        if is_hidden(session) and not wanted.hidden:
+            n_hidden += 1
+            continue
+        rows.append(row)
+        if len(rows) == wanted.limit:
+            break
+    return SessionsResult(
+        rows=tuple(rows),
+        home=str(machine.home),
+        now=now,
+        found=len(entries),
+        hidden=n_hidden,
+        unread=len(to_read) - n_read,
+        searched=() if entries else _places(folders.searched, machine),
+        notes=tuple(folders.notes),
+    )
+
+
+def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
+    """Return the folders that were searched; of editors only those of one that is there, if any."""
+    absent = [user for user in editors(machine) if not user.is_dir()]
+    places = dict.fromkeys(map(str, searched))
+    present = [each for each in places if not any(user in Path(each).parents for user in absent)]
+    return tuple(present or places)
+
+
+def _stores(wanted: SessionFilter) -> Sequence[Store]:
+    named = [store_named(name) for name in wanted.clients]
+    return [store for store in ALL_STORES if store in named or not named]

@@ -1,1 +1,0 @@
-"""Sessions in clients' stores: listed, and found by what people call them."""

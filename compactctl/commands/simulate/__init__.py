@@ -1,1 +1,0 @@
-"""Where triggers would have fired, and what would have been left."""
