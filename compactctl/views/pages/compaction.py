@@ -1,7 +1,6 @@
 """``compact`` as a page: before and after, and the fate of every message."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from pathlib import PurePath
 
@@ -26,72 +25,41 @@ _LINES = 2
 _BEGINNING = 90
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FateStrip:
-    """The messages in a row, before above after, and which one each column leads to."""
-
-    before: Chart
-    after: Chart
-    targets: tuple[str, ...]
-    shared: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FateRow:
-    """A message, what became of it and why; ``now`` is what it says since it was rewritten."""
-
-    anchor: str
-    line: int
-    role: str
-    says: str
-    fate: MessageFate
-    why: str
-    tokens: int
-    tokens_after: int
-    text: str
-    now: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FateCount:
-    """How many messages have a fate, with their tokens before and after."""
-
-    fate: MessageFate
-    messages: int
-    before: int
-    after: int
-
-
 def listed_fates(compared: Comparison) -> list[int]:
     """Return the indices of the messages on a page: all, or the largest where there are many."""
     indices = range(len(compared.messages))
     if len(indices) <= MOST_MESSAGES:
         return list(indices)
-
-    def size(at: int) -> int:
-        row = compared.messages[at].explained
-        return max(row.tokens, row.tokens_after)
-
-    return sorted(nlargest(MOST_MESSAGES, indices, key=size))
+    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: fate_size(compared, at)))
 
 
-def fate_counts(compared: Comparison) -> list[FateCount]:
-    """Return how many messages have each fate that occurs."""
+def fate_size(compared: Comparison, index: int) -> int:
+    """Return the tokens of a message before or after, whichever are more."""
+    row = compared.messages[index].explained
+    return max(row.tokens, row.tokens_after)
+
+
+def fate_counts(compared: Comparison) -> list[dict[str, object]]:
+    """Return how many messages have each fate that occurs, and their tokens before and after."""
     rows = [each.explained for each in compared.messages]
-    counts = (
-        FateCount(
-            fate=fate,
-            messages=sum(row.fate == fate for row in rows),
-            before=sum(row.tokens for row in rows if row.fate == fate),
-            after=sum(row.tokens_after for row in rows if row.fate == fate),
-        )
+    counts: Iterator[dict[str, object]] = (
+        {
+            "fate": fate,
+            "messages": sum(row.fate == fate for row in rows),
+            "before": sum(row.tokens for row in rows if row.fate == fate),
+            "after": sum(row.tokens_after for row in rows if row.fate == fate),
+        }
         for fate in FATES
     )
-    return [count for count in counts if count.messages]
+    return [count for count in counts if count["messages"]]
 
 
-def fate_strip(compared: Comparison, listed: Sequence[int]) -> FateStrip | None:
-    """Return the listed messages as bars, several side by side as one; None without any."""
+def fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object] | None:
+    """Return the listed messages as bars, before and after; None without any.
+
+    Where there are too many, several that follow one another are one column. Each column leads to
+    the largest of its messages.
+    """
     if not listed:
         return None
     shared = -(-len(listed) // _MOST_COLUMNS)
@@ -102,15 +70,13 @@ def fate_strip(compared: Comparison, listed: Sequence[int]) -> FateStrip | None:
         _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
     ]
     top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
-    return FateStrip(
-        before=_chart("messages before", before, top),
-        after=_chart("messages after", after, top),
-        targets=tuple(
-            anchor_of(max(group, key=lambda at: max(rows[at].tokens, rows[at].tokens_after)))
-            for group in groups
-        ),
-        shared=shared,
-    )
+    largest = (max(group, key=lambda at: fate_size(compared, at)) for group in groups)
+    return {
+        "before": _chart("messages before", before, top),
+        "after": _chart("messages after", after, top),
+        "targets": list(map(anchor_of, largest)),
+        "shared": shared,
+    }
 
 
 def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
@@ -131,7 +97,7 @@ def _chart(label: str, columns: Sequence[Mapping[str, int]], top: float) -> Char
 
 def fate_rows(
     compared: Comparison, listed: Sequence[int], choice: PageChoice, names: PageNames
-) -> tuple[list[FateRow], int | None]:
+) -> tuple[list[dict[str, object]], int | None]:
     """Return the listed messages, and after how many characters their texts are cut, if any."""
     chosen = [compared.messages[at] for at in listed]
     rewritten = [each for each in chosen if each.explained.fate == "rewritten"]
@@ -153,42 +119,23 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
     now: str,
     choice: PageChoice,
     names: PageNames,
-) -> FateRow:
+) -> dict[str, object]:
+    """Return a message, what became of it and why, and what it says since it was rewritten."""
     told = each.explained
     by = f"by {told.stage}" if told.stage else ""
     reason = "" if choice.redact else names.line(told.reason)
-    return FateRow(
-        anchor=anchor_of(at),
-        line=told.line,
-        role=told.role,
-        says=one_line(text, _BEGINNING) or ", ".join(map(names.tool, told.tools)),
-        fate=told.fate,
-        why=": ".join(filter(None, (" ".join(filter(None, (told.fate, by))), reason))),
-        tokens=told.tokens,
-        tokens_after=told.tokens_after,
-        text=text,
-        now=now,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRow:
-    """What a stage did, and why it did that."""
-
-    name: str
-    outcome: str
-    before: int
-    after: int
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRow:
-    """Something that a summary lost or made up, and where it was said."""
-
-    kind: str
-    where: str
-    text: str
+    return {
+        "anchor": anchor_of(at),
+        "line": told.line,
+        "role": told.role,
+        "says": one_line(text, _BEGINNING) or ", ".join(map(names.tool, told.tools)),
+        "fate": told.fate,
+        "why": ": ".join(filter(None, (" ".join(filter(None, (told.fate, by))), reason))),
+        "tokens": told.tokens,
+        "tokens_after": told.tokens_after,
+        "text": text,
+        "now": now,
+    }
 
 
 def compact_page(result: CompactResult, choice: PageChoice) -> str:
@@ -214,7 +161,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "audited": len(result.audits),
             "lost": list(_lost(result, choice, names)),
             "rows": rows,
-            "most": max((max(row.tokens, row.tokens_after) for row in rows), default=1) or 1,
+            "most": max((fate_size(compared, at) for at in listed), default=1) or 1,
             "redacted": choice.redact,
             "class_of": class_of,
             "percent": percent,
@@ -271,20 +218,21 @@ def _kinds(counted: Mapping[Category, int], whole: int) -> dict[str, int]:
     return {**kinds, UNSEEN: max(0, whole - sum(kinds.values()))}
 
 
-def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> StageRow:
+def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> dict[str, object]:
+    """Return what a stage did, and why it did that."""
     outcome: str = record.outcome.replace("-", " ")
     if record.outcome == "applied":
         outcome = f"{record.hidden:,} hidden, {record.replaced:,} rewritten"
-    return StageRow(
-        name=record.name,
-        outcome=outcome,
-        before=record.tokens_before,
-        after=record.tokens_after,
-        detail="" if choice.redact else names.line(record.detail),
-    )
+    return {
+        "name": record.name,
+        "outcome": outcome,
+        "before": record.tokens_before,
+        "after": record.tokens_after,
+        "detail": "" if choice.redact else names.line(record.detail),
+    }
 
 
-def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[AuditRow]:
+def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[dict[str, str]]:
     """Yield what the audits found; redacted, what kind of thing it is and where it was said."""
 
     def said(text: str) -> str:
@@ -292,7 +240,7 @@ def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterat
 
     for each in result.audits:
         for loss in each.audit.lost:
-            yield AuditRow(kind=f"{loss.kind} lost", where=str(loss.spot), text=said(loss.text))
+            yield {"kind": f"{loss.kind} lost", "where": str(loss.spot), "text": said(loss.text)}
         for claim in each.audit.invented or ():
             where = f"line {claim.row} of the summary"
-            yield AuditRow(kind=f"{claim.kind} made up", where=where, text=said(claim.text))
+            yield {"kind": f"{claim.kind} made up", "where": where, "text": said(claim.text)}

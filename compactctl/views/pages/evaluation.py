@@ -1,7 +1,6 @@
 """``eval`` as a page: recall against the tokens that each policy keeps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.commands.lab.eval_session import CONTROL_POLICIES
@@ -14,16 +13,6 @@ from compactctl.views.results.evaluate import curves
 from compactctl.views.terminal.text import plural, share_text
 
 CAVEAT = "That words are still there is the most that a model can recall, not what it will."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatedRow:
-    """A session: how often it was cut, and recall of the first policy by share."""
-
-    name: str
-    project: str
-    cuts: int
-    recalls: tuple[str, ...]
 
 
 def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
@@ -123,15 +112,16 @@ def _has_interval(each: EvalFigures) -> bool:
 
 def _sessions(
     result: EvaluateResult, choice: PageChoice, names: PageNames, asked: list[float]
-) -> list[EvaluatedRow]:
+) -> list[dict[str, object]]:
+    """Return how often each session was cut, and recall of the first policy by share."""
     first = result.policies[0].name if result.policies else ""
     return [
-        EvaluatedRow(
-            name=names.file(session.path),
-            project="" if choice.redact else names.line(session.project),
-            cuts=session.cuts,
-            recalls=_recalls(result, session.path, first, asked),
-        )
+        {
+            "name": names.file(session.path),
+            "project": "" if choice.redact else names.line(session.project),
+            "cuts": session.cuts,
+            "recalls": _recalls(result, session.path, first, asked),
+        }
         for session in result.sessions
     ]
 

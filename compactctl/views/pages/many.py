@@ -1,14 +1,12 @@
 """``batch`` and ``report`` as a page: how large sessions are, which are the worst, what grows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import takewhile
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import ReportRow, report_row, table_values
 from compactctl.commands.batch.report import (
-    BaselineComparison,
     ReportResult,
     ReportSummary,
     RowGroup,
@@ -40,32 +38,13 @@ _HEADROOM = 1.14
 _OTHERS = "others"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectWeeks:
-    """Tokens by week, those of the largest projects each, and the same as rows of a table.
-
-    ``classes`` are those of the areas by their names; ``titles`` begin with the week, its files
-    and their median request.
-    """
-
-    chart: Chart
-    classes: Mapping[str, str]
-    first: str
-    last: str
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def class_of(self, name: str) -> str:
-        """Return the class of an area."""
-        return self.classes[name]
-
-
 def project_weeks(
     rows: Sequence[ReportRow], whole: Sequence[RowGroup], names: PageNames
-) -> ProjectWeeks | None:
-    """Return the weeks from the first to the last; None unless there are two.
+) -> dict[str, object] | None:
+    """Return the weeks from the first to the last, drawn and as rows; None unless there are two.
 
-    ``whole`` are the weeks of all projects together.
+    The largest projects have an area and a column each. ``whole`` are the weeks of all projects
+    together.
     """
     found = by_week(rows)
     weeks = _all_weeks(list(found))
@@ -78,24 +57,23 @@ def project_weeks(
     order = [*labels.values(), _OTHERS]
     order = [name for name in order if any(column.get(name) for column in columns)]
     top = _HEADROOM * max(sum(column.values()) for column in columns)
-    return ProjectWeeks(
-        chart=Chart(
+    classes = {name: "c-other" if name == _OTHERS else series(at) for at, name in enumerate(order)}
+    return {
+        "chart": Chart(
             label="tokens by week and project, also in the table below",
             columns=len(weeks),
             areas=tuple(areas(columns, order, top)),
             grid=grid(top, short_count),
         ),
-        classes={
-            name: "c-other" if name == _OTHERS else series(at) for at, name in enumerate(order)
-        },
-        first=weeks[0],
-        last=weeks[-1],
-        titles=("Week", "Files", "Median request", *order),
-        rows=tuple(
+        "class_of": classes.__getitem__,
+        "first": weeks[0],
+        "last": weeks[-1],
+        "titles": ("Week", "Files", "Median request", *order),
+        "rows": [
             _row(medians.get(week), week, column, order)
             for week, column in zip(weeks, columns, strict=True)
-        )[::-1],
-    )
+        ][::-1],
+    }
 
 
 def _row(
@@ -145,65 +123,25 @@ _ROWS = 20
 _FAILURES = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedRow:
-    """A file that failed, and why."""
-
-    name: str
-    code: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTable:
-    """Groups of files as rows, and how many there are beside those."""
-
-    title: str
-    noun: str
-    rows: tuple[tuple[str, ...], ...]
-    more: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesFound:
-    """What a page is made of, whichever command found it."""
-
-    rows: Sequence[ReportRow]
-    summary: ReportSummary
-    growth: BaselineComparison | None
-    tolerance: float
-
-
 def report_page(result: ReportResult, choice: PageChoice) -> str:
     """Return the page of a report of batches."""
-    return _page(
-        FilesFound(
-            rows=result.rows,
-            summary=result.summary,
-            growth=result.growth,
-            tolerance=result.tolerance,
-        ),
-        choice,
-    )
+    return _page(result, result.rows, result.summary, choice)
 
 
 def batch_page(result: BatchResult, choice: PageChoice) -> str:
     """Return the page of a batch."""
     rows = tuple(report_row(table_values(row)) for row in result.rows)
-    return _page(
-        FilesFound(
-            rows=rows,
-            summary=summarize(rows),
-            growth=result.growth,
-            tolerance=result.tolerance,
-        ),
-        choice,
-    )
+    return _page(result, rows, summarize(rows), choice)
 
 
-def _page(found: FilesFound, choice: PageChoice) -> str:
-    names, summary = PageNames(choice), found.summary
-    failed = [row for row in found.rows if row.status == "failed"]
+def _page(
+    result: BatchResult | ReportResult,
+    rows: Sequence[ReportRow],
+    summary: ReportSummary,
+    choice: PageChoice,
+) -> str:
+    names, growth = PageNames(choice), result.growth
+    failed = [row for row in rows if row.status == "failed"]
     return page_of(
         "many",
         {
@@ -220,8 +158,8 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
             "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",
             "percentiles": list(summary.percentiles.items()),
             "sizes": _sizes(summary),
-            "weeks": project_weeks(found.rows, summary.weeks, names),
-            "worst": _worst(found.rows, choice, names),
+            "weeks": project_weeks(rows, summary.weeks, names),
+            "worst": _worst(rows, choice, names),
             "lists": [
                 each
                 for each in (
@@ -230,11 +168,11 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
                 )
                 if each.rows
             ],
-            "groups": [each for each in _groups(summary, names) if each.rows],
+            "groups": [each for each in _groups(summary, names) if each["rows"]],
             "growth": None
-            if found.growth is None
-            else list(growth_lines(found.growth, found.tolerance, names.project)),
-            "is_grown": found.growth is not None and found.growth.fails,
+            if growth is None
+            else list(growth_lines(growth, result.tolerance, names.project)),
+            "is_grown": growth is not None and growth.fails,
             "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
             "more_failures": max(0, len(failed) - _FAILURES),
         },
@@ -322,18 +260,19 @@ def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList
     )
 
 
-def _groups(summary: ReportSummary, names: PageNames) -> Iterator[GroupTable]:
+def _groups(summary: ReportSummary, names: PageNames) -> Iterator[dict[str, object]]:
     yield _table("Projects", summary.projects[:_ROWS], len(summary.projects), names.project)
     yield _table("Models", summary.models[:_ROWS], len(summary.models), names.model)
 
 
 def _table(
     title: str, groups: Sequence[RowGroup], count: int, name: Callable[[str], str]
-) -> GroupTable:
-    return GroupTable(
-        title=title,
-        noun=title.removesuffix("s"),
-        rows=tuple(
+) -> dict[str, object]:
+    """Return groups of files as rows, and how many there are beside those."""
+    return {
+        "title": title,
+        "noun": title.removesuffix("s"),
+        "rows": [
             (
                 name(group.name),
                 f"{group.files:,}",
@@ -343,11 +282,11 @@ def _table(
                 share_text(group.tools),
             )
             for group in groups
-        ),
-        more=count - len(groups),
-    )
+        ],
+        "more": count - len(groups),
+    }
 
 
-def _failed(row: ReportRow, choice: PageChoice, names: PageNames) -> FailedRow:
+def _failed(row: ReportRow, choice: PageChoice, names: PageNames) -> dict[str, object]:
     why = "" if choice.redact else names.line(row.error)
-    return FailedRow(name=names.file(row.path), code=row.exit_code, why=why)
+    return {"name": names.file(row.path), "code": row.exit_code, "why": why}

@@ -1,13 +1,12 @@
 """What a session's next request holds, as lists on a page: categories, tools, files, messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.timeline import Timeline, TimelineFile, TimelineMessage
-from compactctl.views.pages.drawing import Bar, BarList, Piece, across, class_of, percent
+from compactctl.views.pages.drawing import Bar, BarList, across, class_of, percent
 from compactctl.views.pages.page import PageNames
 from compactctl.views.terminal.text import one_line, plural, share_text
 
@@ -16,31 +15,6 @@ _ROWS = 10
 _BEGINNING = 90
 # More are not put on a page, which a browser would have to lay out.
 MOST_MESSAGES = 4_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRow:
-    """The reads of a file along the session: where, in per cent, and whether shown again later."""
-
-    name: str
-    reads: tuple[tuple[float, bool, str], ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRow:
-    """A message on a page."""
-
-    anchor: str
-    place: str
-    role: str
-    says: str
-    name: str
-    tokens: int
-    width: float
-    sent_from: int | None
-    is_sent: bool
-    text: str
 
 
 def request_rows(result: StatsResult) -> dict[str, int]:
@@ -59,17 +33,18 @@ def _inferred(size: ContextSize) -> Iterator[tuple[str, int]]:
     yield "unexplained", size.unexplained
 
 
-def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[Piece]:
+def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[dict[str, object]]:
     """Return the rows as stretches of a bar that is ``whole`` tokens long, ``tokens`` of it full.
 
     What was counted too much is nothing that can be drawn; the others are shorter for it.
     """
     sizes = {name: size for name, size in rows.items() if size > 0}
     share = tokens / max(1, sum(sizes.values()))
-    pieces, at = [], 0.0
+    pieces: list[dict[str, object]] = []
+    at = 0.0
     for name, size in sizes.items():
         width = percent(size * share, whole)
-        pieces.append(Piece(name=name, at=round(at, 3), width=width, tokens=size))
+        pieces.append({"name": name, "at": round(at, 3), "width": width, "tokens": size})
         at += width
     return pieces
 
@@ -170,14 +145,15 @@ def _kind(each: TimelineMessage, names: PageNames) -> str:
     return ", ".join((each.message.role, *map(names.tool, each.tools)))
 
 
-def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[ReadRow], int]:
+def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, object]], int]:
     """Return the files that were read most often, and how many more were read twice or more."""
     again = [file for file in timeline.files if len(file.reads) > 1]
     again.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
     return [_read_row(file, timeline, names) for file in again[:_ROWS]], max(0, len(again) - _ROWS)
 
 
-def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> ReadRow:
+def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[str, object]:
+    """Return the reads along the session: where, in per cent, and whether shown again later."""
     covered = len(file.covered)
     note = f"{len(file.reads):,} reads" + (f", {covered:,} shown again later" if covered else "")
     count = max(1, len(timeline.rounds.rounds))
@@ -189,7 +165,7 @@ def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> ReadR
         )
         for at in file.reads
     )
-    return ReadRow(name=names.file(file.path), reads=reads, note=note)
+    return {"name": names.file(file.path), "reads": reads, "note": note}
 
 
 def place_of(timeline: Timeline, index: int) -> str:
@@ -215,22 +191,21 @@ def chosen_messages(timeline: Timeline) -> list[int]:
 
 def message_rows(
     timeline: Timeline, chosen: Iterable[int], texts: Iterable[str], names: PageNames
-) -> list[MessageRow]:
+) -> list[dict[str, object]]:
     """Return the messages with their texts."""
     most = max((each.tokens for each in timeline.messages), default=1)
     return [
-        MessageRow(
-            anchor=anchor_of(at),
-            place=place_of(timeline, at),
-            role=timeline.messages[at].message.role,
-            says=one_line(text, _BEGINNING)
+        {
+            "anchor": anchor_of(at),
+            "place": place_of(timeline, at),
+            "role": timeline.messages[at].message.role,
+            "says": one_line(text, _BEGINNING)
             or ", ".join(map(names.tool, timeline.messages[at].tools)),
-            name=class_of(timeline.messages[at].category),
-            tokens=timeline.messages[at].tokens,
-            width=percent(timeline.messages[at].tokens, most),
-            sent_from=timeline.messages[at].first_round,
-            is_sent=timeline.messages[at].is_sent,
-            text=text,
-        )
+            "name": class_of(timeline.messages[at].category),
+            "tokens": timeline.messages[at].tokens,
+            "width": percent(timeline.messages[at].tokens, most),
+            "is_sent": timeline.messages[at].is_sent,
+            "text": text,
+        }
         for at, text in zip(chosen, texts, strict=True)
     ]
