@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 from typing import Literal
 
 from compactctl.auditing.audit import Compaction
-from compactctl.auditing.audit import audit as judged
+from compactctl.auditing.audit import audit as audit_of
 from compactctl.auditing.finds import Audit, LossKind
 from compactctl.auditing.own_words import without_frame, without_own_words
 from compactctl.commands.client_sessions.places import (
@@ -30,6 +30,70 @@ from compactctl.model.transcript import Transcript
 from compactctl.summaries.extract.passages import Spot, spots_of
 from compactctl.tokens.meter import Meter
 
+OWN = "compactctl"
+# audited: everything could be looked up. sealed: the client keeps its summary encrypted, or keeps
+# none. gone: what it stands for is in no file that was found.
+AuditVerdict = Literal["audited", "sealed", "gone"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundCompaction:
+    """A compaction, in all conversations of a transcript at once, and who did it.
+
+    Attributes:
+        writer: ``compactctl``, or the format whose client compacted.
+        line: that of its summary or boundary, from 0.
+        compaction: what was sent before and after it, without a summary; its source is all that was
+            said before, sent or not.
+        restored: what the client sent again by itself after it, before the agent went on.
+        verdict: what can be looked up.
+        operation, stages: of a compaction by compactctl; the stages are those that changed
+            something.
+    """
+
+    writer: str
+    line: int
+    compaction: Compaction
+    restored: tuple[Message, ...] = ()
+    verdict: AuditVerdict = "audited"
+    operation: str | None = None
+    stages: tuple[str, ...] = ()
+
+    @property
+    def conversations(self) -> tuple[int, ...]:
+        """The numbers of the conversations in which anything changed."""
+        sent = {message.id: message for message in self.compaction.after}
+        changed = {
+            message.conversation
+            for message in self.compaction.before
+            if message.id not in sent or sent[message.id].parts != message.parts
+        }
+        return tuple(sorted(changed))
+
+    def spot(self, conversation: int) -> Spot:
+        """Return where the summary stands, or else the boundary."""
+        written = {message.id for message in self.written(conversation)}
+        after = self.compaction.after
+        spots = zip(after, spots_of(after), strict=True)
+        found = (spot for message, spot in spots if message.id in written)
+        return next(found, Spot(self.line + 1))
+
+    def written(self, conversation: int) -> tuple[Message, ...]:
+        """Return the summaries that were written for it."""
+        known = {message.id for message in self.compaction.before}
+        return tuple(
+            message
+            for message in self.compaction.after
+            if message.summary and message.id not in known and message.conversation == conversation
+        )
+
+
+def text_of(messages: tuple[Message, ...]) -> str:
+    """Return the texts of messages, one below the other."""
+    parts = (part for message in messages for part in message.parts)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
 AuditGate = Literal[
     "lost-rules",
     "lost-tasks",
@@ -51,10 +115,6 @@ _LOSS_GATES: Mapping[AuditGate, LossKind] = {
     "lost-reads": "read",
 }
 
-# audited: everything could be looked up. sealed: the client keeps its summary encrypted, or keeps
-# none. gone: what it stands for is in no file that was found.
-AuditVerdict = Literal["audited", "sealed", "gone"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
@@ -68,58 +128,54 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedCompaction:
-    """One compaction and what became of what was known.
+    """What a compaction was to one conversation, and what became of what was known.
 
     Attributes:
-        writer: ``compactctl`` or the name of the format whose client compacted.
-        spot: where its summary or boundary stands, in the state that it led to.
-        operation: the id of a compaction by compactctl, None for others and where it is not known.
-        stages: the stages that changed something, of a compaction by compactctl.
         conversation: its number, from 1.
         tokens_before, tokens_after: of the effective history.
         summary_tokens: of the text that was written for it.
         restored_tokens: of what the client sent again by itself, before the agent went on.
-        verdict: what could be looked up.
         audit: what was found; None unless something could be.
     """
 
-    writer: str
-    spot: Spot
-    operation: str | None = None
-    stages: tuple[str, ...] = ()
-    conversation: int = 1
-    tokens_before: int = 0
-    tokens_after: int = 0
-    summary_tokens: int = 0
-    restored_tokens: int = 0
-    verdict: AuditVerdict = "audited"
-    audit: Audit | None = None
+    found: FoundCompaction
+    conversation: int
+    tokens_before: int
+    tokens_after: int
+    summary_tokens: int
+    restored_tokens: int
+    audit: Audit | None
+
+    @property
+    def spot(self) -> Spot:
+        """Where its summary or boundary stands, in the state that it led to."""
+        return self.found.spot(self.conversation - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResult:
-    """The compactions of a transcript, oldest first; the rest is as it was asked for."""
+    """The compactions of a transcript, oldest first."""
 
-    path: str
+    options: AuditOptions
     format: str
     measure: Measure
     compactions: tuple[AuditedCompaction, ...]
-    fail_on: tuple[AuditGate, ...] = ()
-    top: int = 5
     warnings: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[AuditGate, ...]:
         """The gates that found something, in the order they were asked for."""
         return tuple(
-            gate for gate in self.fail_on if any(_finds(gate, each) for each in self.compactions)
+            gate
+            for gate in self.options.fail_on
+            if any(_finds(gate, compaction) for compaction in self.compactions)
         )
 
 
 def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
     audit = compaction.audit
     if gate == "unaudited":
-        return compaction.verdict != "audited"
+        return compaction.found.verdict != "audited"
     if audit is None:
         return False
     if gate == "invented":
@@ -127,71 +183,6 @@ def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
     if gate == "reread":
         return bool(audit.rereads)
     return bool(audit.lost_of(_LOSS_GATES[gate]))
-
-
-OWN = "compactctl"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundCompaction:
-    """What was sent before and after a compaction, and what is known of it.
-
-    Attributes:
-        writer: ``compactctl``, or the format whose client compacted.
-        line: that of its summary or boundary, from 0.
-        before, after: what was sent before it and after it.
-        restored: what the client sent again by itself after it, before the agent went on.
-        later: what followed, up to the next compaction.
-        source: all that was said before it, sent or not.
-        aside: texts that the file holds beside messages, where the client may have its facts from.
-        verdict: what can be looked up.
-        operation, stages: of a compaction by compactctl.
-    """
-
-    writer: str
-    line: int
-    before: tuple[Message, ...]
-    after: tuple[Message, ...]
-    restored: tuple[Message, ...] = ()
-    later: tuple[Message, ...] = ()
-    source: tuple[Message, ...] = ()
-    aside: str = ""
-    verdict: AuditVerdict = "audited"
-    operation: str | None = None
-    stages: tuple[str, ...] = ()
-
-    @property
-    def conversations(self) -> tuple[int, ...]:
-        """The numbers of the conversations in which anything changed."""
-        sent = {message.id: message for message in self.after}
-        changed = {
-            message.conversation
-            for message in self.before
-            if message.id not in sent or sent[message.id].parts != message.parts
-        }
-        return tuple(sorted(changed))
-
-    def spot(self, conversation: int) -> Spot:
-        """Return where the summary stands, or else the boundary."""
-        written = {message.id for message in self.written(conversation)}
-        spots = zip(self.after, spots_of(self.after), strict=True)
-        found = (spot for message, spot in spots if message.id in written)
-        return next(found, Spot(self.line + 1))
-
-    def written(self, conversation: int) -> tuple[Message, ...]:
-        """Return the summaries that were written for it."""
-        known = {message.id for message in self.before}
-        return tuple(
-            message
-            for message in self.after
-            if message.summary and message.id not in known and message.conversation == conversation
-        )
-
-
-def text_of(messages: tuple[Message, ...]) -> str:
-    """Return the texts of messages, one below the other."""
-    parts = (part for message in messages for part in message.parts)
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
@@ -203,9 +194,9 @@ def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
     found = moments(state.transcript, start)
     places = [place_after(state.transcript, moment) for moment in found]
     for moment, (place, end) in zip(found, pairwise([*places, len(messages)]), strict=True):
-        compaction = _found_compaction(state, moment, messages[place:end])
-        if compaction.before != compaction.after:
-            yield compaction
+        result = _found_compaction(state, moment, messages[place:end])
+        if result.compaction.before != result.compaction.after:
+            yield result
 
 
 def _found_compaction(
@@ -222,12 +213,15 @@ def _found_compaction(
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        before=sent(before),
-        after=sent(after),
+        compaction=Compaction(
+            before=sent(before),
+            after=sent(after),
+            summary=None,
+            source=before.messages,
+            aside="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
+            later=tuple(said[answer:]),
+        ),
         restored=tuple(restored),
-        later=tuple(said[answer:]),
-        source=before.messages,
-        aside="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
         verdict=_verdict(before, after),
     )
 
@@ -251,9 +245,12 @@ def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        before=tuple(m for m in messages if m.id in shown),
-        after=left,
-        source=hidden,
+        compaction=Compaction(
+            before=tuple(m for m in messages if m.id in shown),
+            after=left,
+            summary=None,
+            source=hidden,
+        ),
     )
 
 
@@ -292,10 +289,13 @@ def by_compactctl(
     return FoundCompaction(
         writer=OWN,
         line=min(written, default=0),
-        before=sent(before),
-        after=sent(outcome),
-        later=tuple(later),
-        source=tuple({message.id: message for message in said}.values()),
+        compaction=Compaction(
+            before=sent(before),
+            after=sent(outcome),
+            summary=None,
+            source=tuple({message.id: message for message in said}.values()),
+            later=tuple(later),
+        ),
         operation=step.id,
         stages=_stages(step),
     )
@@ -319,7 +319,7 @@ def audit(options: AuditOptions) -> AuditResult:
     found = tuple(_found(tuple(states(loaded, history))))
     cwd = loaded.transcript.cwd
     return AuditResult(
-        path=options.input.path,
+        options=options,
         format=loaded.format.name,
         measure=measured.forgetting(),
         compactions=tuple(
@@ -327,8 +327,6 @@ def audit(options: AuditOptions) -> AuditResult:
             for each in found
             for conversation in each.conversations or (0,)
         ),
-        fail_on=options.fail_on,
-        top=options.top,
         warnings=(*loaded.transcript.warnings, *history.warnings),
     )
 
@@ -347,38 +345,31 @@ def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
 def _audited(
     found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
 ) -> AuditedCompaction:
+    told = found.compaction
     before, after, restored, later = (
         _within(messages, conversation)
-        for messages in (found.before, found.after, found.restored, found.later)
+        for messages in (told.before, told.after, found.restored, told.later)
     )
-    written = found.written(conversation)
-    summary = text_of(written)
-    result = AuditedCompaction(
-        writer=found.writer,
-        spot=found.spot(conversation),
-        operation=found.operation,
-        stages=found.stages,
+    summary = text_of(found.written(conversation))
+    is_own = found.writer == OWN
+    claims = without_own_words(summary) if is_own else without_frame(summary)
+    judged = replace(
+        told,
+        before=before,
+        after=(*after, *restored),
+        summary=None if found.verdict == "sealed" else claims,
+        later=later,
+        cwd=cwd,
+    )
+    return AuditedCompaction(
+        found=found,
         conversation=conversation + 1,
         tokens_before=meter.total(before),
         tokens_after=meter.total(after),
         summary_tokens=meter.text(summary),
         restored_tokens=meter.total(restored),
-        verdict=found.verdict,
+        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
     )
-    if found.verdict == "gone":
-        return result
-    is_own = found.writer == OWN
-    claims = without_own_words(summary) if is_own else without_frame(summary)
-    compaction = Compaction(
-        before=before,
-        after=(*after, *restored),
-        summary=None if found.verdict == "sealed" else claims,
-        source=found.source,
-        aside=found.aside,
-        later=later,
-        cwd=cwd,
-    )
-    return replace(result, audit=judged(compaction, meter.text_once))
 
 
 def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:

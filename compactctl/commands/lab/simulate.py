@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from random import Random
 
-from compactctl.commands.lab.simulated_session import SessionSimulator, SimulatedSession, moments
+from compactctl.commands.lab.simulated_session import (
+    SessionSimulator,
+    SimulatedSession,
+    requests_of,
+)
 from compactctl.commands.measuring.context_size import unseen_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
 from compactctl.commands.measuring.next_request import (
@@ -42,23 +46,25 @@ class SimulateOptions:
 class SimulateResult:
     """What became of the transcript's largest conversation, without compaction and per profile.
 
-    ``requests`` are those without compaction, the next one last; ``named`` tells whether profiles
-    were asked for by name; ``unusable`` says of others why they could not be simulated.
+    ``requests`` are those without compaction, the next one last; ``unusable`` says of profiles that
+    nobody named why they could not be simulated.
     """
 
-    path: str
+    options: SimulateOptions
     transcript: Transcript
     measure: Measure
     conversations: int
     turns: int
     unseen: int
-    peak: int
     requests: tuple[SentRequest, ...]
     replays: tuple[SimulatedSession, ...]
-    prices: Prices | None = None
-    named: bool = False
     unusable: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def peak(self) -> int:
+        """The tokens of the largest request, without compaction."""
+        return max(request.tokens for request in self.requests)
 
     @property
     def sent(self) -> int:
@@ -67,9 +73,8 @@ class SimulateResult:
 
     def cost(self, requests: Sequence[SentRequest]) -> InputCost | None:
         """Return what the input of requests costs; None where no price is known or asked for."""
-        if self.prices is None:
-            return None
-        return input_cost(requests, self.prices, self.measure.model.name)
+        prices = self.options.prices
+        return None if prices is None else input_cost(requests, prices, self.measure.model.name)
 
 
 def simulate(options: SimulateOptions) -> SimulateResult:
@@ -94,17 +99,14 @@ def simulate(options: SimulateOptions) -> SimulateResult:
 
     replays, unusable = _tried(replayed, options.profiles)
     return SimulateResult(
-        path=options.input.path,
+        options=options,
         transcript=transcript,
         measure=measured,
         conversations=len(conversations),
         turns=sum(message.starts_turn for message in conversation),
         unseen=size.unseen,
-        peak=max(sizes),
         requests=tuple(SentRequest(size, held) for held, size in pairwise([0, *sizes])),
-        prices=options.prices,
         replays=replays,
-        named=bool(options.profiles),
         unusable=unusable,
         warnings=(
             *transcript.warnings,
@@ -137,5 +139,5 @@ def default_profiles() -> tuple[Profile, ...]:
 
 def _sizes(conversation: Sequence[Message], request: NextRequest) -> list[int]:
     """Return the tokens of every request when nothing is ever compacted."""
-    added = (request.weights.total(moment.new) for moment in moments(conversation))
+    added = (request.weights.total(each.new) for each in requests_of(conversation))
     return [request.fixed + round(tokens) for tokens in accumulate(added)]

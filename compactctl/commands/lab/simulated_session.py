@@ -16,8 +16,8 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
 from compactctl.profiles.profile import Background, Profile
-from compactctl.tokens.fit import Base
-from compactctl.tokens.trigger import Situation
+from compactctl.tokens.fit import Limits
+from compactctl.tokens.trigger import Situation, Trigger
 
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
 # Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
@@ -25,23 +25,36 @@ CompactionKind = Literal["foreground", "background", "reactive", "manual"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedRequest:
+    """A request: what came since the one before, and where it stands.
+
+    ``turn`` and ``step`` count those that had begun, the request itself included. ``warm`` tells
+    that a tool call was answered in this turn; ``line`` is that of the answer, from 0, and None for
+    the next request.
+    """
+
+    new: tuple[Message, ...]
+    turn: int
+    step: int
+    line: int | None
+    warm: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedCompaction:
     """One compaction that would have run.
 
     Attributes:
-        turn, step: how many had begun, the request itself included.
-        line: the record that the request was answered with, from 0; None for the next request.
+        request: the one that it ran before.
         path: what set it off.
         why: the condition that held.
-        tokens_before, tokens_after: the request before and after it.
+        tokens_before, tokens_after: the size of the request.
         fits: whether the request was then within the available input, or the window where the
             trigger refers to that or to the client.
         stages: those that were used, by name.
     """
 
-    turn: int
-    step: int
-    line: int | None
+    request: SimulatedRequest
     path: CompactionKind
     why: str
     tokens_before: int
@@ -55,29 +68,31 @@ class SimulatedSession:
     """A conversation with one profile.
 
     Attributes:
-        profile: its name.
-        trigger: when it compacts, in words.
-        available: tokens free for input by the profile's rule.
-        base, base_tokens: what its trigger refers to, and how much that is.
+        trigger: when it compacts.
+        limits: what is free for input by the profile's rule, and what its trigger refers to.
         firings: the compactions that changed something.
         idle: how often the trigger fired and nothing could be done.
-        peak: the largest request, in tokens.
-        final: the next request.
         requests: all of them, the next one last.
         over: requests that did not fit even so.
     """
 
-    profile: str
-    trigger: str
-    available: int
-    base: Base
-    base_tokens: int
+    profile: Profile
+    trigger: Trigger
+    limits: Limits
     firings: tuple[SimulatedCompaction, ...]
     idle: int
-    peak: int
-    final: int
     requests: tuple[SentRequest, ...]
     over: int
+
+    @property
+    def peak(self) -> int:
+        """The tokens of the largest request."""
+        return max(request.tokens for request in self.requests)
+
+    @property
+    def final(self) -> int:
+        """The tokens of the next request."""
+        return self.requests[-1].tokens
 
     @property
     def sent(self) -> int:
@@ -136,47 +151,45 @@ class SessionSimulator:
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
-        life = _SessionState()
+        state = _SessionState()
         firings: list[SimulatedCompaction] = []
         requests: list[SentRequest] = []
         sent: tuple[Message, ...] = ()
         idle = 0
-        for moment in moments(messages):
-            self._grow(life, moment.new)
-            before = self._situation(life)
-            path, why = self._fired(before, moment)
-            if why and life.tokens >= life.idle_below:
-                if self._compact(life, self._reactive if path == "reactive" else self._plan):
-                    firings.append(self._firing(moment, path, why, before, life))
+        for request in requests_of(messages):
+            self._grow(state, request.new)
+            before = self._situation(state)
+            path, why = self._fired(before, request)
+            if why and state.tokens >= state.idle_below:
+                if self._compact(state, self._reactive if path == "reactive" else self._plan):
+                    firings.append(self._firing(request, path, why, before, state))
                 else:
                     idle += 1
                     patience = max(1, int(self._limit * _PATIENCE))
-                    life.idle_below = life.tokens + patience
+                    state.idle_below = state.tokens + patience
             held = requests[-1].tokens if requests else 0
-            if life.messages[: len(sent)] != sent:
-                held = self.request.tokens(sent[: same_front(sent, life.messages)])
-            requests.append(SentRequest(tokens=self._situation(life).tokens, held=held))
-            sent = life.messages
+            if state.messages[: len(sent)] != sent:
+                held = self.request.tokens(sent[: same_front(sent, state.messages)])
+            requests.append(SentRequest(tokens=self._situation(state).tokens, held=held))
+            sent = state.messages
         return self._replayed(firings, requests, idle)
 
-    def _grow(self, life: _SessionState, new: Sequence[Message]) -> None:
-        life.messages = (*life.messages, *new)
-        life.tokens += self.measured.meter.total(new)
-        life.weight += self.request.weights.total(new)
-        life.turns += sum(message.starts_turn for message in new)
+    def _grow(self, state: _SessionState, new: Sequence[Message]) -> None:
+        state.messages = (*state.messages, *new)
+        state.tokens += self.measured.meter.total(new)
+        state.weight += self.request.weights.total(new)
+        state.turns += sum(message.starts_turn for message in new)
 
-    def _situation(self, life: _SessionState) -> Situation:
+    def _situation(self, state: _SessionState) -> Situation:
         return Situation(
-            tokens=self.request.fixed + round(life.weight),
+            tokens=self.request.fixed + round(state.weight),
             available=self._limit,
-            turns=life.turns,
-            messages=len(life.messages),
+            turns=state.turns,
+            messages=len(state.messages),
             window=self.measured.budget.window,
         )
 
-    def _fired(
-        self, situation: Situation, moment: "SimulatedRequest"
-    ) -> tuple[CompactionKind, str]:
+    def _fired(self, situation: Situation, request: SimulatedRequest) -> tuple[CompactionKind, str]:
         if not self._due.conditions:
             return "manual", ""
         if situation.tokens > self._most:
@@ -184,7 +197,7 @@ class SessionSimulator:
         background = self.profile.background
         if background is None:
             return "foreground", self._due.fired(situation)
-        limit = self._threshold(background, warm=moment.warm)
+        limit = self._threshold(background, warm=request.warm)
         is_over = situation.tokens >= limit * situation.available
         return "background", f"ratio >= {limit:.2f}" if is_over else ""
 
@@ -194,79 +207,58 @@ class SessionSimulator:
         share = 0.5 if self._random is None else self._random.random()
         return background.warm + background.jitter * share
 
-    def _compact(self, life: _SessionState, plan: Plan) -> bool:
+    def _compact(self, state: _SessionState, plan: Plan) -> bool:
         """Run the stages; tell whether they changed anything."""
-        messages = life.messages
+        messages = state.messages
         room = room_for(plan, messages, self.request)
         view = replace(
             view_of(messages, self.transcript, self.measured, self._protect, room),
-            originals=life.originals,
+            originals=state.originals,
         )
         result = run(view, plan.steps, self.measured.meter)
-        life.ran = tuple(each.name for each in result.stages if each.outcome == "applied")
-        life.originals = result.view.originals
+        state.ran = tuple(each.name for each in result.stages if each.outcome == "applied")
+        state.originals = result.view.originals
         if result.edits:
-            life.messages, life.tokens, life.weight, life.turns = (), 0, 0.0, 0
-            self._grow(life, result.view.messages)
-            life.idle_below = 0
+            state.messages, state.tokens, state.weight, state.turns = (), 0, 0.0, 0
+            self._grow(state, result.view.messages)
+            state.idle_below = 0
         return bool(result.edits)
 
     def _firing(
         self,
-        moment: "SimulatedRequest",
+        request: SimulatedRequest,
         path: CompactionKind,
         why: str,
         before: Situation,
-        life: _SessionState,
+        state: _SessionState,
     ) -> SimulatedCompaction:
-        after = self._situation(life)
+        after = self._situation(state)
         return SimulatedCompaction(
-            turn=moment.turn,
-            step=moment.step,
-            line=moment.line,
+            request=request,
             path=path,
             why=why,
             tokens_before=before.tokens,
             tokens_after=after.tokens,
             fits=after.tokens <= self._most,
-            stages=life.ran,
+            stages=state.ran,
         )
 
     def _replayed(
         self, firings: Sequence[SimulatedCompaction], requests: Sequence[SentRequest], idle: int
     ) -> SimulatedSession:
-        sizes = [request.tokens for request in requests]
         return SimulatedSession(
-            profile=self.profile.name,
-            trigger=str(self._due),
-            available=self.measured.budget.available,
-            base=self.measured.limits.base,
-            base_tokens=self._limit,
+            profile=self.profile,
+            trigger=self._due,
+            limits=self.measured.limits,
             firings=tuple(firings),
             idle=idle,
-            peak=max(sizes),
-            final=sizes[-1],
             requests=tuple(requests),
-            over=sum(size > self._most for size in sizes),
+            over=sum(request.tokens > self._most for request in requests),
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedRequest:
-    """The moment before a request: what came since the one before, and where it is.
-
-    ``warm`` tells that a tool call was answered in this turn; ``line`` is that of the answer.
-    """
-
-    new: tuple[Message, ...]
-    turn: int
-    step: int
-    line: int | None
-    warm: bool
-
-
-def moments(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
-    """Yield the moments before each request of a conversation, the next one last."""
+def requests_of(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
+    """Yield the requests of a conversation, the next one last."""
     starts = [step[0] for step in steps(messages)]
     begun = turn_starts(messages)
     seen = 0

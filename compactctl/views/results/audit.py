@@ -34,17 +34,16 @@ _TEXT_WIDTH = 400
 
 def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per compaction, then what was found in each."""
+    name = path_name(result.options.input.path)
     if not result.compactions:
-        yield f"{path_name(result.path)}: no compaction in it"
+        yield f"{name}: no compaction in it"
         return
-    yield Accent(
-        f"{path_name(result.path)}: {plural(len(result.compactions), 'compaction')}", "bold"
-    )
+    yield Accent(f"{name}: {plural(len(result.compactions), 'compaction')}", "bold")
     yield f"counted with {counter_text(result.measure)}"
     yield ""
     yield from _overview(result.compactions)
     for count, compaction in enumerate(result.compactions, 1):
-        yield from _details(count, compaction, result.top)
+        yield from _details(count, compaction, result.options.top)
     yield ""
     yield NOTE
 
@@ -79,7 +78,7 @@ def _row(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
     audit = compaction.audit
     start = (
         str(count),
-        compaction.writer,
+        compaction.found.writer,
         _ref(compaction.spot),
         f"{compaction.tokens_before:,}",
         f"{compaction.tokens_after:,}",
@@ -99,10 +98,10 @@ def _share(audit: Audit, kind: LossKind) -> str:
 
 
 def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[ScreenItem]:
-    audit = compaction.audit
-    stages = f" ({', '.join(compaction.stages)})" if compaction.stages else ""
+    audit, found = compaction.audit, compaction.found
+    stages = f" ({', '.join(found.stages)})" if found.stages else ""
     yield ""
-    yield Accent(f"{count}  {compaction.writer}{stages} at {_ref(compaction.spot)}", "bold")
+    yield Accent(f"{count}  {found.writer}{stages} at {_ref(compaction.spot)}", "bold")
     yield Facts(tuple(_facts(compaction)))
     if audit is None:
         return
@@ -112,8 +111,9 @@ def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[Sc
 
 
 def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
-    if compaction.verdict != "audited":
-        yield Fact("verdict", _VERDICTS[compaction.verdict], "yellow")
+    verdict = compaction.found.verdict
+    if verdict != "audited":
+        yield Fact("verdict", _VERDICTS[verdict], "yellow")
     before, after = f"{compaction.tokens_before:,}", f"{compaction.tokens_after:,}"
     summary = f", {compaction.summary_tokens:,} of them its summary"
     written = summary if compaction.summary_tokens else ""
@@ -205,25 +205,36 @@ KINDS: Mapping[LossKind, str] = {
     "read": "reads",
 }
 """The names of the lists that losses stand in."""
+_TOKENS = (
+    "conversation",
+    "tokens_before",
+    "tokens_after",
+    "summary_tokens",
+    "restored_tokens",
+)
 
 
 def audit_document(result: AuditResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.audit/1",
-        "path": result.path,
+        "path": result.options.input.path,
         "format": result.format,
         **measure_fields(result.measure),
-        **record(result, only=("fail_on", "failed", "compactions", "warnings")),
+        **record(result.options, only=("fail_on",)),
+        **record(result, only=("failed", "compactions", "warnings")),
     }
 
 
 @encoded.register
 def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
     return {
-        "writer": compaction.writer,
+        "writer": compaction.found.writer,
         **encoded(compaction.spot),
-        **record(compaction, without=("writer", "spot")),
+        **record(compaction.found, only=("operation", "stages")),
+        **record(compaction, only=_TOKENS),
+        "verdict": compaction.found.verdict,
+        "audit": encoded(compaction.audit),
     }
 
 

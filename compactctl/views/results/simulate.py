@@ -19,7 +19,7 @@ _LINE_WIDTH = 24
 
 def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per profile, and where these were named a row per compaction."""
-    yield Accent(path_name(result.path), "bold")
+    yield Accent(path_name(result.options.input.path), "bold")
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(_facts(result)))
     yield ""
@@ -33,13 +33,13 @@ def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
         text("Size of each request", spare=4),
     )
     rows = [_cells(each, result.peak) for each in result.replays]
-    if result.prices:
+    if result.options.prices:
         columns += (number("Input $"), number("Uncached $"))
         rows = [
             (*row, *_costs(result, each)) for row, each in zip(rows, result.replays, strict=True)
         ]
     yield table(columns, rows)
-    if result.named:
+    if result.options.profiles:
         for each in result.replays:
             yield from _firings(each)
 
@@ -58,7 +58,7 @@ def _facts(result: SimulateResult) -> Iterator[Fact]:
     yield Fact("window", tokens_text(result.measure.budget.window))
     yield Fact("largest request", f"{tokens_text(result.peak)} without compaction")
     yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
-    if result.prices:
+    if result.options.prices:
         yield Fact("input", _without_compaction(result))
 
 
@@ -83,7 +83,7 @@ def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str
 
 def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
     return (
-        one_line(replayed.profile),
+        one_line(replayed.profile.name),
         _times(replayed),
         f"{replayed.peak:,}",
         f"{replayed.final:,}",
@@ -103,7 +103,7 @@ def _times(replayed: SimulatedSession) -> str:
 
 def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
     yield ""
-    yield Accent(f"{one_line(replayed.profile)}: {replayed.trigger}", "bold")
+    yield Accent(f"{one_line(replayed.profile.name)}: {replayed.trigger}", "bold")
     if not replayed.firings:
         yield "never compacted"
         return
@@ -121,9 +121,9 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
         columns,
         [
             (
-                f"{each.turn:,}",
-                f"{each.step:,}",
-                "" if each.line is None else f"{each.line + 1:,}",
+                f"{each.request.turn:,}",
+                f"{each.request.step:,}",
+                "" if each.request.line is None else f"{each.request.line + 1:,}",
                 each.path,
                 f"{each.tokens_before:,}",
                 f"{each.tokens_after:,}",
@@ -139,7 +139,7 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.simulate/1",
-        "path": result.path,
+        "path": result.options.input.path,
         "format": result.transcript.format,
         **measure_fields(result.measure),
         "conversationCount": result.conversations,
@@ -158,11 +158,11 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
 
 def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
     return {
-        "profile": replayed.profile,
-        "trigger": replayed.trigger,
-        "availableInputTokens": replayed.available,
-        "base": replayed.base,
-        "baseTokens": replayed.base_tokens,
+        "profile": replayed.profile.name,
+        "trigger": str(replayed.trigger),
+        "availableInputTokens": replayed.limits.budget.available,
+        "base": replayed.limits.base,
+        "baseTokens": replayed.limits.base_tokens,
         "peakTokens": replayed.peak,
         "finalTokens": replayed.final,
         "sentTokens": replayed.sent,
@@ -182,5 +182,9 @@ def _cost(cost: InputCost | None) -> dict[str, Any]:
 
 @encoded.register
 def _firing(firing: SimulatedCompaction) -> dict[str, Any]:
-    line = None if firing.line is None else firing.line + 1
-    return {**record(firing), "line": line}
+    request = firing.request
+    return {
+        **record(request, only=("turn", "step")),
+        "line": None if request.line is None else request.line + 1,
+        **record(firing, without=("request",)),
+    }
