@@ -1,6 +1,5 @@
 """``compactctl view``."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +9,8 @@ from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.inspect.view import Detail, Search, What, search, view
+from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewScope, view
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show what the model sees, and what is hidden.
@@ -83,7 +83,7 @@ finds what a compaction took away.
 def view_command(
     path: str,
     *,
-    what: What | None,
+    what: ViewScope | None,
     patterns: tuple[str, ...],
     limit: int | None,
     page: int,
@@ -95,9 +95,16 @@ def view_command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl view``."""
+    detail: TextDetail = "raw" if jsonl else "full" if full else "short"
+    options = ViewOptions(
+        input=InputOptions(path=path, format=format_name, limits=limits),
+        what=what or "effective",
+        archive=archive,
+        patterns=patterns,
+        limit=limit,
+        page=page,
+        detail=detail,
+    )
     with working("reading", path, shown_as):
-        result = view(path, what or "effective", format_name, limits, archive)
-        if patterns or limit is not None or page > 1:
-            result = search(result, Search(patterns=patterns, limit=limit, page=page))
-    detail: Detail = "raw" if jsonl else "full" if full else "short"
-    emit(replace(result, detail=detail), shown_as)
+        result = view(options)
+    emit(result, shown_as)

@@ -14,7 +14,7 @@ from unit.commands.conversations import FAST, said, saved
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.view import Search, search, view
+from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
@@ -419,11 +419,13 @@ def test_what_a_session_archives_can_still_be_found(tmp_path: Path) -> None:
     assert [text for text in said(path) if text.startswith("msg")] == [
         f"msg-{number} {'x' * 90}" for number in (3, 4)
     ]
-    assert len(view(str(path), "archived").messages) == 3
-    everything = view(str(path), "all").messages
+    assert len(view(ViewOptions(input=InputOptions(path=str(path)), what="archived")).messages) == 3
+    everything = view(ViewOptions(input=InputOptions(path=str(path)), what="all")).messages
     assert sum(not viewed.message.synthetic for viewed in everything) == 5
-    (found,) = search(view(str(path), "archived"), Search(patterns=("msg-1",))).messages
-    assert found.hidden_by is not None
+    (found,) = view(
+        ViewOptions(input=InputOptions(path=str(path)), what="archived", patterns=("msg-1",))
+    ).messages
+    assert found.hidden is not None
 
 
 def test_a_session_is_compacted_once(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from properties.halves import parted
 from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read
 from properties.plans import PLANS, Plan
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.inspect.view import view
+from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions, load, parse, split
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -137,7 +138,9 @@ class Life(RuleBasedStateMachine):
         try:
             rewind(
                 RewindOptions(
-                    input=InputOptions(path=str(self.at.path)), all=True, output=str(self.at.out)
+                    input=InputOptions(path=str(self.at.path)),
+                    all=True,
+                    output=OutputOptions(path=str(self.at.out)),
                 )
             )
         except CompactctlError as error:
@@ -154,8 +157,9 @@ class Life(RuleBasedStateMachine):
         """What is hidden can be shown with its group, among what is not."""
         if not hasattr(self, "format"):
             return
-        shown = view(str(self.at.path), "all", self.format.name)
-        archived = view(str(self.at.path), "archived", self.format.name)
+        read = InputOptions(path=str(self.at.path), format=self.format.name)
+        shown = view(ViewOptions(input=read, what="all"))
+        archived = view(ViewOptions(input=read, what="archived"))
         assert told(line for line in shown.lines if line.hidden_by) == told(archived.lines)
         visible = [line.data for line in shown.lines if not line.hidden_by]
         assert b"".join(visible) in (self.at.path.read_bytes(), b"".join(visible))

@@ -1,18 +1,18 @@
 """Explains one message of a transcript."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import present
-from compactctl.commands.inspect.view import ViewedMessage, everything, require_archive
+from compactctl.commands.inspect.view import ViewedMessage, all_messages, require_archive
 from compactctl.commands.measuring.context_size import unseen_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.commands.measuring.timeline import Timeline, TimelineMessage, timeline_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.operations.states import originals_of
+from compactctl.commands.operations.states import HiddenBy, originals_of
 from compactctl.commands.planning.fates import Explained, explain
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
@@ -24,6 +24,7 @@ from compactctl.history.protection import ProtectOptions
 from compactctl.history.reads import by_path, file_edits, file_reads, superseded
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
+from compactctl.tokens.meter import Meter
 
 # In the order in which they are told.
 LinkKind = Literal["call", "result", "reads again", "edits", "stands for it", "hidden by it"]
@@ -47,12 +48,7 @@ class MessageLink:
     covers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Tie:
-    kind: LinkKind
-    index: int
-    what: str
-    covers: bool = False
+_Link = Callable[..., MessageLink]
 
 
 def links_of(
@@ -63,18 +59,24 @@ def links_of(
     ``lines`` tells where messages stand, from 1, of those that are in the file.
     """
     messages = [viewed.message for viewed in known]
-    ties = [*_pairs(at, messages), *_files(at, messages, cwd), *_groups(at, known)]
-    return tuple(
-        MessageLink(
-            kind=tie.kind,
-            id=messages[tie.index].id,
-            line=lines.get(messages[tie.index].id),
-            role=messages[tie.index].role,
-            what=tie.what,
-            covers=tie.covers,
+
+    def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
+        message = messages[index]
+        return MessageLink(
+            kind=kind,
+            id=message.id,
+            line=lines.get(message.id),
+            role=message.role,
+            what=what,
+            covers=covers,
         )
-        for tie in dict.fromkeys(ties)
+
+    links = (
+        *_pairs(at, messages, link),
+        *_files(at, messages, cwd, link),
+        *_groups(at, known, link),
     )
+    return tuple(dict.fromkeys(links))
 
 
 def group_of(tags: Tags) -> str | None:
@@ -82,17 +84,19 @@ def group_of(tags: Tags) -> str | None:
     return tags.condense_id or tags.truncation_id or tags.edit_id
 
 
-def _pairs(at: int, messages: Sequence[Message]) -> Iterator[_Tie]:
+def _pairs(at: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
     for result, call in tool_pairs(messages).items():
         named = messages[call.message].parts[call.part]
         tool: str = getattr(named, "tool", "")
         if result.message == at != call.message:
-            yield _Tie("call", call.message, tool)
+            yield link("call", call.message, tool)
         if call.message == at != result.message:
-            yield _Tie("result", result.message, tool)
+            yield link("result", result.message, tool)
 
 
-def _files(at: int, messages: Sequence[Message], cwd: str | None) -> Iterator[_Tie]:
+def _files(
+    at: int, messages: Sequence[Message], cwd: str | None, link: _Link
+) -> Iterator[MessageLink]:
     """Yield the later reads and edits of the files that a message, or its results, show."""
     pairs = tool_pairs(messages)
     own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
@@ -105,22 +109,22 @@ def _files(at: int, messages: Sequence[Message], cwd: str | None) -> Iterator[_T
         newest = {covered[read.place].place for read in shown if read.place in covered}
         for read in same:
             if read.place > shown[-1].place:
-                yield _Tie("reads again", read.place.message, path, read.place in newest)
+                yield link("reads again", read.place.message, path, covers=read.place in newest)
         for edit in file_edits(messages, cwd=cwd):
             if edit.path == path and edit.place > shown[-1].place:
-                yield _Tie("edits", edit.place.message, path)
+                yield link("edits", edit.place.message, path)
 
 
-def _groups(at: int, known: Sequence[ViewedMessage]) -> Iterator[_Tie]:
-    own, hidden_by = group_of(known[at].message.tags), known[at].hidden_by
+def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
+    own, hidden = group_of(known[at].message.tags), known[at].hidden
     for index, viewed in enumerate(known):
         if index == at:
             continue
         group = group_of(viewed.message.tags)
-        if hidden_by is not None and group == hidden_by:
-            yield _Tie("stands for it", index, hidden_by)
-        if own is not None and viewed.hidden_by == own:
-            yield _Tie("hidden by it", index, own)
+        if hidden is not None and group == hidden.group:
+            yield link("stands for it", index, hidden.group)
+        if own is not None and viewed.hidden is not None and viewed.hidden.group == own:
+            yield link("hidden by it", index, own)
 
 
 Way = Literal["group", "operation", "client", "client, all"]
@@ -140,7 +144,7 @@ class ExplainOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
+class SentSince:
     """Since when a message is sent: ``first`` of ``requests``, counted from 1.
 
     ``is_reported`` tells whether the provider reported the requests, or they were counted.
@@ -152,7 +156,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class RestoreCommand:
     """How to get back what is hidden: by its group, or by undoing what hid it."""
 
     way: Way
@@ -164,33 +168,35 @@ class ExplainResult:
     """All there is to say about one message.
 
     Attributes:
+        entry: the message, its size, and whether the next request sends it.
         line: where it stands, from 1; None where it stands in the archive only.
-        tokens: its size; ``category`` is where most of that belongs, None of what is archived.
-        is_sent: whether the next request sends it.
-        sending: since when requests send it, None where none did or nothing tells.
+        hidden: what hides it: a group or the client's compaction, and the stage or the client.
+        sent_since: since when requests send it, None where none did or nothing tells.
         fate: what the profile would make of it, None of what is not sent.
-        hidden_by: the group, or the client's compaction, that hides it; ``hider`` is the stage or
-            the client.
-        way_back: to what is hidden, it or what it stands for; None where nothing is.
+        restore: how to get back what is hidden, it or what it stands for; None where nothing is.
     """
 
-    path: str
+    options: ExplainOptions
     format: str
     measure: Measure
-    message: Message
+    entry: TimelineMessage
     line: int | None
-    tools: tuple[str, ...]
-    tokens: int
-    category: Category | None
-    is_sent: bool
-    sending: Sending | None
-    profile: Profile
+    hidden: HiddenBy | None
+    sent_since: SentSince | None
     fate: Explained | None
-    hidden_by: str | None
-    hider: str | None
     links: tuple[MessageLink, ...]
-    way_back: WayBack | None
+    restore: RestoreCommand | None
     warnings: tuple[str, ...]
+
+    @property
+    def category(self) -> Category | None:
+        """Where most of the message belongs; nothing tells of what stands in the archive only."""
+        return None if self.line is None else self.entry.category
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that tells the fate."""
+        return Recipe(measure=self.options.measure).profile
 
 
 # More ids than this are not listed in an error.
@@ -206,7 +212,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     """
     loaded = load(options.input)
     history = history_behind(loaded, options.archive)
-    known = _once(everything(loaded, history))
+    known = _once(all_messages(loaded, history))
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
     at = _place(options, known, lines, loaded, history)
     viewed, transcript = known[at], loaded.transcript
@@ -214,26 +220,20 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     measured.meter.prime(transcript.messages)
     size = unseen_size(transcript, measured)
     timeline = timeline_of(transcript, measured.meter, size)
-    lived = {each.message.id: each for each in timeline.messages}.get(viewed.message.id)
+    found = {entry.message.id: entry for entry in timeline.messages}.get(viewed.message.id)
+    entry = _as_viewed(found, viewed, measured.meter)
     recipe = Recipe(measure=options.measure)
-    is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
     return ExplainResult(
-        path=options.input.path,
+        options=options,
         format=loaded.format.name,
         measure=measured.forgetting(),
-        message=viewed.message,
+        entry=entry,
         line=lines.get(viewed.message.id),
-        tools=_tools(lived, viewed.message),
-        tokens=lived.tokens if lived and is_sent else measured.meter.message(viewed.message),
-        category=lived.category if lived else None,
-        is_sent=is_sent,
-        sending=_sending(timeline, lived),
-        profile=recipe.profile,
-        fate=_fate(viewed.message.id, loaded, history, measured, recipe) if is_sent else None,
-        hidden_by=viewed.hidden_by,
-        hider=viewed.stage,
+        hidden=viewed.hidden,
+        sent_since=_sent_since(timeline, found),
+        fate=_fate(viewed.message.id, loaded, history, measured, recipe) if entry.is_sent else None,
         links=links_of(at, known, lines, transcript.cwd),
-        way_back=_way_back(viewed, loaded, history),
+        restore=_restore_command(viewed, loaded, history),
         warnings=(
             *transcript.warnings,
             *((size.doubt,) if size.doubt else ()),
@@ -246,7 +246,7 @@ def _once(viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
     """Return every message once, in place: as it is sent where it is, else as it was last."""
     chosen: dict[MessageId, ViewedMessage] = {}
     for each in viewed:
-        if each.hidden_by is None or each.message.id not in chosen:
+        if each.hidden is None or each.message.id not in chosen:
             chosen[each.message.id] = each
     return tuple(chosen.values())
 
@@ -283,21 +283,34 @@ def _place(
     )
 
 
-def _tools(lived: TimelineMessage | None, message: Message) -> tuple[str, ...]:
-    if lived is not None:
-        return lived.tools
-    named = [*(part.tool for part in message.results), *(part.tool for part in message.calls)]
-    return tuple(dict.fromkeys(filter(None, named)))
+def _as_viewed(
+    entry: TimelineMessage | None, viewed: ViewedMessage, meter: Meter
+) -> TimelineMessage:
+    """Return the message as it is viewed; what stands in the archive only is in no request."""
+    message = viewed.message
+    if entry is None:
+        named = [*(part.tool for part in message.results), *(part.tool for part in message.calls)]
+        return TimelineMessage(
+            message=message,
+            tokens=meter.message(message),
+            category="other",
+            tools=tuple(dict.fromkeys(filter(None, named))),
+            first_round=None,
+            is_sent=False,
+        )
+    is_sent = entry.is_sent and viewed.hidden is None
+    tokens = entry.tokens if is_sent else meter.message(message)
+    return replace(entry, message=message, tokens=tokens, is_sent=is_sent)
 
 
-def _sending(timeline: Timeline, lived: TimelineMessage | None) -> Sending | None:
+def _sent_since(timeline: Timeline, entry: TimelineMessage | None) -> SentSince | None:
     """Tell since when a message is sent; what was written in the place of others hides that."""
-    if lived is None or lived.first_round is None or lived.message.synthetic:
+    if entry is None or entry.first_round is None or entry.message.synthetic:
         return None
-    if group_of(lived.message.tags) is not None:
+    if group_of(entry.message.tags) is not None:
         return None
-    return Sending(
-        first=lived.first_round,
+    return SentSince(
+        first=entry.first_round,
         requests=len(timeline.rounds.rounds),
         is_reported=timeline.is_reported,
     )
@@ -318,24 +331,26 @@ def _fate(
     return next((row for row in rows if row.id == name and row.fate != "written"), None)
 
 
-def _way_back(viewed: ViewedMessage, loaded: Loaded, history: OperationHistory) -> WayBack | None:
+def _restore_command(
+    viewed: ViewedMessage, loaded: Loaded, history: OperationHistory
+) -> RestoreCommand | None:
     """Return the way back to a message, or to what it stands for."""
-    group = viewed.hidden_by or group_of(viewed.message.tags)
+    group = viewed.hidden.group if viewed.hidden else group_of(viewed.message.tags)
     if group is None:
         return None
     return next(_by_client(group, loaded), None) or _by_compactctl(group, history)
 
 
-def _by_client(group: str, loaded: Loaded) -> Iterator[WayBack]:
+def _by_client(group: str, loaded: Loaded) -> Iterator[RestoreCommand]:
     found = compactions_of(present(loaded))
     newest = next((each for each in reversed(found) if each.in_effect), None)
     for each in found:
         if each.id == group or group in each.groups:
             if each.groups:
-                yield WayBack(way="group", group=each.id)
-            yield WayBack(way="client" if each is newest else "client, all", group=group)
+                yield RestoreCommand(way="group", group=each.id)
+            yield RestoreCommand(way="client" if each is newest else "client, all", group=group)
 
 
-def _by_compactctl(group: str, history: OperationHistory) -> WayBack:
+def _by_compactctl(group: str, history: OperationHistory) -> RestoreCommand:
     is_appended = any(step.operation.appended for step in history.archived_chain)
-    return WayBack(way="operation" if is_appended else "group", group=group)
+    return RestoreCommand(way="operation" if is_appended else "group", group=group)

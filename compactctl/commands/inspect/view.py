@@ -27,26 +27,71 @@ from compactctl.pipeline.merge_for_view import Shown, interleave
 from compactctl.pipeline.quoted import ValuePlace, plain
 from compactctl.pipeline.record_splice import with_appended
 from compactctl.pipeline.spans import Array, find_array, find_places
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
-What = Literal["effective", "archived", "all"]
+
+def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    """Return patterns that messages are looked for with; UsageError for what is none."""
+    return [_compiled(pattern) for pattern in patterns]
+
+
+def says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
+    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
+    texts = list(_texts(message))
+    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Yield what is shown of a message: tool names, arguments and file paths too."""
+    for part in message.parts:
+        yield from part_texts(part)
+        if isinstance(part, FilePart):
+            yield part.file_path
+
+
+ViewScope = Literal["effective", "archived", "all"]
 # How much of a text is shown: what fits on a screen, all, or the lines it stands on.
-Detail = Literal["short", "full", "raw"]
+TextDetail = Literal["short", "full", "raw"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewOptions:
+    """What to show of a transcript, and how much of each text.
+
+    ``patterns`` choose the messages that have every one in them, and ``limit`` so many for a page;
+    pages count from 1. ``archive`` is the transcript's where that is not in its place.
+    """
+
+    input: InputOptions
+    what: ViewScope = "effective"
+    archive: Path | None = None
+    patterns: tuple[str, ...] = ()
+    limit: int | None = None
+    page: int = 1
+    detail: TextDetail = "short"
+
+    @property
+    def is_search(self) -> bool:
+        """Whether messages are looked for, or shown page by page."""
+        return bool(self.patterns) or self.limit is not None or self.page > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedMessage:
-    """A message to be read, and the line it stands on.
-
-    ``hidden_by`` is the group that hides it, None when it is visible.
-    """
+    """A message to be read, the line it stands on, and what hides it; None when it is visible."""
 
     message: Message
     line: Shown
-    hidden_by: str | None = None
-    stage: str | None = None
+    hidden: HiddenBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,63 +102,82 @@ class ViewResult:
     many on earlier pages.
     """
 
-    path: str
-    what: What
+    options: ViewOptions
     lines: tuple[Shown, ...]
     messages: tuple[ViewedMessage, ...]
-    detail: Detail = "short"
     found: int | None = None
     before: int = 0
     warnings: tuple[str, ...] = ()
 
 
-def view(
-    path: str,
-    what: What = "effective",
-    format_name: str | None = None,
-    limits: ReadLimits = READ_LIMITS,
-    archive: Path | None = None,
-) -> ViewResult:
-    """Show a transcript; ``archive`` is its archive where that is not in its place.
+def view(options: ViewOptions) -> ViewResult:
+    """Show a transcript, all of it or what is looked for.
 
-    Raises as reading does, and ArchiveError for an archive that is damaged, or missing where what
-    it holds is asked for.
+    Raises as reading does, ArchiveError for an archive that is damaged, or missing where what it
+    holds is asked for, and as ``search`` does.
     """
-    loaded = load(InputOptions(path=path, format=format_name, limits=limits))
-    if what == "effective":
-        return sent(loaded, path)
-    history = history_behind(loaded, archive)
-    require_archive(loaded, history, path)
+    result = _viewed_all(options)
+    return search(result) if options.is_search else result
+
+
+def _viewed_all(options: ViewOptions) -> ViewResult:
+    loaded = load(options.input)
+    if options.what == "effective":
+        return sent_messages(loaded, options)
+    history = history_behind(loaded, options.archive)
+    require_archive(loaded, history, options.input.path)
     lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
-    if what == "archived":
+    if options.what == "archived":
         lines = tuple(line for line in lines if line.hidden_by is not None)
-        messages = tuple(viewed for viewed in messages if viewed.hidden_by is not None)
-    return ViewResult(
-        path=path, what=what, lines=lines, messages=messages, warnings=history.warnings
-    )
+        messages = tuple(viewed for viewed in messages if viewed.hidden is not None)
+    return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
 
 
-def everything(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
+def all_messages(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
     """Return all messages there ever were, in place; raises ArchiveError for a damaged archive."""
     return tuple(_viewed(*_whole(loaded, history)))
 
 
 def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
     """Yield the lines that are hidden, each with its tags; raises as ``view`` does."""
-    return (line.data for line in view(path, "archived", format_name, limits).lines)
+    read = InputOptions(path=path, format=format_name, limits=limits)
+    return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
 
 
-def sent(loaded: Loaded, path: str) -> ViewResult:
+def sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
     """Show what the next request would send."""
     messages = loaded.transcript.effective
     lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
     return ViewResult(
-        path=path,
-        what="effective",
+        options=options,
         lines=tuple(lines.values()),
         messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
         warnings=loaded.transcript.warnings,
+    )
+
+
+def search(result: ViewResult) -> ViewResult:
+    """Return what is looked for of a view; its lines are those that these messages stand on.
+
+    Raises:
+        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
+    """
+    options = result.options
+    if options.page > 1 and options.limit is None:
+        raise UsageError("--page needs --limit, the number of messages on a page")
+    patterns = compiled(options.patterns)
+    found = [viewed for viewed in result.messages if says(viewed.message, patterns)]
+    start = (options.page - 1) * (options.limit or 0)
+    stop = None if options.limit is None else start + options.limit
+    shown = tuple(found[start:stop])
+    lines = {viewed.message.line: viewed.line for viewed in shown}
+    return replace(
+        result,
+        lines=tuple(lines.values()),
+        messages=shown,
+        found=len(found),
+        before=min(start, len(found)),
     )
 
 
@@ -191,63 +255,7 @@ def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> Viewe
     if by is None:
         return ViewedMessage(message=message, line=line)
     tagged = replace(message, tags=by.tagged(message.tags))
-    return ViewedMessage(message=tagged, line=line, hidden_by=by.group, stage=by.stage)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """Which messages to show: those with every pattern in them, ``limit`` to a page.
-
-    Without patterns that is every message, without a limit all are on one page. Pages count
-    from 1.
-    """
-
-    patterns: tuple[str, ...] = ()
-    limit: int | None = None
-    page: int = 1
-
-
-def search(result: ViewResult, wanted: Search) -> ViewResult:
-    """Return what is wanted of a view; its lines are those that these messages stand on.
-
-    Raises:
-        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
-    """
-    if wanted.page > 1 and wanted.limit is None:
-        raise UsageError("--page needs --limit, the number of messages on a page")
-    patterns = [_compiled(pattern) for pattern in wanted.patterns]
-    found = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
-    start = (wanted.page - 1) * (wanted.limit or 0)
-    stop = None if wanted.limit is None else start + wanted.limit
-    shown = tuple(found[start:stop])
-    lines = {viewed.message.line: viewed.line for viewed in shown}
-    return replace(
-        result,
-        lines=tuple(lines.values()),
-        messages=shown,
-        found=len(found),
-        before=min(start, len(found)),
-    )
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
-
-
-def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
-    texts = list(_texts(message))
-    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
-
-
-def _texts(message: Message) -> Iterator[str]:
-    """Yield what is shown of a message: tool names, arguments and file paths too."""
-    for part in message.parts:
-        yield from part_texts(part)
-        if isinstance(part, FilePart):
-            yield part.file_path
+    return ViewedMessage(message=tagged, line=line, hidden=by)
 
 
 # Within a record of a document these are between values: in a text they are written as escapes.
@@ -282,7 +290,8 @@ def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterat
     """
     lines = tuple(pieces)
     source = Source(path=None, lines=lines, digest=digest_of(lines))
-    for record in records_of(sent(loaded_from(source, path, format_name), path)):
+    sent = sent_messages(loaded_from(source, path, format_name), ViewOptions(input=InputOptions()))
+    for record in records_of(sent):
         yield record if record.endswith(b"\n") else record + b"\n"
 
 

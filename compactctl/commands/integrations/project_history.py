@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.inspect.view import ViewedMessage, view
+from compactctl.commands.inspect.view import ViewedMessage, ViewOptions, ViewScope, view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.session_finder import path_of, shown
 from compactctl.commands.sessions import SHORTEST, least_size
@@ -87,7 +87,7 @@ class ProjectHistory:
         if not words or page < 1:
             raise UsageError("give at least one word to look for, and pages from 1 on")
         chosen = self._chosen(session)
-        hidden = view(_path(chosen), "archived").messages
+        hidden = _messages(chosen, "archived")
         found = [each for each in hidden if _has(_text(each), words)]
         shown_now = found[(page - 1) * PAGE : page * PAGE]
         return {
@@ -107,11 +107,11 @@ class ProjectHistory:
         session has none.
         """
         chosen = self._chosen(session)
-        there = view(_path(chosen), "all").messages
+        there = _messages(chosen, "all")
         same = [each for each in there if each.message.id == message]
         if not same:
             raise UsageError(f"the session has no message {_line(message)!r}; search gives ids")
-        first = next((each for each in same if each.hidden_by is not None), same[0])
+        first = next((each for each in same if each.hidden is not None), same[0])
         text = masked(_text(first))
         start = max(0, offset)
         end = start + PIECE
@@ -187,12 +187,16 @@ def _path(session: Session) -> str:
     return path
 
 
+def _messages(session: Session, what: ViewScope) -> tuple[ViewedMessage, ...]:
+    return view(ViewOptions(input=InputOptions(path=_path(session)), what=what)).messages
+
+
 def _head(viewed: ViewedMessage) -> Document:
     message = viewed.message
     return {
         "id": message.id,
         "role": message.role,
-        "hidden": viewed.hidden_by is not None,
+        "hidden": viewed.hidden is not None,
         "tools": [_line(call.tool) for call in message.calls[:_TOOLS]],
     }
 

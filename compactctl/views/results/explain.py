@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from compactctl.commands.inspect.explain import ExplainResult, LinkKind, MessageLink, Way, WayBack
+from compactctl.commands.inspect.explain import (
+    ExplainResult,
+    LinkKind,
+    MessageLink,
+    RestoreCommand,
+    Way,
+)
 from compactctl.commands.planning.fates import Explained
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, measure_fields, record
@@ -31,7 +37,7 @@ _OPTIONS: Mapping[Way, str] = {
 
 def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
     """Yield what to print: facts about the message, one below the other."""
-    yield Accent(f"{path_name(result.path)}: {_where(result)}", "bold")
+    yield Accent(f"{path_name(result.options.input.path)}: {_where(result)}", "bold")
     yield Facts(tuple(_facts(result)))
 
 
@@ -42,19 +48,19 @@ def explain_messages(result: ExplainResult) -> Iterator[str]:
 
 def _where(result: ExplainResult) -> str:
     place = "in the archive" if result.line is None else f"line {result.line:,}"
-    who = " ".join(map(one_line, (result.message.role, *result.tools)))
+    who = " ".join(map(one_line, (result.entry.message.role, *result.entry.tools)))
     marks = [
-        "summary" if result.message.summary else "",
-        "marker" if result.message.tags.is_truncation_marker else "",
-        "rewritten" if result.message.tags.edit_id else "",
+        "summary" if result.entry.message.summary else "",
+        "marker" if result.entry.message.tags.is_truncation_marker else "",
+        "rewritten" if result.entry.message.tags.edit_id else "",
     ]
     return " · ".join(filter(None, (place, who, *marks)))
 
 
 def _facts(result: ExplainResult) -> Iterator[Fact]:
-    yield Fact("id", one_line(result.message.id))
+    yield Fact("id", one_line(result.entry.message.id))
     kind = f", {result.category}" if result.category else ""
-    yield Fact("size", f"{plural(result.tokens, 'token')}{kind}")
+    yield Fact("size", f"{plural(result.entry.tokens, 'token')}{kind}")
     yield Fact("counted with", counter_text(result.measure))
     yield Fact("sent", _sent(result))
     if result.fate is not None:
@@ -62,25 +68,26 @@ def _facts(result: ExplainResult) -> Iterator[Fact]:
             "would be", f"{_fate_text(result.fate)} (profile {one_line(result.profile.name)})"
         )
     yield from _links(result.links)
-    if result.way_back is not None:
-        yield Fact("bring back", _command(result, result.way_back))
+    if result.restore is not None:
+        yield Fact("bring back", _command(result, result.restore))
 
 
 def _sent(result: ExplainResult) -> str:
     """Say whether, and since when, requests send the message."""
     since = ""
-    if result.sending is not None:
-        first, whole = result.sending.first, result.sending.requests
-        counted = "" if result.sending.is_reported else ", counted from its answers"
+    if result.sent_since is not None:
+        first, whole = result.sent_since.first, result.sent_since.requests
+        counted = "" if result.sent_since.is_reported else ", counted from its answers"
         since = f" since request {first:,} of {whole:,}{counted}"
-    if result.is_sent:
-        known = result.sending is not None
+    if result.entry.is_sent:
+        known = result.sent_since is not None
         return f"yes,{since}" if known else "yes, with the next request"
-    if result.hidden_by is None:
+    hidden = result.hidden
+    if hidden is None:
         why = "it is on no branch that the next request sends"
     else:
-        hider = f" ({one_line(result.hider)})" if result.hider else ""
-        why = f"hidden by {one_line(result.hidden_by)}{hider}"
+        hider = f" ({one_line(hidden.stage)})" if hidden.stage else ""
+        why = f"hidden by {one_line(hidden.group)}{hider}"
     return f"no, {why}" + (f"; was sent{since}" if since else "")
 
 
@@ -108,9 +115,9 @@ def _link_text(link: MessageLink) -> str:
     return f"{place} · {link.role} · {one_line(link.what)}{whole}"
 
 
-def _command(result: ExplainResult, back: WayBack) -> str:
+def _command(result: ExplainResult, back: RestoreCommand) -> str:
     option = f" --group {shell_path(back.group)}" if back.way == "group" else _OPTIONS[back.way]
-    return f"compactctl rewind {shell_path(result.path)}{option}"
+    return f"compactctl rewind {shell_path(result.options.input.path)}{option}"
 
 
 # The rest says the document of the message itself.
@@ -119,25 +126,27 @@ _FATE = ("fate", "stage", "reason", "tokens_after")
 
 def explain_document(result: ExplainResult) -> dict[str, Any]:
     """Return the document."""
-    message = result.message
+    message, hidden = result.entry.message, result.hidden
     return {
         "schema": "compactctl.explain/1",
-        "path": result.path,
+        "path": result.options.input.path,
         "format": result.format,
         **measure_fields(result.measure),
         "id": message.id,
         "line": result.line,
         "conversation": message.conversation + 1,
         "role": message.role,
-        "tools": encoded(result.tools),
+        "tools": encoded(result.entry.tools),
         "tags": tag_fields(message.tags),
-        "tokens": result.tokens,
+        "tokens": result.entry.tokens,
         "category": result.category,
-        "sent": result.is_sent,
-        "since": encoded(result.sending),
+        "sent": result.entry.is_sent,
+        "since": encoded(result.sent_since),
         "profile": result.profile.name,
         "fate": result.fate and record(result.fate, only=_FATE),
-        "hiddenBy": result.hidden_by,
-        "stage": result.hider,
-        **record(result, only=("links", "way_back", "warnings")),
+        "hiddenBy": hidden.group if hidden else None,
+        "stage": hidden.stage if hidden else None,
+        "links": encoded(result.links),
+        "wayBack": encoded(result.restore),
+        "warnings": encoded(result.warnings),
     }

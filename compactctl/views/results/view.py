@@ -64,20 +64,21 @@ SHORT_TEXT = 2_000
 
 def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
     """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
-    if result.detail == "raw":
+    if result.options.detail == "raw":
         yield Raw(records_of(result))
     else:
-        yield from map(Verbatim, _text(result, full=result.detail == "full"))
+        yield from map(Verbatim, _text(result, full=result.options.detail == "full"))
 
 
 def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: what was found, or why there is nothing to see."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.found is not None:
-        yield f"{path_name(result.path)}: {_found(result, result.found)}"
+        yield f"{path_name(result.options.input.path)}: {_found(result, result.found)}"
     elif not result.messages:
-        nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
-        yield f"{path_name(result.path)}: {nothing}"
+        is_archive = result.options.what == "archived"
+        nothing = "nothing is hidden" if is_archive else "there are no messages"
+        yield f"{path_name(result.options.input.path)}: {nothing}"
 
 
 def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
@@ -87,7 +88,7 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
         if len(numbers) > 1 and viewed.message.conversation != newest:
             newest = viewed.message.conversation
             yield f"══ conversation {newest + 1}"
-        yield _title(viewed, "line" if result.what == "effective" else "no")
+        yield _title(viewed, "line" if result.options.what == "effective" else "no")
         for part in viewed.message.parts:
             yield part_text(part, partial(_cut, full=full))
         yield ""
@@ -107,14 +108,14 @@ def _title(viewed: ViewedMessage, place: str) -> str:
 
     Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
     """
-    message = viewed.message
+    message, hidden = viewed.message, viewed.hidden
     marks = [
         "summary" if message.summary else "",
         "marker" if message.tags.is_truncation_marker else "",
         "rewritten" if message.tags.edit_id else "",
         "injected" if message.injected and not message.synthetic else "",
-        f"hidden by {viewed.hidden_by}" if viewed.hidden_by else "",
-        viewed.stage or "",
+        f"hidden by {hidden.group}" if hidden else "",
+        (hidden and hidden.stage) or "",
     ]
     noted = ", ".join(mark for mark in marks if mark)
     return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
@@ -144,8 +145,8 @@ def view_document(result: ViewResult) -> dict[str, Any]:
     """Return the document for ``view``."""
     return {
         "schema": "compactctl.view/1",
-        "path": result.path,
-        "what": result.what,
+        "path": result.options.input.path,
+        "what": result.options.what,
         "found": len(result.messages) if result.found is None else result.found,
         "before": result.before,
         "messages": encoded(result.messages),
@@ -155,7 +156,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
 
 @encoded.register
 def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
-    message = viewed.message
+    message, hidden = viewed.message, viewed.hidden
     return {
         "id": message.id,
         "line": message.line + 1,
@@ -163,8 +164,8 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
         "role": message.role,
         "summary": message.summary,
         "injected": message.injected,
-        "hiddenBy": viewed.hidden_by,
-        "stage": viewed.stage,
+        "hiddenBy": hidden.group if hidden else None,
+        "stage": hidden.stage if hidden else None,
         "tags": tag_fields(message.tags),
         "parts": [_part_document(part) for part in message.parts],
     }

@@ -10,6 +10,7 @@ from asked import asked
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.inspect.view import ViewOptions, ViewResult, ViewScope, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -83,7 +84,13 @@ def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
 
 
 def back(path: Path, **fields: Any) -> RewindResult:
-    return rewind(RewindOptions(input=InputOptions(path=str(path)), **fields))
+    places = {name: fields.pop(name) for name in ("force", "in_place") if name in fields}
+    output = OutputOptions(path=fields.pop("output", None), **places)
+    return rewind(RewindOptions(input=InputOptions(path=str(path)), output=output, **fields))
+
+
+def view_of(path: Path, what: ViewScope = "effective", **how: Any) -> ViewResult:
+    return view(ViewOptions(input=InputOptions(path=str(path)), what=what, **how))
 
 
 def group_of(result: CompactResult, stage: str) -> str:

@@ -14,7 +14,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
-from compactctl.commands.inspect.view import view
+from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.measuring.context_size import OVERHEAD
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
@@ -147,7 +147,9 @@ def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
     assert "2 tokens of these the client adds itself (estimate)" in shown(result)
     assert stats_document(result)["addedByClientTokens"] == 2
     assert stats_document(result)["breakdown"]["tool results"] == 2
-    [called] = view_document(view(str(path)))["messages"][1]["parts"]
+    [called] = view_document(view(ViewOptions(input=InputOptions(path=str(path)))))["messages"][1][
+        "parts"
+    ]
     assert called["added"] == "aborted"
 
 

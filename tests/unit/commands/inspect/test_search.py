@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.commands.conversations import append, back, group_of, saved, squeeze, turns
+from unit.commands.conversations import append, back, group_of, saved, squeeze, turns, view_of
 
-from compactctl.commands.inspect.view import Search, ViewResult, What, search, view
+from compactctl.commands.inspect.view import ViewResult, ViewScope
 from compactctl.errors import UsageError
 
 TALK = turns(0, 1, 2, 3)
@@ -19,8 +19,8 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def found(path: Path, *patterns: str, what: What = "archived", **wanted: int) -> ViewResult:
-    return search(view(str(path), what), Search(patterns=patterns, **wanted))
+def found(path: Path, *patterns: str, what: ViewScope = "archived", **wanted: int) -> ViewResult:
+    return view_of(path, what, patterns=patterns, **wanted)
 
 
 def said(result: ViewResult) -> list[str]:
@@ -89,7 +89,7 @@ def test_nothing_is_lost_by_windows_and_summaries_of_summaries(tmp_path: Path) -
     assert said(found(path, "^prompt", what="all")) == texts
     assert said(found(path, "^Summarize the conv", what="archived")) == ["Summariz"]
     back(path, group=group_of(second, "recursive"))
-    shown = view(str(path)).messages
+    shown = view_of(path).messages
     ours = [item.message for item in shown if item.message.synthetic]
     assert [m.role for m in ours] == ["user", "assistant"]
     assert {m.tags.condense_id for m in ours} == {group_of(first, "recursive")}

@@ -5,11 +5,20 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
-from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
+from unit.commands.conversations import (
+    append,
+    back,
+    group_of,
+    jsonl,
+    saved,
+    squeeze,
+    turn,
+    turns,
+    view_of,
+)
 
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.inspect.log import log
-from compactctl.commands.inspect.view import view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
@@ -118,7 +127,7 @@ def test_an_archive_that_is_put_beside_what_a_pipe_gave_is_found_again(path: Pat
     archive_folder(path).rename(archive_folder(copy))
     more = append(copy, turn(4))
     assert in_effect(copy) == [one, result.operation]
-    hidden = {line.hidden_by for line in view(str(copy), "all").lines} - {None}
+    hidden = {line.hidden_by for line in view_of(copy, "all").lines} - {None}
     assert hidden == groups(copy)
     back(copy, all=True)
     assert copy.read_bytes() == jsonl(TALK) + more
@@ -214,7 +223,7 @@ def test_a_client_ends_an_unterminated_line_and_goes_on(
     with path.open("ab") as stream:
         stream.write(ending + jsonl(turn(4)))
     assert log(str(path)).entries[0].in_effect is False
-    assert view(str(path), "all").messages
+    assert view_of(path, "all").messages
     back(path, to=names(path)[0])
     assert path.read_bytes() == compacted + jsonl(turn(4))
     back(path)

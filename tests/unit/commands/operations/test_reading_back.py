@@ -9,10 +9,19 @@ from typing import Any
 
 import pytest
 from store.archive.forging import change_rows
-from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
+from unit.commands.conversations import (
+    append,
+    back,
+    group_of,
+    jsonl,
+    saved,
+    squeeze,
+    turn,
+    turns,
+    view_of,
+)
 
 from compactctl.commands.inspect.log import log
-from compactctl.commands.inspect.view import view
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
@@ -154,7 +163,7 @@ def test_a_view_of_all_holds_every_line_there_ever_was(path: Path) -> None:
     first = squeeze(path, "prune")
     more = append(path, turn(4))
     second = squeeze(path, "truncate")
-    shown = view(str(path), "all")
+    shown = view_of(path, "all")
     untagged = {
         line.data.split(b',"editParent"')[0].split(b',"truncationParent"')[0]
         for line in shown.lines
@@ -169,25 +178,26 @@ def test_a_view_of_all_holds_every_line_there_ever_was(path: Path) -> None:
 
 def test_archived_lines_say_what_hides_them(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
-    shown = view(str(path), "archived")
+    shown = view_of(path, "archived")
     for line in shown.lines:
         record = json.loads(line.data)
         assert line.hidden_by in (record.get("truncationParent"), record.get("editParent"))
-    assert {message.stage for message in shown.messages} == {"prune", "truncate"}
+    stages = {message.hidden.stage for message in shown.messages if message.hidden}
+    assert stages == {"prune", "truncate"}
     assert len(shown.lines) == sum(r.hidden for r in result.stages) + 2
 
 
 def test_a_document_over_many_lines_can_be_viewed_whole(path: Path) -> None:
     path.write_text(json.dumps({"messages": TALK}, indent=1))
     squeeze(path, "truncate")
-    shown = view(str(path), "all")
+    shown = view_of(path, "all")
     assert [line.hidden_by is None for line in shown.lines] == [False, True]
     assert shown.lines[1].data == path.read_bytes()
 
 
 def test_the_effective_view_is_what_is_sent(path: Path) -> None:
     squeeze(path, "truncate", layout="inline")
-    shown = view(str(path))
+    shown = view_of(path)
     loaded = load(InputOptions(path=str(path)))
     assert [item.message for item in shown.messages] == list(loaded.transcript.effective)
     assert all(line.data in loaded.lines for line in shown.lines)
@@ -235,7 +245,10 @@ def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
     squeeze(path, "truncate")
     (archive,) = archive_folder(path).glob("*.parquet")
     archive.write_bytes(archive.read_bytes()[:-20])
-    for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
+    for look in (
+        lambda: log(str(path)),
+        lambda: view_of(path, "all"),
+    ):
         with pytest.raises(ArchiveError):
             look()
 
@@ -244,7 +257,10 @@ def test_edits_that_cannot_be_understood_are_told_with_their_file(path: Path) ->
     squeeze(path, "truncate")
     (archive,) = archive_folder(path).glob("*.parquet")
     change_rows(archive, lambda rows: rows[0].update(edits="[{}]"))
-    for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
+    for look in (
+        lambda: log(str(path)),
+        lambda: view_of(path, "all"),
+    ):
         with pytest.raises(ArchiveError, match=re.escape(f"{archive}: its edits")):
             look()
 
@@ -253,7 +269,7 @@ def test_an_edited_transcript_has_no_known_past(path: Path) -> None:
     squeeze(path, "truncate")
     path.write_bytes(path.read_bytes().replace(b"prompt", b"Prompt"))
     with pytest.raises(ChangedError):
-        view(str(path), "all")
+        view_of(path, "all")
 
 
 def test_every_message_is_explained(path: Path) -> None:
@@ -294,13 +310,13 @@ def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
     before = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
     squeeze(path, "truncate", layout=layout)
     after = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
-    archived = view(str(path), "archived").messages
+    archived = view_of(path, "archived").messages
     assert [item.message.id for item in archived] == [name for name in before if name not in after]
     assert {item.message.tags.truncation_parent for item in archived} == {
-        item.hidden_by for item in archived
+        item.hidden and item.hidden.group for item in archived
     }
-    shown = view(str(path), "all").messages
-    assert [item.message.id for item in shown if item.hidden_by is None] == after
+    shown = view_of(path, "all").messages
+    assert [item.message.id for item in shown if item.hidden is None] == after
     assert len(shown) == len(archived) + len(after)
 
 
@@ -309,10 +325,11 @@ def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbours_on_the_lin
 ) -> None:
     chat(path, TALK)
     result = squeeze(path, "prune")
-    archived = view(str(path), "archived").messages
+    archived = view_of(path, "archived").messages
     assert len(archived) == result.stages[0].replaced
-    assert all(item.message.tags.edit_parent == item.hidden_by for item in archived)
-    assert {item.stage for item in archived} == {"prune"}
+    hidden = [item.hidden for item in archived if item.hidden is not None]
+    assert [item.message.tags.edit_parent for item in archived] == [by.group for by in hidden]
+    assert {by.stage for by in hidden} == {"prune"}
 
 
 def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: Path) -> None:
@@ -322,16 +339,16 @@ def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: P
     squeeze(path, "truncate")
     after = {message.id for message in load(InputOptions(path=str(path))).transcript.effective}
     hidden = [message.id for message in before if message.id not in after]
-    shown = [item.message.id for item in view(str(path), "archived").messages]
+    shown = [item.message.id for item in view_of(path, "archived").messages]
     assert [message for message in shown if message in hidden] == hidden
 
 
 def test_what_was_hidden_inline_stays_hidden_after_another_compaction(path: Path) -> None:
     squeeze(path, "truncate", layout="inline")
-    hidden = [item.message.id for item in view(str(path), "archived").messages]
+    hidden = [item.message.id for item in view_of(path, "archived").messages]
     append(path, turns(4, 5))
     squeeze(path, "prune")
-    archived = [item.message.id for item in view(str(path), "archived").messages]
+    archived = [item.message.id for item in view_of(path, "archived").messages]
     assert set(hidden) < set(archived)
     assert len(set(archived)) == len(archived)
 

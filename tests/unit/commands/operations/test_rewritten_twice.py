@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, words
+from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, view_of, words
 
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.inspect.view import view
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -66,11 +65,12 @@ def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: s
     (step,) = history_behind(loaded).chain
     row = tuple(step.rows())[LINE]
     assert (row.group, row.edit_parent, row.stage) == (group, group, "images")
-    (item,) = view(str(path), "archived").messages
-    assert (item.hidden_by, item.message.tags.edit_parent) == (group, group)
+    (item,) = view_of(path, "archived").messages
+    assert (item.hidden and item.hidden.group, item.message.tags.edit_parent) == (group, group)
     # A tag in the transcript names no stage.
-    assert item.stage == ("images" if layout == "split" else None)
-    (line,) = view(str(path), "archived").lines
+    assert item.hidden
+    assert item.hidden.stage == ("images" if layout == "split" else None)
+    (line,) = view_of(path, "archived").lines
     assert (line.hidden_by, json.loads(line.data)["editParent"]) == (group, group)
     (row_of_message,) = [row for row in result.explained if row.fate == "rewritten"]
     assert (row_of_message.stage, row_of_message.line) == ("images", LINE + 1)
