@@ -7,6 +7,7 @@ from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, LIMITS
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
@@ -106,11 +107,13 @@ def rewind_command(
         all=all,
         client=client,
         check=check,
-        output=output,
-        in_place=in_place,
-        native=native,
-        while_open=while_open,
-        force=force,
+        output=OutputOptions(
+            path=output,
+            in_place=in_place,
+            layout="native" if native else "split",
+            while_open=while_open,
+            force=force,
+        ),
         archive=archive,
     )
     with working("restoring", path, shown_as):

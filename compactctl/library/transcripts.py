@@ -123,9 +123,8 @@ def rewind(
             to=to,
             group=group,
             all=all,
-            output=None if output is None else os.fspath(output),
             check=check,
-            force=force,
+            output=OutputOptions(path=None if output is None else os.fspath(output), force=force),
         )
     )
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.inspect.log import log
-from compactctl.commands.inspect.view import view
+from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -30,7 +31,13 @@ class Case:
     def reached(self, **where: Any) -> str:
         """Return the digest of the state that a rewind writes elsewhere."""
         out = self.folder / "reached"
-        rewind(RewindOptions(input=InputOptions(path=str(self.path)), output=str(out), **where))
+        rewind(
+            RewindOptions(
+                input=InputOptions(path=str(self.path)),
+                output=OutputOptions(path=str(out)),
+                **where,
+            )
+        )
         found = _digest(out)
         out.unlink()
         return found
@@ -75,7 +82,7 @@ def test_every_step_is_undone(case: Case) -> None:
 
 def test_everything_is_shown(case: Case) -> None:
     found = log(str(case.path))
-    shown = view(str(case.path), "all")
+    shown = view(ViewOptions(input=InputOptions(path=str(case.path)), what="all"))
 
     archived = [each.operation.id for each in found.entries if each.operation]
     assert [*case.expected["states"]] == archived

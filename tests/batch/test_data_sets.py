@@ -15,6 +15,7 @@ from pyarrow import parquet
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -271,7 +272,12 @@ def test_real_data_sets_come_back() -> None:
         assert all((row.saved or 0) >= 0 for row in found.rows)
         assert any(row.saved for row in found.rows)
         output = found.rows[0].output or ""
-        rewind(RewindOptions(input=InputOptions(path=output), output="back.parquet", force=True))
+        rewind(
+            RewindOptions(
+                input=InputOptions(path=output),
+                output=OutputOptions(path="back.parquet", force=True),
+            )
+        )
         assert Path("back.parquet").read_bytes() == path.read_bytes()
 
 

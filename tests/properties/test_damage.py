@@ -60,7 +60,11 @@ def restored_or_untouched(path: Path, first: bytes) -> None:
     elsewhere = path.with_name("restored")
     code = 0
     try:
-        rewind(RewindOptions(input=InputOptions(path=str(path)), output=str(elsewhere)))
+        rewind(
+            RewindOptions(
+                input=InputOptions(path=str(path)), output=OutputOptions(path=str(elsewhere))
+            )
+        )
     except CompactctlError as error:
         code = error.exit_code
     if elsewhere.exists():

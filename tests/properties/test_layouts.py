@@ -12,7 +12,8 @@ from properties.jobs import LAYOUTS
 from unit.commands.conversations import back, jsonl, squeeze, turn
 
 from compactctl.commands.inspect.log import LogEntry, log
-from compactctl.commands.inspect.view import view
+from compactctl.commands.inspect.view import ViewOptions, view
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError
 
@@ -142,7 +143,7 @@ class Layouts(RuleBasedStateMachine):
         """What was made is in the log, and everything can be looked at."""
         if hasattr(self, "first"):
             assert set(self.states) <= {entry.step.id for entry in self.compactions()}
-            assert view(str(self.path), "all").messages
+            assert view(ViewOptions(input=InputOptions(path=str(self.path)), what="all")).messages
 
     @invariant()
     def every_state_is_proven(self) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import LONG_PLANS, PLANS, Plan
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -80,7 +81,13 @@ def test_a_check_or_another_output_leaves_the_transcript_alone(
         at.out.write_bytes(at.out.read_bytes() + written.more(later))
         found = {path: path.read_bytes() for path in at.folder.rglob("*") if path.is_file()}
         elsewhere = None if check else str(at.folder / "elsewhere")
-        rewind(RewindOptions(input=InputOptions(path=str(at.out)), check=check, output=elsewhere))
+        rewind(
+            RewindOptions(
+                input=InputOptions(path=str(at.out)),
+                check=check,
+                output=OutputOptions(path=elsewhere),
+            )
+        )
         assert {path: path.read_bytes() for path in found} == found
         if elsewhere:
             assert (at.folder / "elsewhere").read_bytes() == written.data + written.more(later)

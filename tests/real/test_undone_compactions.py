@@ -6,6 +6,7 @@ from real.choice import each_file, needs_files
 
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
@@ -18,7 +19,12 @@ def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path
     loaded = load(InputOptions(path=str(copy)))
     found = compactions_of(present(loaded))
     result = rewind(
-        RewindOptions(input=InputOptions(path=str(copy)), client=True, all=True, in_place=True)
+        RewindOptions(
+            input=InputOptions(path=str(copy)),
+            client=True,
+            all=True,
+            output=OutputOptions(in_place=True),
+        )
     )
     assert result.by_client == found
     assert result.moved is bool(found)

@@ -45,5 +45,7 @@ def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> N
     ]
     assert len(now.opaque) == len(before.opaque)
     assert not without(small, tmp_path / f"again{path.suffix}").compacted
-    rewind(RewindOptions(input=InputOptions(path=str(small)), output=str(restored)))
+    rewind(
+        RewindOptions(input=InputOptions(path=str(small)), output=OutputOptions(path=str(restored)))
+    )
     assert restored.read_bytes() == path.read_bytes()

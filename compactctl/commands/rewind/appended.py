@@ -69,7 +69,7 @@ def target_over_appended(
     way = "write another file with -o"
     rules = rules_of(whole)
     version = version_of(whole.transcript, rules)
-    check_loose(options.input.path, rules, version, while_open=options.while_open, way=way)
+    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
     name = _name(source, content, chain)
     block = b"".join(block_of(whole, wanted, name))
     now = Content.of((*whole.lines, block))

@@ -49,7 +49,7 @@ from compactctl.store.files.lines import STANDARD_INPUT, Source
 
 def check_appended(options: RewindOptions) -> None:
     """Raise UsageError for options that contradict what is appended, and for what is not a file."""
-    others = {"--in-place": options.in_place, "--output": options.output is not None}
+    others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
     named = next((name for name, is_given in others.items() if is_given), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
@@ -66,9 +66,9 @@ def appendable(
     """
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
-    note = check_proven(options.input.path, rules, version, force=options.force)
+    note = check_proven(options.input.path, rules, version, force=options.output.force)
     way = "leave out --native"
-    check_loose(options.input.path, rules, version, while_open=options.while_open, way=way)
+    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
     if finished_part(history) is not None:
         raise UsageError(
             f"{options.input.path}: ends in a part of what a run that was killed has appended; "
@@ -121,13 +121,13 @@ class _Job:
 
     @property
     def place(self) -> Destination:
-        named = Path(self.options.output or self.options.input.path)
+        named = Path(self.options.output.path or self.options.input.path)
         return Destination(
             path=self.options.input.path,
             target=self.fork.path if self.fork else named,
             fork=self.fork,
-            in_place=self.options.in_place,
-            force=self.options.force,
+            in_place=self.options.output.in_place,
+            force=self.options.output.force,
         )
 
 
@@ -150,8 +150,7 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
 
     What is left is a new session where the transcript is one in its client's store, and else goes
-    where ``output`` says; it is in place with ``in_place``, and behind the session
-    with ``native``. An archive leads back.
+    where ``output`` says; that may be in place, and behind the session. An archive leads back.
 
     Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
     IntegrityError when what was hidden would still not be sent, and as publishing does.
@@ -161,7 +160,7 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     except CannotAppendError as error:
         if new_session(options.input.path, "whole") is None:
             raise
-        result = _undo(replace(options, native=False))
+        result = _undo(replace(options, output=replace(options.output, layout="split")))
         note = f"{error.reason}: a new session is written"
         return replace(result, warnings=(*result.warnings, note))
 
@@ -174,7 +173,7 @@ def _undo(options: RewindOptions) -> RewindResult:
     result = _result(job, undone.content, undone)
     if options.check:
         return result
-    if options.output == STANDARD_INPUT:
+    if options.output.path == STANDARD_INPUT:
         return replace(result, written=Written(output=STANDARD_INPUT), data=undone.content.pieces)
     return _published(job, undone, result)
 
@@ -193,7 +192,7 @@ def _job(options: RewindOptions) -> _Job:
     else:
         loaded = load(options.input)
         source, history = loaded.source, history_behind(loaded)
-    whole, note = loaded if options.native else None, ""
+    whole, note = loaded if options.output.layout == "native" else None, ""
     if whole is not None:
         loaded, note = appendable(options, whole, history)
     return _Job(
@@ -210,15 +209,15 @@ def _job(options: RewindOptions) -> _Job:
 
 def _checked_place(options: RewindOptions) -> Fork | None:
     """Return the new session to be written, None for another place; UsageError without any."""
-    if options.native:
+    if options.output.layout == "native":
         check_appended(options)
         return None
-    if options.in_place and options.output is not None:
+    if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if options.in_place or options.check or options.output == STANDARD_INPUT:
+    if options.output.in_place or options.check or options.output.path == STANDARD_INPUT:
         return None
-    if options.output is not None:
-        check_outside_stores(options.input.path, Path(options.output), named=True)
+    if options.output.path is not None:
+        check_outside_stores(options.input.path, Path(options.output.path), named=True)
         return None
     fork = (
         None if options.input.path == STANDARD_INPUT else new_session(options.input.path, "whole")

@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from compactctl import __version__
 from compactctl.commands.client_sessions.compactions import ClientCompaction
-from compactctl.commands.client_sessions.write import Written
+from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
@@ -21,9 +21,9 @@ class RewindOptions:
     """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
 
     With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
-    ``in_place`` replaces the transcript then, ``native`` appends to it. That, and undoing what was
-    appended, is done also ``while_open``. ``archive`` is the folder of its archive, where that is
-    not in its place.
+    then ``output`` may be in place, or in the layout ``native`` which appends to the transcript.
+    With ``check`` nothing is written. ``archive`` is the folder of its archive, where that is not
+    in its place.
     """
 
     input: InputOptions
@@ -31,12 +31,8 @@ class RewindOptions:
     group: str | None = None
     all: bool = False
     client: bool = False
-    in_place: bool = False
-    native: bool = False
-    while_open: bool = False
     check: bool = False
-    output: str | None = None
-    force: bool = False
+    output: OutputOptions = field(default_factory=OutputOptions)
     archive: Path | None = None
 
 

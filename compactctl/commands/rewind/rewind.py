@@ -61,8 +61,8 @@ def rewind(options: RewindOptions) -> RewindResult:
     source = open_input(options.input.path, options.input.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
-    if options.in_place or options.native:
-        name = "--in-place" if options.in_place else "--native"
+    if options.output.in_place or options.output.layout == "native":
+        name = "--in-place" if options.output.in_place else "--native"
         raise UsageError(f"{name} goes with --client, and with groups that a client tagged")
     try:
         history, late = _with_late(_history(options, source))
@@ -139,7 +139,7 @@ def _check_options(options: RewindOptions) -> None:
     if len(chosen) > 1:
         names = " and ".join(f"--{name}" for name in chosen)
         raise UsageError(f"{names} contradict each other; choose one")
-    if options.in_place and not (options.client or options.group):
+    if options.output.in_place and not (options.client or options.group):
         raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
 
 
@@ -269,7 +269,7 @@ def _written(
         Path(place),
         target.content,
         known=known,
-        force=options.force,
+        force=options.output.force,
         origin=source.path,
     )
 
@@ -277,10 +277,10 @@ def _written(
 def _place(options: RewindOptions) -> str | None:
     """Return where the restored state goes; None for the transcript's own place."""
     if options.input.path == STANDARD_INPUT:
-        return options.output or STANDARD_INPUT
-    if options.output is None or is_same_place(options.input.path, options.output):
+        return options.output.path or STANDARD_INPUT
+    if options.output.path is None or is_same_place(options.input.path, options.output.path):
         return None
-    return options.output
+    return options.output.path
 
 
 def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, ...]:
@@ -303,7 +303,7 @@ def _published(
         target=Path(options.input.path),
         archives=[*_adopted(options, history), *_recorded(source, history, target)],
         content=target.content,
-        force=options.force,
+        force=options.output.force,
     )
     return replace(
         result,

@@ -76,7 +76,7 @@ def originals_instead(
         raise error
     if options.all and history.missing_archives:
         raise history.no_first_state() from error
-    output = options.output
+    output = options.output.path
     if isinstance(error, MissingArchiveError) and not (options.all and output):
         raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
     if output is None or (output != STANDARD_INPUT and is_same_place(options.input.path, output)):
@@ -103,7 +103,7 @@ def originals_instead(
             Path(output),
             content,
             known=known,
-            force=options.force,
+            force=options.output.force,
             origin=source.path,
         )
     return result

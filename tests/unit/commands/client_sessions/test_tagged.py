@@ -57,7 +57,11 @@ def shown(path: Path) -> list[str]:
 
 
 def without(path: Path, group: str) -> RewindResult:
-    return rewind(RewindOptions(input=InputOptions(path=str(path)), group=group, in_place=True))
+    return rewind(
+        RewindOptions(
+            input=InputOptions(path=str(path)), group=group, output=OutputOptions(in_place=True)
+        )
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from formats.claude_code import sessions as claude
 from formats.opencode import sessions as opencode
 from unit.commands.client_sessions import clients
-from unit.commands.conversations import squeeze
+from unit.commands.conversations import squeeze, view_of
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.inspect.log import log
-from compactctl.commands.inspect.view import view
 from compactctl.commands.lab.audit import AuditOptions, audit
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
@@ -92,9 +92,9 @@ def listed(path: Path) -> list[ClientCompaction]:
 
 
 def undone(path: Path, **how: Any) -> RewindResult:
-    return rewind(
-        RewindOptions(input=InputOptions(path=str(path)), client=True, **({"in_place": True} | how))
-    )
+    output = OutputOptions(path=how.pop("output", None), in_place=how.pop("in_place", True))
+    read = InputOptions(path=str(path))
+    return rewind(RewindOptions(input=read, client=True, output=output, **how))
 
 
 @EACH
@@ -124,11 +124,11 @@ def test_a_clients_compaction_is_undone_and_that_as_well(session: Session, tmp_p
 def test_what_a_client_hides_is_shown_as_archived(session: Session, tmp_path: Path) -> None:
     path = saved(tmp_path, session())
     (compaction,) = listed(path)
-    hidden = view(str(path), "archived").messages
-    assert {each.hidden_by for each in hidden} == {compaction.id}
+    hidden = view_of(path, "archived").messages
+    assert {each.hidden and each.hidden.group for each in hidden} == {compaction.id}
     assert {each.message.id for each in hidden} == set(compaction.hidden)
-    everything = view(str(path), "all").messages
-    assert [each.message.id for each in everything if each.hidden_by] == [
+    everything = view_of(path, "all").messages
+    assert [each.message.id for each in everything if each.hidden] == [
         each.message.id for each in hidden
     ]
 
@@ -136,7 +136,7 @@ def test_what_a_client_hides_is_shown_as_archived(session: Session, tmp_path: Pa
 def test_cleared_outputs_are_shown_and_sent_again(tmp_path: Path) -> None:
     path = saved(tmp_path, pruned())
     assert clients.FILE not in sent(path)
-    (shown,) = view(str(path), "archived").messages
+    (shown,) = view_of(path, "archived").messages
     assert any(clients.FILE in text for part in shown.message.parts for text in part_texts(part))
     assert [each.what for each in listed(path)] == ["cleared"]
     undone(path)
@@ -182,7 +182,9 @@ def test_nothing_is_written_without_a_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--client and --group"):
         undone(path, group="x")
     with pytest.raises(UsageError, match="goes with --client"):
-        rewind(RewindOptions(input=InputOptions(path=str(path)), in_place=True))
+        rewind(
+            RewindOptions(input=InputOptions(path=str(path)), output=OutputOptions(in_place=True))
+        )
 
 
 def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
@@ -226,7 +228,8 @@ def test_an_undone_compaction_is_neither_audited_as_ours_nor_in_the_way(tmp_path
     squeeze(path, "prune")
     undone(path)
     writers = [
-        each.writer for each in audit(AuditOptions(input=InputOptions(path=str(path)))).compactions
+        each.found.writer
+        for each in audit(AuditOptions(input=InputOptions(path=str(path)))).compactions
     ]
     assert writers.count("claude-code") == 1
     group = next(g.id for entry in log(str(path)).entries for g in entry.groups)
@@ -239,8 +242,8 @@ def test_a_missing_archive_is_not_taken_for_nothing_hidden(tmp_path: Path) -> No
     squeeze(path, "prune")
     moved = path.rename(tmp_path / "moved.jsonl")
     with pytest.raises(ArchiveError, match=r"not there; .*\.archive fits it: name that"):
-        view(str(moved), "archived")
-    assert view(str(moved)).messages
+        view_of(moved, "archived")
+    assert view_of(moved).messages
 
 
 def test_originals_need_an_archive(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from formats.spring_ai import events as spring
 from formats.squeeze import ALL, plan
 from formats.vscode_chat.chats import export, long_chat
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
 from compactctl.commands.measuring.measure import MeasureOptions
@@ -210,7 +211,11 @@ def is_restored(path: Path, first: bytes, later: bytes) -> bool:
     """Tell whether a rewind gives the first state, with what was appended."""
     back = path.with_name("back")
     try:
-        rewind(RewindOptions(input=InputOptions(path=str(path)), all=True, output=str(back)))
+        rewind(
+            RewindOptions(
+                input=InputOptions(path=str(path)), all=True, output=OutputOptions(path=str(back))
+            )
+        )
     except CompactctlError:
         return False
     return back.read_bytes() in (first, first + later)
@@ -287,10 +292,19 @@ def test_without_the_newest_archive_nothing_is_taken_for_an_older_state(
 
     with pytest.raises(ArchiveError, match="whose archive is not here"):
         log(str(copy))
-    for options in ({"check": True}, {}, {"output": str(back)}, {"all": True, "check": True}):
+    for options in (
+        {"check": True},
+        {},
+        {"output": OutputOptions(path=str(back))},
+        {"all": True, "check": True},
+    ):
         with pytest.raises(ArchiveError):
             rewind(RewindOptions(input=InputOptions(path=str(copy)), **options))
     assert copy.read_bytes() == path.read_bytes()
     assert not back.exists()
-    rewind(RewindOptions(input=InputOptions(path=str(copy)), all=True, output=str(back)))
+    rewind(
+        RewindOptions(
+            input=InputOptions(path=str(copy)), all=True, output=OutputOptions(path=str(back))
+        )
+    )
     assert back.read_bytes() == ALL_TALKS[name].data

@@ -22,6 +22,7 @@ from formats.squeeze import plan
 from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing
 
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
@@ -363,7 +364,11 @@ def everything(path: Path) -> bytes:
     out = path.with_name("restored")
     try:
         rewind(
-            RewindOptions(input=InputOptions(path=str(path)), all=True, output=str(out), force=True)
+            RewindOptions(
+                input=InputOptions(path=str(path)),
+                all=True,
+                output=OutputOptions(path=str(out), force=True),
+            )
         )
         return out.read_bytes()
     except CompactctlError as error:
