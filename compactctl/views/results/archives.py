@@ -1,4 +1,4 @@
-"""``archives`` on a terminal."""
+"""The archives of sessions, and whether all that they hold can be put back."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -28,6 +28,13 @@ _COLUMNS = (
     number("Size"),
     text("Note"),
 )
+_STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
+    "damaged": "bold red",
+    "changed": "yellow",
+    "unknown": "yellow",
+    "repairable": "yellow",
+}
+_FINDING_WIDTH = 1_000
 
 
 def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
@@ -46,6 +53,19 @@ def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
     if dead:
         gone = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
         yield f"{gone}; forget their archives with: compactctl archives --dead --forget"
+
+
+def archives_document(result: ArchivesResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.archives/1",
+        "folder": result.folder,
+        "bytes": result.n_bytes,
+        "forgotten": result.options.forget and not result.options.dry_run,
+        "dryRun": result.options.dry_run,
+        "archives": [_archive(each, result) for each in result.archives],
+        "warnings": list(result.warnings),
+    }
 
 
 def archives_messages(result: ArchivesResult) -> Iterator[str]:
@@ -73,19 +93,6 @@ def _note(archive: SessionArchive) -> str:
     return "session is gone" if archive.is_dead else ""
 
 
-def archives_document(result: ArchivesResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.archives/1",
-        "folder": result.folder,
-        "bytes": result.n_bytes,
-        "forgotten": result.options.forget and not result.options.dry_run,
-        "dryRun": result.options.dry_run,
-        "archives": [_archive(each, result) for each in result.archives],
-        "warnings": list(result.warnings),
-    }
-
-
 def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
     written = datetime.fromtimestamp(archive.modified, UTC).isoformat(timespec="seconds")
     return {
@@ -96,15 +103,6 @@ def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
         "bytes": archive.n_bytes,
         "writtenAt": written,
     }
-
-
-_STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
-    "damaged": "bold red",
-    "changed": "yellow",
-    "unknown": "yellow",
-    "repairable": "yellow",
-}
-_FINDING_WIDTH = 1_000
 
 
 def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
@@ -124,16 +122,16 @@ def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
         yield f"repair with: compactctl verify --repair {shell_path(first.path)}"
 
 
-def _verdict(verified: VerifiedTranscript) -> str:
-    what = plural(verified.operations, "operation")
-    read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
-    return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"
-
-
 def verify_document(result: VerifyResult) -> dict[str, Any]:
     """Return the document."""
     fields = ("exit_code", "looked_at", "verdicts", "transcripts")
     return {"schema": "compactctl.verify/1", **record(result, only=fields)}
+
+
+def _verdict(verified: VerifiedTranscript) -> str:
+    what = plural(verified.operations, "operation")
+    read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
+    return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"
 
 
 @encoded.register

@@ -1,4 +1,4 @@
-"""``check`` on a terminal."""
+"""Whether a compaction is due, and what the answer rests on."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -45,6 +45,36 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     yield from (Accent(line, accent) for line in result.text.splitlines())
 
 
+def check_document(result: CheckResult) -> dict[str, Any]:
+    """Return the document."""
+    measured, situation = result.stats.measure, result.situation
+    usage = usage_of(result.stats.usage.tokens, measured.budget.available)
+    document = {
+        "schema": "compactctl.check/2",
+        "path": result.stats.options.input.path,
+        "format": result.stats.transcript.format,
+        "profile": result.profile.name,
+        **measure_fields(measured),
+        "trigger": str(result.trigger),
+        "fired": result.fired or None,
+        "shouldCompact": result.due,
+        "conversationCount": result.stats.counts.conversations,
+        "dueConversationCount": len(result.fired_in),
+        "withinBudget": usage.tokens <= usage.available,
+        "estimatedInputTokens": usage.tokens,
+        **doubt_fields(result.stats),
+        "usageRatio": usage.ratio,
+        "percentLeft": usage.percent_left,
+        "level": result.level.name,
+        "fit": fit_fields(measured, usage.tokens),
+        "message": result.text or None,
+        "messageCount": situation.messages,
+        "turnCount": situation.turns,
+        "breakdown": encoded(result.breakdown),
+    }
+    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level.name)})}
+
+
 def check_messages(result: CheckResult) -> Iterator[str]:
     """Return the lines for standard error: those of ``stats``."""
     return stats_messages(result.stats)
@@ -79,36 +109,6 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     yield Fact("history", f"{plural(counts.turns, 'turn')}, {plural(counts.messages, 'message')}")
     yield Fact("counted with", counter_text(measured))
     yield Fact("level", result.level.name, _STYLES.get(result.level.name, ""))
-
-
-def check_document(result: CheckResult) -> dict[str, Any]:
-    """Return the document."""
-    measured, situation = result.stats.measure, result.situation
-    usage = usage_of(result.stats.usage.tokens, measured.budget.available)
-    document = {
-        "schema": "compactctl.check/2",
-        "path": result.stats.options.input.path,
-        "format": result.stats.transcript.format,
-        "profile": result.profile.name,
-        **measure_fields(measured),
-        "trigger": str(result.trigger),
-        "fired": result.fired or None,
-        "shouldCompact": result.due,
-        "conversationCount": result.stats.counts.conversations,
-        "dueConversationCount": len(result.fired_in),
-        "withinBudget": usage.tokens <= usage.available,
-        "estimatedInputTokens": usage.tokens,
-        **doubt_fields(result.stats),
-        "usageRatio": usage.ratio,
-        "percentLeft": usage.percent_left,
-        "level": result.level.name,
-        "fit": fit_fields(measured, usage.tokens),
-        "message": result.text or None,
-        "messageCount": situation.messages,
-        "turnCount": situation.turns,
-        "breakdown": encoded(result.breakdown),
-    }
-    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level.name)})}
 
 
 def _reached(level: str) -> dict[str, bool]:

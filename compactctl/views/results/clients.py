@@ -1,4 +1,4 @@
-"""``hook`` as clients expect it."""
+"""What stands beside a client: its setup, its hooks, its status line."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,42 +13,16 @@ from compactctl.views.encode import encoded, record
 from compactctl.views.terminal.screen import Raw, ScreenItem, Verbatim
 from compactctl.views.terminal.text import line_text, one_line, plural, safe_text
 
-# Clients show it above the conversation, or hand it to the agent.
-_LONGEST = 2_000
-
-
-def hook_terminal(result: HookResult) -> Iterator[Raw]:
-    """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
-    match result.integration.answer:
-        case "decision":
-            said = _answer(result, {"decision": "block", "reason": result.refusal})
-        case "continue":
-            said = _answer(result, {"continue": False, "stopReason": result.refusal})
-        case "text":
-            said = one_line(result.message or result.context, _LONGEST)
-        case _:
-            assert_never(result.integration.answer)
-    if said:
-        yield Raw([said.encode("utf-8", "replace"), b"\n"])
-
-
-def _answer(result: HookResult, refusal: Mapping[str, Any]) -> str:
-    answer: dict[str, Any] = dict(refusal) if result.refusal else {}
-    if result.message:
-        answer["systemMessage"] = one_line(result.message, _LONGEST)
-    if result.context:
-        answer["hookSpecificOutput"] = {
-            "hookEventName": STARTED,
-            "additionalContext": result.context,
-        }
-    return json.dumps(answer) if answer else ""
-
-
 _NO_CHANGES = {
     "print": "there is nothing to add: it is set up",
     "install": "there is nothing to add: it is set up",
     "uninstall": "there is nothing of compactctl's to take back",
 }
+# Clients show it above the conversation, or hand it to the agent.
+_LONGEST = 2_000
+_SEPARATOR = " · "
+_NO_CONTEXT = "context: not told yet"
+_THOUSAND = 1_000
 
 
 def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
@@ -57,6 +31,15 @@ def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
         yield _NO_CHANGES[result.action]
     for change in result.changes:
         yield Verbatim("\n".join(_lines(change)))
+
+
+def integrate_document(result: IntegrateResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.integrate/1",
+        "client": result.request.client,
+        **record(result, without=("request",)),
+    }
 
 
 def integrate_messages(result: IntegrateResult) -> Iterator[str]:
@@ -80,14 +63,55 @@ def _lines(change: FileChange) -> Iterator[str]:
     )
 
 
-_THOUSAND = 1_000
-_SEPARATOR = " · "
-_NO_CONTEXT = "context: not told yet"
+@encoded.register
+def _file_text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def hook_terminal(result: HookResult) -> Iterator[Raw]:
+    """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
+    match result.integration.answer:
+        case "decision":
+            said = _answer(result, {"decision": "block", "reason": result.refusal})
+        case "continue":
+            said = _answer(result, {"continue": False, "stopReason": result.refusal})
+        case "text":
+            said = one_line(result.message or result.context, _LONGEST)
+        case _:
+            assert_never(result.integration.answer)
+    if said:
+        yield Raw([said.encode("utf-8", "replace"), b"\n"])
+
+
+def hook_document(result: HookResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.hook/1",
+        "client": result.integration.client,
+        **record(result, without=("integration",)),
+    }
+
+
+def _answer(result: HookResult, refusal: Mapping[str, Any]) -> str:
+    answer: dict[str, Any] = dict(refusal) if result.refusal else {}
+    if result.message:
+        answer["systemMessage"] = one_line(result.message, _LONGEST)
+    if result.context:
+        answer["hookSpecificOutput"] = {
+            "hookEventName": STARTED,
+            "additionalContext": result.context,
+        }
+    return json.dumps(answer) if answer else ""
 
 
 def statusline_terminal(result: StatusLineResult) -> Iterator[str]:
     """Yield the line."""
     yield _SEPARATOR.join(_pieces(result))
+
+
+def statusline_document(result: StatusLineResult) -> dict[str, Any]:
+    """Return the document."""
+    return {"schema": "compactctl.statusline/1", **record(result)}
 
 
 def _pieces(result: StatusLineResult) -> Iterator[str]:
@@ -113,31 +137,3 @@ def _short(tokens: int) -> str:
         return str(tokens)
     thousands = round(tokens / _THOUSAND)
     return f"{thousands}k" if thousands < _THOUSAND else f"{thousands / _THOUSAND:.3g}M"
-
-
-def hook_document(result: HookResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.hook/1",
-        "client": result.integration.client,
-        **record(result, without=("integration",)),
-    }
-
-
-def integrate_document(result: IntegrateResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.integrate/1",
-        "client": result.request.client,
-        **record(result, without=("request",)),
-    }
-
-
-@encoded.register
-def _file_text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
-
-
-def statusline_document(result: StatusLineResult) -> dict[str, Any]:
-    """Return the document."""
-    return {"schema": "compactctl.statusline/1", **record(result)}

@@ -1,4 +1,4 @@
-"""``eval`` on a terminal."""
+"""What compactions keep of what sessions went on to need."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,51 @@ from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Ve
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
 
+CAVEAT = "words that are still there are the most that a model can recall, not what it will"
+# Measures by what a narrow terminal can do without, the first ones last.
+_MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
+             ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
+# Small enough for a narrow terminal.
+_PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
+_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WIDTH, _HEIGHT = 720, 420
+_TITLE = "What sessions went on to name that was still there"
+_STYLE = """\
+text { font: 12px sans-serif; fill: #222; }
+.title { font-size: 14px; font-weight: bold; }
+.ground { fill: #fff; }
+.axis { stroke: #888; fill: none; }
+.grid { stroke: #ddd; }
+.control { stroke-dasharray: 4 4; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #ddd; }
+  .ground { fill: #111; }
+  .grid { stroke: #333; }
+}"""
+_LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
+# Distinguishable to people who are colour blind, on light ground and on dark: Okabe and Ito, 2008.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_STEPS = 5
+# Each has two columns: how many were asked for, and how many were there.
+TALLIES = (*MEASURES, ANSWERS, "chance")
+# Column -> Arrow type; each is the field of Trial of that name.
+COLUMNS: Mapping[str, str] = {
+    "session": "large_string",
+    "project": "large_string",
+    "cut": "float64",
+    "requests": "int64",
+    "policy": "large_string",
+    "asked": "float64",
+    "prefix": "int64",
+    "tokens": "int64",
+    "kept": "float64",
+    "pair_errors": "int64",
+    "milliseconds": "float64",
+}
+METADATA = "compactctl.eval"
+VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
@@ -30,30 +75,17 @@ class Curve:
     points: tuple[EvalFigures, ...]
 
 
-def curves(result: EvaluateResult) -> tuple[Curve, ...]:
-    """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
-    names = [policy.name for policy in result.policies]
-    found: dict[str, list[EvalFigures]] = {name: [] for name in names}
-    for figures in result.figures:
-        if figures.asked < 1:
-            found.setdefault(figures.policy, []).append(figures)
-    return tuple(
-        Curve(
-            name=name,
-            is_control=name not in names,
-            points=tuple(sorted(points, key=lambda point: point.kept.value)),
-        )
-        for name, points in found.items()
-        if points
-    )
+class _Scale:
+    """Places on the drawing; ``widest`` is the share of tokens at its right end."""
 
+    def __init__(self, widest: float) -> None:
+        self.widest = widest
 
-# Measures by what a narrow terminal can do without, the first ones last.
-_MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
-             ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
-# Small enough for a narrow terminal.
-_PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
-_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    def x(self, kept: float) -> float:
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, kept / self.widest), 1)
+
+    def y(self, recall: float) -> float:
+        return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * recall, 1)
 
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
@@ -72,6 +104,22 @@ def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     if len(result.sessions) > 1:
         yield ""
         yield _sessions_table(result)
+
+
+def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": SCHEMA,
+        "caveat": CAVEAT,
+        **record(result, only=("counters", "seed")),
+        "policies": [policy.name for policy in result.policies],
+        **record(result, only=("figures", "noise")),
+        "sessions": [
+            {**record(session), "figures": encoded(result.of_session(session.path))}
+            for session in result.sessions
+        ],
+        **record(result, only=("failures", "trials", "findings", "warnings")),
+    }
 
 
 def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
@@ -131,6 +179,10 @@ def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     return table([column for column, _ in told], rows)
 
 
+def _percent(mean: Mean | None) -> str:
+    return "" if mean is None else f"{100 * mean.value:.1f}"
+
+
 def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
     cells = [_percent(each.measures.get(name)) for each in figures]
     return number(title, spare=_MEASURES.index(name)), cells
@@ -149,8 +201,22 @@ def _count(found: int) -> str:
     return f"{found:,}" if found else ""
 
 
-def _percent(mean: Mean | None) -> str:
-    return "" if mean is None else f"{100 * mean.value:.1f}"
+def curves(result: EvaluateResult) -> tuple[Curve, ...]:
+    """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
+    names = [policy.name for policy in result.policies]
+    found: dict[str, list[EvalFigures]] = {name: [] for name in names}
+    for figures in result.figures:
+        if figures.asked < 1:
+            found.setdefault(figures.policy, []).append(figures)
+    return tuple(
+        Curve(
+            name=name,
+            is_control=name not in names,
+            points=tuple(sorted(points, key=lambda point: point.kept.value)),
+        )
+        for name, points in found.items()
+        if points
+    )
 
 
 def _plot(found: Sequence[Curve]) -> Iterator[str]:
@@ -193,96 +259,6 @@ def _session_cells(
     return (path_name(session.path), f"{session.cuts:,}", *map(_percent, recalls))
 
 
-CAVEAT = "words that are still there are the most that a model can recall, not what it will"
-
-
-def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": SCHEMA,
-        "caveat": CAVEAT,
-        **record(result, only=("counters", "seed")),
-        "policies": [policy.name for policy in result.policies],
-        **record(result, only=("figures", "noise")),
-        "sessions": [
-            {**record(session), "figures": encoded(result.of_session(session.path))}
-            for session in result.sessions
-        ],
-        **record(result, only=("failures", "trials", "findings", "warnings")),
-    }
-
-
-@encoded.register
-def _figures(figures: EvalFigures) -> dict[str, Any]:
-    return record(figures, beyond="beyondChance")
-
-
-@encoded.register
-def _trial(trial: Trial) -> dict[str, Any]:
-    return record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
-
-
-METADATA = "compactctl.eval"
-VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
-
-# Column -> Arrow type; each is the field of Trial of that name.
-COLUMNS: Mapping[str, str] = {
-    "session": "large_string",
-    "project": "large_string",
-    "cut": "float64",
-    "requests": "int64",
-    "policy": "large_string",
-    "asked": "float64",
-    "prefix": "int64",
-    "tokens": "int64",
-    "kept": "float64",
-    "pair_errors": "int64",
-    "milliseconds": "float64",
-}
-# Each has two columns: how many were asked for, and how many were there.
-TALLIES = (*MEASURES, ANSWERS, "chance")
-
-
-def write_trials(
-    trials: Sequence[Trial], path: str | Path, *, force: bool = False
-) -> tuple[str, ...]:
-    """Write one line per context; see ``write_table``. Null is what was not measured."""
-    counts = {f"{name}_{what}": "int64" for name in TALLIES for what in ("asked", "hits")}
-    types = {**COLUMNS, **counts}
-    return write_table(map(_flat, trials), types, {METADATA: VERSION}, path, force=force)
-
-
-def _flat(trial: Trial) -> dict[str, object]:
-    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
-    tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
-    for name in TALLIES:
-        tally = tallies.get(name)
-        row[f"{name}_asked"] = None if tally is None else tally.asked
-        row[f"{name}_hits"] = None if tally is None else tally.hits
-    return row
-
-
-_WIDTH, _HEIGHT = 720, 420
-_LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
-_STEPS = 5
-_TITLE = "What sessions went on to name that was still there"
-# Distinguishable to people who are colour blind, on light ground and on dark: Okabe and Ito, 2008.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-_STYLE = """\
-text { font: 12px sans-serif; fill: #222; }
-.title { font-size: 14px; font-weight: bold; }
-.ground { fill: #fff; }
-.axis { stroke: #888; fill: none; }
-.grid { stroke: #ddd; }
-.control { stroke-dasharray: 4 4; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #ddd; }
-  .ground { fill: #111; }
-  .grid { stroke: #333; }
-}"""
-
-
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
     """Write the drawing, whole or not at all; return warnings. Raises as ``write_output`` does."""
     content = Content.of((drawing(result).encode(),))
@@ -306,19 +282,6 @@ def drawing(result: EvaluateResult) -> str:
         lines += _curve(curve, colour, scale)
         lines += _svg_legend(curve, colour, row)
     return "\n".join([*lines, "</svg>", ""])
-
-
-class _Scale:
-    """Places on the drawing; ``widest`` is the share of tokens at its right end."""
-
-    def __init__(self, widest: float) -> None:
-        self.widest = widest
-
-    def x(self, kept: float) -> float:
-        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, kept / self.widest), 1)
-
-    def y(self, recall: float) -> float:
-        return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * recall, 1)
 
 
 def _axes(scale: _Scale) -> Iterator[str]:
@@ -355,3 +318,32 @@ def _svg_legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
         f'<path{dashed} d="M{x} {y}h20" stroke="{colour}" stroke-width="2"/>',
         f'<text x="{x + 26}" y="{y + 4}">{name}</text>',
     )
+
+
+def write_trials(
+    trials: Sequence[Trial], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write one line per context; see ``write_table``. Null is what was not measured."""
+    counts = {f"{name}_{what}": "int64" for name in TALLIES for what in ("asked", "hits")}
+    types = {**COLUMNS, **counts}
+    return write_table(map(_flat, trials), types, {METADATA: VERSION}, path, force=force)
+
+
+def _flat(trial: Trial) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
+    tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
+    for name in TALLIES:
+        tally = tallies.get(name)
+        row[f"{name}_asked"] = None if tally is None else tally.asked
+        row[f"{name}_hits"] = None if tally is None else tally.hits
+    return row
+
+
+@encoded.register
+def _figures(figures: EvalFigures) -> dict[str, Any]:
+    return record(figures, beyond="beyondChance")
+
+
+@encoded.register
+def _trial(trial: Trial) -> dict[str, Any]:
+    return record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")

@@ -1,4 +1,4 @@
-"""``chunks`` on a terminal."""
+"""What authors of agent harnesses ask: of errors, prompts, chunks and budgets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +22,73 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
+_AGAIN = {
+    True: "wait: the same request can succeed later",
+    False: "the same request will fail again",
+    None: "not known from this error",
+}
+
+
+def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
+    """Yield what to print: the verdict, then what else the error says."""
+    if result.overflow:
+        yield Accent("overflow: the context is longer than the model takes", "bold")
+    else:
+        yield Accent("no overflow: the error does not say that the context is too long", "bold")
+    yield Facts(tuple(_overflow_facts(result)))
+
+
+def overflow_document(result: Overflow) -> dict[str, Any]:
+    """Return the document."""
+    fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
+    return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
+
+
+def _overflow_facts(result: Overflow) -> Iterator[Fact]:
+    if result.overflow:
+        yield Fact("provider", result.provider or "not named")
+    for label, count in (
+        ("sent", result.actual),
+        ("allowed", result.limit),
+        ("over by", result.gap),
+    ):
+        if count is not None:
+            yield Fact(label, tokens_text(count))
+    yield Fact("try again", _AGAIN[result.retryable])
+    if result.pattern is not None:
+        yield Fact("because of", f'"{result.pattern}"')
+    if result.note:
+        yield Fact("note", result.note)
+
+
+def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
+    """Yield what to print: the prompts; several have a line between them."""
+    for place, prompt in enumerate(result.prompts, start=1):
+        if len(result.prompts) > 1:
+            yield Verbatim(f"══ prompt {place} of {len(result.prompts)}")
+        yield Verbatim(safe_text(prompt.text))
+
+
+def prompt_document(result: PromptResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.prompt/1",
+        "path": result.path,
+        **measure_fields(result.measure),
+        **record(result, only=("prompts", "reasons")),
+    }
+
+
+def prompt_messages(result: PromptResult) -> Iterator[str]:
+    """Yield the lines for standard error: the sizes, or why there is no prompt."""
+    for prompt in result.prompts:
+        about = plural(prompt.messages, "message")
+        sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
+        yield f"prompt about {about}: {sizes}"
+    if not result.prompts:
+        yield f"{path_name(result.path)}: no summary would be asked for"
+        yield from map(safe_text, result.reasons)
+
 
 def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per chunk, and what it was measured with."""
@@ -33,6 +100,17 @@ def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
         yield ""
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(window_facts(result.measure)))
+
+
+def chunks_document(result: ChunksResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.chunks/1",
+        "path": result.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "conversations": encoded(result.conversations),
+    }
 
 
 def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
@@ -60,6 +138,16 @@ def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
     yield f"at most {found.limit:,} tokens in a chunk; {plural(found.kept, 'message')} stay"
 
 
+@encoded.register
+def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
+    return {
+        "limitTokens": conversation.limit,
+        "keptMessages": conversation.kept,
+        "reason": conversation.reason or None,
+        "chunks": encoded(conversation.chunks),
+    }
+
+
 def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per file, the budget, then a line per file that is not whole."""
     columns = (
@@ -75,6 +163,25 @@ def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_budget_facts(result)))
     for notice in result.notices:
         yield Accent(one_line(notice), "yellow")
+
+
+def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.file-budget/1",
+        "windowTokens": result.budget.window,
+        "windowSource": result.budget.source,
+        "outputReserveTokens": result.budget.output_reserve,
+        "usedTokens": result.used,
+        "share": result.share,
+        "fileBudgetTokens": result.tokens,
+        "estimatedTokens": result.needed,
+        "aggregate": result.aggregate,
+        "files": [_file_document(verdict) for verdict in result.verdicts],
+        "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
+        "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
+        "notices": list(result.notices),
+    }
 
 
 def _file_cells(verdict: FileVerdict) -> tuple[str, ...]:
@@ -104,103 +211,6 @@ def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
     yield Fact("needed", f"{tokens_text(result.needed)} (estimated from sizes)")
 
 
-def limit_output_terminal(result: LimitOutputResult) -> Iterator[Raw]:
-    """Yield what to print: the output within its limits, and nothing else."""
-    yield Raw([result.data])
-
-
-_AGAIN = {
-    True: "wait: the same request can succeed later",
-    False: "the same request will fail again",
-    None: "not known from this error",
-}
-
-
-def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
-    """Yield what to print: the verdict, then what else the error says."""
-    if result.overflow:
-        yield Accent("overflow: the context is longer than the model takes", "bold")
-    else:
-        yield Accent("no overflow: the error does not say that the context is too long", "bold")
-    yield Facts(tuple(_overflow_facts(result)))
-
-
-def _overflow_facts(result: Overflow) -> Iterator[Fact]:
-    if result.overflow:
-        yield Fact("provider", result.provider or "not named")
-    for label, count in (
-        ("sent", result.actual),
-        ("allowed", result.limit),
-        ("over by", result.gap),
-    ):
-        if count is not None:
-            yield Fact(label, tokens_text(count))
-    yield Fact("try again", _AGAIN[result.retryable])
-    if result.pattern is not None:
-        yield Fact("because of", f'"{result.pattern}"')
-    if result.note:
-        yield Fact("note", result.note)
-
-
-def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
-    """Yield what to print: the prompts; several have a line between them."""
-    for place, prompt in enumerate(result.prompts, start=1):
-        if len(result.prompts) > 1:
-            yield Verbatim(f"══ prompt {place} of {len(result.prompts)}")
-        yield Verbatim(safe_text(prompt.text))
-
-
-def prompt_messages(result: PromptResult) -> Iterator[str]:
-    """Yield the lines for standard error: the sizes, or why there is no prompt."""
-    for prompt in result.prompts:
-        about = plural(prompt.messages, "message")
-        sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
-        yield f"prompt about {about}: {sizes}"
-    if not result.prompts:
-        yield f"{path_name(result.path)}: no summary would be asked for"
-        yield from map(safe_text, result.reasons)
-
-
-def chunks_document(result: ChunksResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.chunks/1",
-        "path": result.path,
-        "format": result.format,
-        **measure_fields(result.measure),
-        "conversations": encoded(result.conversations),
-    }
-
-
-@encoded.register
-def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
-    return {
-        "limitTokens": conversation.limit,
-        "keptMessages": conversation.kept,
-        "reason": conversation.reason or None,
-        "chunks": encoded(conversation.chunks),
-    }
-
-
-def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.file-budget/1",
-        "windowTokens": result.budget.window,
-        "windowSource": result.budget.source,
-        "outputReserveTokens": result.budget.output_reserve,
-        "usedTokens": result.used,
-        "share": result.share,
-        "fileBudgetTokens": result.tokens,
-        "estimatedTokens": result.needed,
-        "aggregate": result.aggregate,
-        "files": [_file_document(verdict) for verdict in result.verdicts],
-        "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
-        "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
-        "notices": list(result.notices),
-    }
-
-
 def _file_document(verdict: FileVerdict) -> dict[str, Any]:
     return {
         "name": verdict.file.name,
@@ -215,22 +225,11 @@ def _file_document(verdict: FileVerdict) -> dict[str, Any]:
     }
 
 
+def limit_output_terminal(result: LimitOutputResult) -> Iterator[Raw]:
+    """Yield what to print: the output within its limits, and nothing else."""
+    yield Raw([result.data])
+
+
 def limit_output_document(result: LimitOutputResult) -> dict[str, Any]:
     """Return the document, with the fields of NeuroLink's truncation result."""
     return {"schema": "compactctl.limit-output/1", **record(result)}
-
-
-def overflow_document(result: Overflow) -> dict[str, Any]:
-    """Return the document."""
-    fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
-    return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
-
-
-def prompt_document(result: PromptResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.prompt/1",
-        "path": result.path,
-        **measure_fields(result.measure),
-        **record(result, only=("prompts", "reasons")),
-    }

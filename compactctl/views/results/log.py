@@ -1,4 +1,4 @@
-"""``log`` on a terminal."""
+"""The compactions behind a transcript, and what each is made of."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +13,20 @@ from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
 
+_OPERATION = (
+    "head",
+    "kind",
+    "detail",
+    "appended",
+    "recorded_at",
+    "tool_version",
+    "format",
+    "counter",
+    "before",
+    "after",
+    "stages",
+)
+
 
 def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per operation, then a row per group in effect."""
@@ -21,6 +35,26 @@ def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
     elif result.missing or not result.by_client:
         yield from _nothing(result)
     yield from _by_client(result)
+
+
+def log_document(result: LogResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.log/1",
+        "path": result.path,
+        "appendedBytes": result.appended,
+        "archiveMissing": result.missing,
+        "buildsUpon": result.below,
+        "missingArchives": encoded(result.missing_archives),
+        "operations": encoded(result.entries),
+        "byClient": encoded(result.by_client),
+        "warnings": encoded(result.warnings),
+    }
+
+
+def log_messages(result: LogResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
 def _operations(result: LogResult) -> Iterator[ScreenItem]:
@@ -48,11 +82,6 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
     if result.appended:
         yield ""
         yield f"{size_text(result.appended)} were appended after the last operation"
-
-
-def log_messages(result: LogResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
@@ -114,6 +143,18 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
         yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
 
 
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _nothing(result: LogResult) -> Iterator[ScreenItem]:
+    if result.missing:
+        yield f"{path_name(result.path)} was compacted, but its archive is not there"
+        yield f"{line_text(result.way)} to see what was done and to rewind"
+        return
+    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
+
+
 def _by_client(result: LogResult) -> Iterator[ScreenItem]:
     if not result.by_client:
         return
@@ -140,33 +181,6 @@ def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
     return (each.id, f"{each.line:,}", when, each.what, f"{len(each.hidden):,}", state)
 
 
-def _count(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
-
-
-def _nothing(result: LogResult) -> Iterator[ScreenItem]:
-    if result.missing:
-        yield f"{path_name(result.path)} was compacted, but its archive is not there"
-        yield f"{line_text(result.way)} to see what was done and to rewind"
-        return
-    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
-
-
-def log_document(result: LogResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.log/1",
-        "path": result.path,
-        "appendedBytes": result.appended,
-        "archiveMissing": result.missing,
-        "buildsUpon": result.below,
-        "missingArchives": encoded(result.missing_archives),
-        "operations": encoded(result.entries),
-        "byClient": encoded(result.by_client),
-        "warnings": encoded(result.warnings),
-    }
-
-
 @encoded.register
 def _entry(entry: LogEntry) -> dict[str, Any]:
     operation = entry.operation
@@ -181,26 +195,6 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
     }
 
 
-@encoded.register
-def _operation(operation: Operation) -> dict[str, Any]:
-    return record(operation, only=_OPERATION)
-
-
-_OPERATION = (
-    "head",
-    "kind",
-    "detail",
-    "appended",
-    "recorded_at",
-    "tool_version",
-    "format",
-    "counter",
-    "before",
-    "after",
-    "stages",
-)
-
-
 def _unrecorded(step: OperationStep) -> dict[str, Any]:
     """Return the same fields for a compaction inside the transcript, null where nothing tells."""
     unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after"))
@@ -213,3 +207,8 @@ def _unrecorded(step: OperationStep) -> dict[str, Any]:
         **unknown,
         "stages": [],
     }
+
+
+@encoded.register
+def _operation(operation: Operation) -> dict[str, Any]:
+    return record(operation, only=_OPERATION)

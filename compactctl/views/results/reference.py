@@ -1,4 +1,4 @@
-"""``config`` on a terminal."""
+"""What there is to choose from: stages, profiles, models, settings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,43 +23,204 @@ from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import one_line, safe_text
 
+_REACHES = {
+    "trigger": "below the trigger",
+    "all": "every stage runs, whatever the size",
+}
 
-def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
-    """Yield what to print: the files read, then a row per option."""
-    files = result.files or ("none was found",)
-    yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))
+
+def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
+    """Yield what to print: what each stage does, in the order in which they lose more and more."""
+    yield Facts(tuple(Fact(stage.name, stage.title) for stage in result.stages))
     yield ""
-    if not result.rows:
-        yield f"every option of {result.command} is at its default; --all lists them"
-        return
-    columns = (
-        text("Option"),
-        text("Value", "end", least=12),
-        text("From", "end", least=12),
-        text("Project may", spare=1),
+    yield "explain one and its options with: compactctl stages STAGE"
+
+
+def stages_document(result: StagesResult) -> dict[str, Any]:
+    """Return the document."""
+    return {"schema": "compactctl.stages/1", **record(result)}
+
+
+def profiles_terminal(result: ProfilesResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per profile, or everything about the one asked for."""
+    return _explained(result.profiles[0]) if result.named else _listed(result.profiles)
+
+
+def profiles_document(result: ProfilesResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.profiles/1",
+        "profiles": [_profile_document(profile) for profile in result.profiles],
+    }
+
+
+def _explained(profile: Profile) -> Iterator[ScreenItem]:
+    """Yield what a profile does, when, and where the figures are from."""
+    yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
+    yield Facts(tuple(_profile_facts(profile)))
+    yield ""
+    yield Accent("stages", "bold")
+    yield Facts(tuple(row for stage in profile.stages for row in _stage_facts(stage)))
+    if profile.reactive:
+        yield ""
+        yield Accent("stages after an overflow", "bold")
+        yield Facts(tuple(row for stage in profile.reactive for row in _stage_facts(stage)))
+    if profile.differs:
+        yield ""
+        yield Facts(tuple(_differences(profile)))
+
+
+def _profile_facts(profile: Profile) -> Iterator[Fact]:
+    if not profile.enabled:
+        yield Fact("switched off", "compaction is never due")
+    yield Fact("compacts when", str(profile.trigger))
+    yield Fact("down to", _target_text(profile.target))
+    yield Fact("output reserve", _reserve(profile.budget))
+    if profile.budget.usable != 1:
+        yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
+    for name, value in (("window", profile.window), ("counter", profile.counter)):
+        if value:
+            yield Fact(name, one_line(value))
+    yield Fact("leaves alone", _left_alone(profile))
+    if profile.estimator:
+        yield Fact("counts itself with", f"{profile.estimator}; see --counter")
+    if profile.image_tokens is not None:
+        yield Fact("an image is", f"{profile.image_tokens:,} tokens, whatever its size")
+    yield from _levels(profile.levels)
+    if profile.source:
+        yield Fact("source", one_line(profile.source))
+
+
+def _target_text(target: TargetSize | str) -> str:
+    if isinstance(target, str):
+        return _REACHES[target]
+    if target.unit == "ratio":
+        return f"{target.value:g} of the available input"
+    return f"{target.value:,.0f} tokens"
+
+
+def _reserve(rule: BudgetRule) -> str:
+    known = "the longest answer of the model" if rule.longest_answer else ""
+    plain = (
+        f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )
-    yield table(columns, [_setting_cells(row) for row in result.rows])
+    text_ = f"{known}, {plain} if it is not known" if known else plain
+    return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
 
 
-def _setting_cells(row: ConfigRow) -> tuple[str, ...]:
+def _left_alone(profile: Profile) -> str:
+    if profile.keep_turns is not None:
+        newest = f"the newest {profile.keep_turns:,} turns and " if profile.keep_turns else ""
+        return f"{newest}the newest message, beside what its stages keep"
+    count = profile.keep_steps or RECENT_STEPS
+    return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
+
+
+def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
+    for index, level in enumerate(levels):
+        yield Fact("" if index else "levels", f"{one_line(level.name)} when {level.trigger}")
+
+
+def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
+    taken_back = "; taken back if it does not fit" if stage.falls_back else ""
+    yield Fact(stage.called, one_line(stage.why) + taken_back)
+    if stage.target is not None:
+        yield Fact("", f"down to {_target_text(stage.target)}")
+    if stage.settings:
+        yield Fact(
+            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.settings.items())
+        )
+
+
+def _option_text(value: OptionValue) -> str:
+    if isinstance(value, tuple):
+        return one_line(" ".join(value)) or "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
     return (
-        row.option,
-        _setting_text(row.value),
-        one_line(row.origin),
-        "yes" if row.project else "no",
+        one_line(f'"{value}"') if isinstance(value, str) and " " in value else one_line(str(value))
     )
 
 
-def _setting_text(value: object) -> str:
-    match value:
-        case None:
-            return "not set"
-        case bool():
-            return "on" if value else "off"
-        case list():
-            return one_line(", ".join(map(str, value))) or "none"
-        case _:
-            return one_line(str(value))
+def _differences(profile: Profile) -> Iterator[Fact]:
+    for index, line in enumerate(profile.differs):
+        yield Fact("" if index else "differs in", one_line(line))
+
+
+def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
+    columns = (
+        text("Profile"),
+        text("Compacts when", "end", least=14),
+        text("Stages", "end", least=34, spare=1),
+        text("What it is", "end", least=24, spare=2),
+    )
+    rows = [
+        (
+            each.name,
+            str(each.trigger),
+            ", ".join(dict.fromkeys(stage.called for stage in each.stages)),
+            one_line(each.title),
+        )
+        for each in profiles
+    ]
+    yield table(columns, rows)
+    yield ""
+    yield "explain one with: compactctl profiles NAME"
+
+
+def _profile_document(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "source": profile.source or None,
+        "differs": list(profile.differs),
+        "enabled": profile.enabled,
+        "trigger": str(profile.trigger),
+        "target": _target_document(profile.target),
+        "budget": _budget_document(profile.budget),
+        "counter": profile.counter or None,
+        "estimator": profile.estimator or None,
+        "imageTokens": profile.image_tokens,
+        "window": profile.window or None,
+        "keepTurns": profile.keep_turns,
+        "keepSteps": profile.keep_steps,
+        "onSummarizerFailure": profile.on_summarizer_failure,
+        "fileShare": profile.file_share,
+        "levels": [
+            {"name": level.name, "when": str(level.trigger), "text": level.text}
+            for level in profile.levels
+        ],
+        "stages": [_stage_document(stage) for stage in profile.stages],
+        "reactive": [_stage_document(stage) for stage in profile.reactive],
+    }
+
+
+def _target_document(target: TargetSize | str) -> object:
+    if isinstance(target, str):
+        return target
+    return target.value if target.unit == "ratio" else int(target.value)
+
+
+def _budget_document(rule: BudgetRule) -> dict[str, Any]:
+    return {
+        "reserveTokens": rule.reserve,
+        "reservePercent": rule.percent if rule.reserve is None else None,
+        "reserveAtMostTokens": rule.most,
+        "reserveLongestAnswer": rule.longest_answer,
+        "usableShare": float(rule.usable),
+    }
+
+
+def _stage_document(stage: ProfileStage) -> dict[str, Any]:
+    return {
+        "stage": stage.called,
+        "options": dict(stage.settings),
+        "why": stage.why,
+        "fallsBack": stage.falls_back,
+        "target": None if stage.target is None else _target_document(stage.target),
+    }
 
 
 def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
@@ -84,21 +245,15 @@ def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(fact for client in result.clients for fact in _client_facts(client)))
 
 
-def _model_cells(row: KnownModel) -> tuple[str, ...]:
-    model = row.model
-    return (
-        one_line(model.match),
-        f"{model.window:,}",
-        f"{model.max_output:,}" if model.max_output else "",
-        row.counter.id,
-        row.counter.exactness,
-        model.family,
-    )
-
-
-def _client_facts(client: Client) -> Iterator[Fact]:
-    yield Fact(f"{client.name} {client.versions}".rstrip(), client.rule)
-    yield Fact("", f"{client.date}: {client.source}")
+def models_document(result: ModelsResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.models/1",
+        "models": [_model_document(row) for row in result.rows],
+        "windowSources": [{"source": source, "date": date} for source, date in result.sources],
+        "clients": [_client_document(client) for client in result.clients],
+        "resolved": _resolved_document(result.resolved) if result.resolved else None,
+    }
 
 
 def _model_facts(found: KnownModel) -> Iterator[Fact]:
@@ -113,13 +268,6 @@ def _model_facts(found: KnownModel) -> Iterator[Fact]:
         yield Fact("max output", tokens_text(model.max_output))
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     yield Fact("available input", tokens_text(budget.available))
-
-
-def _also(model: ModelInfo) -> str:
-    """Return what else there is to say about a window."""
-    if model.longer is not None:
-        return f"; {model.longer:,} once a larger request was answered"
-    return " for input alone" if model.for_input else ""
 
 
 def _rule(model: ModelInfo) -> str:
@@ -144,154 +292,28 @@ def _rule(model: ModelInfo) -> str:
             return f"nothing: neither model nor provider is listed{guess and f'; {guess}'}"
 
 
-_REACHES = {
-    "trigger": "below the trigger",
-    "all": "every stage runs, whatever the size",
-}
+def _also(model: ModelInfo) -> str:
+    """Return what else there is to say about a window."""
+    if model.longer is not None:
+        return f"; {model.longer:,} once a larger request was answered"
+    return " for input alone" if model.for_input else ""
 
 
-def profiles_terminal(result: ProfilesResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per profile, or everything about the one asked for."""
-    return _explained(result.profiles[0]) if result.named else _listed(result.profiles)
-
-
-def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
-    columns = (
-        text("Profile"),
-        text("Compacts when", "end", least=14),
-        text("Stages", "end", least=34, spare=1),
-        text("What it is", "end", least=24, spare=2),
-    )
-    rows = [
-        (
-            each.name,
-            str(each.trigger),
-            ", ".join(dict.fromkeys(stage.called for stage in each.stages)),
-            one_line(each.title),
-        )
-        for each in profiles
-    ]
-    yield table(columns, rows)
-    yield ""
-    yield "explain one with: compactctl profiles NAME"
-
-
-def _explained(profile: Profile) -> Iterator[ScreenItem]:
-    """Yield what a profile does, when, and where the figures are from."""
-    yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
-    yield Facts(tuple(_profile_facts(profile)))
-    yield ""
-    yield Accent("stages", "bold")
-    yield Facts(tuple(row for stage in profile.stages for row in _stage_facts(stage)))
-    if profile.reactive:
-        yield ""
-        yield Accent("stages after an overflow", "bold")
-        yield Facts(tuple(row for stage in profile.reactive for row in _stage_facts(stage)))
-    if profile.differs:
-        yield ""
-        yield Facts(tuple(_differences(profile)))
-
-
-def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
-    taken_back = "; taken back if it does not fit" if stage.falls_back else ""
-    yield Fact(stage.called, one_line(stage.why) + taken_back)
-    if stage.target is not None:
-        yield Fact("", f"down to {_target_text(stage.target)}")
-    if stage.settings:
-        yield Fact(
-            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.settings.items())
-        )
-
-
-def _profile_facts(profile: Profile) -> Iterator[Fact]:
-    if not profile.enabled:
-        yield Fact("switched off", "compaction is never due")
-    yield Fact("compacts when", str(profile.trigger))
-    yield Fact("down to", _target_text(profile.target))
-    yield Fact("output reserve", _reserve(profile.budget))
-    if profile.budget.usable != 1:
-        yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
-    for name, value in (("window", profile.window), ("counter", profile.counter)):
-        if value:
-            yield Fact(name, one_line(value))
-    yield Fact("leaves alone", _left_alone(profile))
-    if profile.estimator:
-        yield Fact("counts itself with", f"{profile.estimator}; see --counter")
-    if profile.image_tokens is not None:
-        yield Fact("an image is", f"{profile.image_tokens:,} tokens, whatever its size")
-    yield from _levels(profile.levels)
-    if profile.source:
-        yield Fact("source", one_line(profile.source))
-
-
-def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
-    for index, level in enumerate(levels):
-        yield Fact("" if index else "levels", f"{one_line(level.name)} when {level.trigger}")
-
-
-def _differences(profile: Profile) -> Iterator[Fact]:
-    for index, line in enumerate(profile.differs):
-        yield Fact("" if index else "differs in", one_line(line))
-
-
-def _target_text(target: TargetSize | str) -> str:
-    if isinstance(target, str):
-        return _REACHES[target]
-    if target.unit == "ratio":
-        return f"{target.value:g} of the available input"
-    return f"{target.value:,.0f} tokens"
-
-
-def _left_alone(profile: Profile) -> str:
-    if profile.keep_turns is not None:
-        newest = f"the newest {profile.keep_turns:,} turns and " if profile.keep_turns else ""
-        return f"{newest}the newest message, beside what its stages keep"
-    count = profile.keep_steps or RECENT_STEPS
-    return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
-
-
-def _reserve(rule: BudgetRule) -> str:
-    known = "the longest answer of the model" if rule.longest_answer else ""
-    plain = (
-        f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
-    )
-    text_ = f"{known}, {plain} if it is not known" if known else plain
-    return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
-
-
-def _option_text(value: OptionValue) -> str:
-    if isinstance(value, tuple):
-        return one_line(" ".join(value)) or "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, int):
-        return f"{value:,}"
+def _model_cells(row: KnownModel) -> tuple[str, ...]:
+    model = row.model
     return (
-        one_line(f'"{value}"') if isinstance(value, str) and " " in value else one_line(str(value))
+        one_line(model.match),
+        f"{model.window:,}",
+        f"{model.max_output:,}" if model.max_output else "",
+        row.counter.id,
+        row.counter.exactness,
+        model.family,
     )
 
 
-def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what each stage does, in the order in which they lose more and more."""
-    yield Facts(tuple(Fact(stage.name, stage.title) for stage in result.stages))
-    yield ""
-    yield "explain one and its options with: compactctl stages STAGE"
-
-
-def config_document(result: ConfigResult) -> dict[str, Any]:
-    """Return the document."""
-    return {"schema": "compactctl.config/1", **record(result, rows="settings")}
-
-
-def models_document(result: ModelsResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.models/1",
-        "models": [_model_document(row) for row in result.rows],
-        "windowSources": [{"source": source, "date": date} for source, date in result.sources],
-        "clients": [_client_document(client) for client in result.clients],
-        "resolved": _resolved_document(result.resolved) if result.resolved else None,
-    }
+def _client_facts(client: Client) -> Iterator[Fact]:
+    yield Fact(f"{client.name} {client.versions}".rstrip(), client.rule)
+    yield Fact("", f"{client.date}: {client.source}")
 
 
 def _model_document(row: KnownModel) -> dict[str, Any]:
@@ -329,67 +351,44 @@ def _resolved_document(found: KnownModel) -> dict[str, Any]:
     }
 
 
-def profiles_document(result: ProfilesResult) -> dict[str, Any]:
+def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
+    """Yield what to print: the files read, then a row per option."""
+    files = result.files or ("none was found",)
+    yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))
+    yield ""
+    if not result.rows:
+        yield f"every option of {result.command} is at its default; --all lists them"
+        return
+    columns = (
+        text("Option"),
+        text("Value", "end", least=12),
+        text("From", "end", least=12),
+        text("Project may", spare=1),
+    )
+    yield table(columns, [_setting_cells(row) for row in result.rows])
+
+
+def config_document(result: ConfigResult) -> dict[str, Any]:
     """Return the document."""
-    return {
-        "schema": "compactctl.profiles/1",
-        "profiles": [_profile_document(profile) for profile in result.profiles],
-    }
+    return {"schema": "compactctl.config/1", **record(result, rows="settings")}
 
 
-def _profile_document(profile: Profile) -> dict[str, Any]:
-    return {
-        "name": profile.name,
-        "title": profile.title,
-        "source": profile.source or None,
-        "differs": list(profile.differs),
-        "enabled": profile.enabled,
-        "trigger": str(profile.trigger),
-        "target": _target_document(profile.target),
-        "budget": _budget_document(profile.budget),
-        "counter": profile.counter or None,
-        "estimator": profile.estimator or None,
-        "imageTokens": profile.image_tokens,
-        "window": profile.window or None,
-        "keepTurns": profile.keep_turns,
-        "keepSteps": profile.keep_steps,
-        "onSummarizerFailure": profile.on_summarizer_failure,
-        "fileShare": profile.file_share,
-        "levels": [
-            {"name": level.name, "when": str(level.trigger), "text": level.text}
-            for level in profile.levels
-        ],
-        "stages": [_stage_document(stage) for stage in profile.stages],
-        "reactive": [_stage_document(stage) for stage in profile.reactive],
-    }
+def _setting_cells(row: ConfigRow) -> tuple[str, ...]:
+    return (
+        row.option,
+        _setting_text(row.value),
+        one_line(row.origin),
+        "yes" if row.project else "no",
+    )
 
 
-def _stage_document(stage: ProfileStage) -> dict[str, Any]:
-    return {
-        "stage": stage.called,
-        "options": dict(stage.settings),
-        "why": stage.why,
-        "fallsBack": stage.falls_back,
-        "target": None if stage.target is None else _target_document(stage.target),
-    }
-
-
-def _target_document(target: TargetSize | str) -> object:
-    if isinstance(target, str):
-        return target
-    return target.value if target.unit == "ratio" else int(target.value)
-
-
-def _budget_document(rule: BudgetRule) -> dict[str, Any]:
-    return {
-        "reserveTokens": rule.reserve,
-        "reservePercent": rule.percent if rule.reserve is None else None,
-        "reserveAtMostTokens": rule.most,
-        "reserveLongestAnswer": rule.longest_answer,
-        "usableShare": float(rule.usable),
-    }
-
-
-def stages_document(result: StagesResult) -> dict[str, Any]:
-    """Return the document."""
-    return {"schema": "compactctl.stages/1", **record(result)}
+def _setting_text(value: object) -> str:
+    match value:
+        case None:
+            return "not set"
+        case bool():
+            return "on" if value else "off"
+        case list():
+            return one_line(", ".join(map(str, value))) or "none"
+        case _:
+            return one_line(str(value))

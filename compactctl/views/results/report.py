@@ -1,4 +1,4 @@
-"""``report`` on a terminal."""
+"""What the reports of batches say together; and the cache that batches fill."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -38,6 +38,30 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
     yield from _growth(result)
 
 
+def report_document(result: ReportResult) -> dict[str, Any]:
+    """Return the document."""
+    summary = result.summary
+    listed = {
+        name: [fields_of(each) for each in getattr(summary, name)]
+        for name in ("bins", "models", "projects", "weeks")
+    }
+    return {
+        "schema": "compactctl.report/1",
+        "reports": list(result.paths),
+        "exitCode": result.exit_code,
+        **fields_of(summary),
+        **({} if summary.is_summed else {"tokens": None, "saved": None}),
+        "counters": list(summary.counters),
+        "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
+        "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
+        **listed,
+        "tools": tokens_by(summary.tools),
+        "baseline": result.baseline,
+        "tolerance": result.tolerance,
+        **growth_fields(result.growth),
+    }
+
+
 def report_messages(result: ReportResult) -> Iterator[str]:
     """Yield the lines for standard error."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
@@ -68,6 +92,27 @@ def _totals(result: ReportResult) -> Iterator[Fact]:
         yield Fact("next request", found)
     if summary.saved:
         yield Fact("compacted", BEFORE_AND_AFTER)
+
+
+def _failing(result: ReportResult) -> Iterator[ScreenItem]:
+    failed = [row for row in result.rows if row.status == "failed"]
+    if failed:
+        yield ""
+        yield f"{plural(len(failed), 'file')} failed"
+        yield from (Accent(_failure(row), "yellow") for row in failed[: result.top])
+
+
+def _failure(row: ReportRow) -> str:
+    return f"exit {row.exit_code}: {one_line(row.error or row.path)}"
+
+
+def _growth(result: ReportResult) -> Iterator[ScreenItem]:
+    if result.growth is None:
+        return
+    yield ""
+    yield Accent(f"Since {one_line(result.baseline or '')}", "bold")
+    style: TextStyle = "yellow" if result.growth.fails else ""
+    yield from (Accent(line, style) for line in growth_lines(result.growth, result.tolerance))
 
 
 def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
@@ -131,51 +176,6 @@ def _largest(result: ReportResult) -> Table:
         (text("File", "start", least=16), number("Next request"), text("Status")),
         [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
     )
-
-
-def _failing(result: ReportResult) -> Iterator[ScreenItem]:
-    failed = [row for row in result.rows if row.status == "failed"]
-    if failed:
-        yield ""
-        yield f"{plural(len(failed), 'file')} failed"
-        yield from (Accent(_failure(row), "yellow") for row in failed[: result.top])
-
-
-def _failure(row: ReportRow) -> str:
-    return f"exit {row.exit_code}: {one_line(row.error or row.path)}"
-
-
-def _growth(result: ReportResult) -> Iterator[ScreenItem]:
-    if result.growth is None:
-        return
-    yield ""
-    yield Accent(f"Since {one_line(result.baseline or '')}", "bold")
-    style: TextStyle = "yellow" if result.growth.fails else ""
-    yield from (Accent(line, style) for line in growth_lines(result.growth, result.tolerance))
-
-
-def report_document(result: ReportResult) -> dict[str, Any]:
-    """Return the document."""
-    summary = result.summary
-    listed = {
-        name: [fields_of(each) for each in getattr(summary, name)]
-        for name in ("bins", "models", "projects", "weeks")
-    }
-    return {
-        "schema": "compactctl.report/1",
-        "reports": list(result.paths),
-        "exitCode": result.exit_code,
-        **fields_of(summary),
-        **({} if summary.is_summed else {"tokens": None, "saved": None}),
-        "counters": list(summary.counters),
-        "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
-        "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
-        **listed,
-        "tools": tokens_by(summary.tools),
-        "baseline": result.baseline,
-        "tolerance": result.tolerance,
-        **growth_fields(result.growth),
-    }
 
 
 def cache_terminal(result: CacheResult) -> Iterator[ScreenItem]:

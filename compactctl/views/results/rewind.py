@@ -1,4 +1,4 @@
-"""``rewind`` on a terminal."""
+"""What a rewind restored."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +19,24 @@ def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_facts(result)))
 
 
+def rewind_document(result: RewindResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.rewind/1",
+        "path": result.options.input.path,
+        **written_fields(result.written),
+        "layout": result.layout,
+        "checked": result.options.check,
+        "moved": result.moved,
+        **record(result, only=("undone", "in_effect")),
+        "carriedBytes": result.appended.carried,
+        "byClient": encoded(result.by_client),
+        "before": encoded(result.change.before),
+        "after": encoded(result.after),
+        "warnings": encoded(result.warnings),
+    }
+
+
 def rewind_messages(result: RewindResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written and how to go back."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
@@ -35,25 +53,6 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if result.redo_options:
         path = shell_path(result.options.input.path)
         yield f"go back with: compactctl rewind {path} {result.redo_options}"
-
-
-def _client_facts(result: RewindResult) -> Iterator[Fact]:
-    verb = "can be sent again" if result.options.check else "sent again"
-    for each in result.by_client:
-        hidden = plural(len(each.hidden), "message")
-        yield Fact(verb, f"{hidden} that {each.client} had {each.what} on line {each.line:,}")
-    if result.in_effect:
-        yield Fact("still in effect", ", ".join(result.in_effect))
-
-
-def _state_facts(result: RewindResult) -> Iterator[Fact]:
-    if result.written and result.written.appended_lines:
-        yield Fact("read", "by its client as it was then; no line was changed or taken out")
-        return
-    verb = "can be restored" if result.options.check else "restored"
-    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
-    yield Fact(verb, f"{size}, proven by digest")
-    yield Fact("SHA-256", result.after.sha256)
 
 
 def _facts(result: RewindResult) -> Iterator[Fact]:
@@ -76,19 +75,20 @@ def _facts(result: RewindResult) -> Iterator[Fact]:
         yield Fact("late", f"{size_text(result.appended.late)} {what}")
 
 
-def rewind_document(result: RewindResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.rewind/1",
-        "path": result.options.input.path,
-        **written_fields(result.written),
-        "layout": result.layout,
-        "checked": result.options.check,
-        "moved": result.moved,
-        **record(result, only=("undone", "in_effect")),
-        "carriedBytes": result.appended.carried,
-        "byClient": encoded(result.by_client),
-        "before": encoded(result.change.before),
-        "after": encoded(result.after),
-        "warnings": encoded(result.warnings),
-    }
+def _client_facts(result: RewindResult) -> Iterator[Fact]:
+    verb = "can be sent again" if result.options.check else "sent again"
+    for each in result.by_client:
+        hidden = plural(len(each.hidden), "message")
+        yield Fact(verb, f"{hidden} that {each.client} had {each.what} on line {each.line:,}")
+    if result.in_effect:
+        yield Fact("still in effect", ", ".join(result.in_effect))
+
+
+def _state_facts(result: RewindResult) -> Iterator[Fact]:
+    if result.written and result.written.appended_lines:
+        yield Fact("read", "by its client as it was then; no line was changed or taken out")
+        return
+    verb = "can be restored" if result.options.check else "restored"
+    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
+    yield Fact(verb, f"{size}, proven by digest")
+    yield Fact("SHA-256", result.after.sha256)

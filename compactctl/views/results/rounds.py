@@ -1,4 +1,4 @@
-"""The rounds of a session on a terminal."""
+"""The requests of a session: as a table, as a graph, in a document and as a Parquet file."""
 
 import json
 from collections import Counter
@@ -26,10 +26,49 @@ _WORDS: dict[RoundMark, str] = {
     "fell": "context fell",
     "missed": "cache missed",
 }
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 # Where a tool's name tells more.
 _BY_TOOL = frozenset({"tool results", "file reads"})
 _MOST_ENTERED = 3
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+# A window that is so many times higher than all there is would make everything flat.
+_HIGHEST = 3
+_HEADROOM = 1.1
+_OTHERS = "all else"
+# Column -> Arrow type; each is the field of Round of that name, or one of ``_more``.
+COLUMNS: Mapping[str, str] = {
+    "number": "int64",
+    "conversation": "int64",
+    "turn": "int64",
+    "step": "int64",
+    "message": "large_string",
+    "line": "int64",
+    "model": "large_string",
+    "time": "float64",
+    "idle": "float64",
+    "context": "int64",
+    "new": "int64",
+    "cache_read": "int64",
+    "cache_write": "int64",
+    "cache_hour": "int64",
+    "resent": "int64",
+    "paid_again": "int64",
+    "output": "int64",
+    "output_reported": "int64",
+    "reasoning": "int64",
+    "marks": "large_string",
+    "results": "large_string",
+    "cost_input": "float64",
+    "cost_output": "float64",
+    "cost_paid_again": "float64",
+}
+# Column -> category, of what entered.
+CATEGORY_COLUMNS: Mapping[str, Category] = {
+    f"entered_{category.replace(' ', '_')}": category for category in CATEGORIES
+}
+TYPES: Mapping[str, str] = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
+METADATA = "compactctl.rounds"
+VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
 
 
 def rounds_terminal(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
@@ -46,14 +85,15 @@ def rounds_terminal(found: Rounds, costs: Costs | None = None) -> Iterator[Scree
         yield _carried_table(costs)
 
 
-def _carried_table(costs: Costs) -> Table:
-    total = sum(costs.carried.values()) or 1.0
-    columns = (number("Cost $"), number("Share"), text("For"))
-    rows = [
-        (f"{amount:,.4f}", share_text(amount / total), name)
-        for name, amount in costs.carried.items()
-    ]
-    return table(columns, rows)
+def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
+    """Return the fields about rounds and their costs; null where nobody asked for them."""
+    if found is None:
+        return {"rounds": None, "roundTotals": None, "costs": None}
+    return {
+        "rounds": [_round(*each) for each in priced(found.rounds, costs)],
+        "roundTotals": _totals(found),
+        "costs": None if costs is None else _costs(costs),
+    }
 
 
 def _round_table(found: Rounds, costs: Costs | None) -> Table:
@@ -168,15 +208,14 @@ def _prices_text(costs: Costs) -> str:
     return f"{one_line(costs.prices.name)}{dates}; without discounts and surcharges, not a bill"
 
 
-def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
-    """Return the fields about rounds and their costs; null where nobody asked for them."""
-    if found is None:
-        return {"rounds": None, "roundTotals": None, "costs": None}
-    return {
-        "rounds": [_round(*each) for each in priced(found.rounds, costs)],
-        "roundTotals": _totals(found),
-        "costs": None if costs is None else _costs(costs),
-    }
+def _carried_table(costs: Costs) -> Table:
+    total = sum(costs.carried.values()) or 1.0
+    columns = (number("Cost $"), number("Share"), text("For"))
+    rows = [
+        (f"{amount:,.4f}", share_text(amount / total), name)
+        for name, amount in costs.carried.items()
+    ]
+    return table(columns, rows)
 
 
 def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
@@ -207,23 +246,13 @@ def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
     }
 
 
+def _time_text(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _cost(cost: RoundCost) -> dict[str, float]:
     return {"input": cost.input, "output": cost.output, "paidAgain": cost.again}
-
-
-def _costs(costs: Costs) -> dict[str, Any]:
-    return {
-        "currency": "USD",
-        "exactness": "estimate",
-        "prices": costs.prices.name,
-        "priceDates": list(costs.dates),
-        "total": costs.input + costs.output,
-        "input": costs.input,
-        "output": costs.output,
-        "paidAgain": costs.again,
-        "carried": dict(costs.carried),
-        "unpriced": dict(costs.unpriced),
-    }
 
 
 def _totals(found: Rounds) -> dict[str, int]:
@@ -243,15 +272,19 @@ def _totals(found: Rounds) -> dict[str, int]:
     }
 
 
-def _time_text(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-_OTHERS = "all else"
-# A window that is so many times higher than all there is would make everything flat.
-_HIGHEST = 3
-_HEADROOM = 1.1
+def _costs(costs: Costs) -> dict[str, Any]:
+    return {
+        "currency": "USD",
+        "exactness": "estimate",
+        "prices": costs.prices.name,
+        "priceDates": list(costs.dates),
+        "total": costs.input + costs.output,
+        "input": costs.input,
+        "output": costs.output,
+        "paidAgain": costs.again,
+        "carried": dict(costs.carried),
+        "unpriced": dict(costs.unpriced),
+    }
 
 
 def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenItem]:
@@ -280,11 +313,6 @@ def _largest(timeline: Timeline) -> list[str]:
     return [name for name, size in sums.most_common(len(SHADES) - 1) if size]
 
 
-def _layers(held: Mapping[str, int], names: list[str]) -> tuple[float, ...]:
-    known = [held.get(name, 0) for name in names]
-    return (*known, sum(held.values()) - sum(known))
-
-
 def _limits(result: StatsResult) -> Iterator[tuple[str, int]]:
     limits = result.measure.limits
     if limits.client is not None and limits.compacts_at is not None:
@@ -292,15 +320,20 @@ def _limits(result: StatsResult) -> Iterator[tuple[str, int]]:
     yield "the window ends", limits.budget.window
 
 
-def _lines(limits: list[tuple[str, int]]) -> str:
-    told = [f"{name} at {short_count(size)}" for name, size in limits]
-    return " and ".join(told) or "its window is far above"
+def _layers(held: Mapping[str, int], names: list[str]) -> tuple[float, ...]:
+    known = [held.get(name, 0) for name in names]
+    return (*known, sum(held.values()) - sum(known))
 
 
 def _compactions(timeline: Timeline) -> Iterator[int]:
     for at, each in enumerate(timeline.rounds.rounds):
         if {"compacted", "compactctl"} & set(each.marks):
             yield at
+
+
+def _lines(limits: list[tuple[str, int]]) -> str:
+    told = [f"{name} at {short_count(size)}" for name, size in limits]
+    return " and ".join(told) or "its window is far above"
 
 
 def _legend(names: list[str], timeline: Timeline) -> str:
@@ -310,44 +343,6 @@ def _legend(names: list[str], timeline: Timeline) -> str:
     if not timeline.is_reported:
         told.append("counted, for nothing was reported")
     return "  ".join(told)
-
-
-METADATA = "compactctl.rounds"
-VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
-
-# Column -> Arrow type; each is the field of Round of that name, or one of ``_more``.
-COLUMNS: Mapping[str, str] = {
-    "number": "int64",
-    "conversation": "int64",
-    "turn": "int64",
-    "step": "int64",
-    "message": "large_string",
-    "line": "int64",
-    "model": "large_string",
-    "time": "float64",
-    "idle": "float64",
-    "context": "int64",
-    "new": "int64",
-    "cache_read": "int64",
-    "cache_write": "int64",
-    "cache_hour": "int64",
-    "resent": "int64",
-    "paid_again": "int64",
-    "output": "int64",
-    "output_reported": "int64",
-    "reasoning": "int64",
-    "marks": "large_string",
-    "results": "large_string",
-    "cost_input": "float64",
-    "cost_output": "float64",
-    "cost_paid_again": "float64",
-}
-# Column -> category, of what entered.
-CATEGORY_COLUMNS: Mapping[str, Category] = {
-    f"entered_{category.replace(' ', '_')}": category for category in CATEGORIES
-}
-TYPES: Mapping[str, str] = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
 
 
 def write_rounds(

@@ -1,4 +1,4 @@
-"""``sessions`` on a terminal, and sessions to choose from or chosen."""
+"""Sessions and files: as a list, to choose from where a command was given none, and chosen."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -24,8 +24,6 @@ from compactctl.views.terminal.text import (
     typed_command,
 )
 
-_TITLE_WIDTH = 48
-_BAR_WIDTH = 8
 _COLUMNS: tuple[Column, ...] = (
     text("Session"),
     text("Client", spare=2),
@@ -39,53 +37,8 @@ _COLUMNS: tuple[Column, ...] = (
     number("Size", spare=7),
     text("Note", spare=5),
 )
-
-
-def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
-    """Return a row per session; ``now`` is in seconds, ``home`` is shortened in paths.
-
-    A column that says nothing of any of them is left out.
-    """
-    cells = [_session_cells(row, now, home) for row in rows]
-    told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in cells)]
-    return table([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in cells])
-
-
-def project_text(project: str, home: str) -> str:
-    """Return a folder as people name it: ``~`` for their home."""
-    path = PurePath(project)
-    if home not in ("", "/") and path.is_relative_to(home):
-        return one_line(str(PurePath("~", path.relative_to(home))))
-    return one_line(project)
-
-
-def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
-    session, details = row.session, row.session.details
-    size, share = session.entry.n_bytes, row.least_ratio
-    least = "" if row.at_least is None else "≥"
-    context = row.context if row.at_least is None else row.at_least
-    return (
-        one_line(row.short_id),
-        session.entry.client,
-        age_text(now - session.entry.modified),
-        one_line(details.title, _TITLE_WIDTH),
-        project_text(details.project, home),
-        "" if context is None else f"{least}{context:,}",
-        "" if share is None else f"{least}{share:.0%}".replace("%", " %"),
-        "" if share is None else bar(share, _BAR_WIDTH),
-        one_line(details.model),
-        "" if size is None else size_text(size),
-        ", ".join(_notes(session)),
-    )
-
-
-def _notes(session: Session) -> list[str]:
-    details = session.details
-    said = {"open now": details.open, "archived": session.entry.archived}
-    kind = [] if details.kind == "main" else [details.kind]
-    return [*(note for note, holds in said.items() if holds), *kind]
-
-
+_TITLE_WIDTH = 48
+_BAR_WIDTH = 8
 # Of a window: about where clients compact by themselves.
 _FULL = 0.8
 
@@ -116,9 +69,98 @@ def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
         yield f"{left_out} without a person, of subagents or programs, left out; see --all"
 
 
+def sessions_document(result: SessionsResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.sessions/1",
+        "found": result.found,
+        "hidden": result.hidden,
+        "unread": result.unread,
+        "sessions": [_session_document(row) for row in result.rows],
+        "warnings": list(result.warnings),
+    }
+
+
 def sessions_messages(result: SessionsResult) -> Iterator[str]:
     """Yield the lines for standard error."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
+def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
+    """Return a row per session; ``now`` is in seconds, ``home`` is shortened in paths.
+
+    A column that says nothing of any of them is left out.
+    """
+    cells = [_session_cells(row, now, home) for row in rows]
+    told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in cells)]
+    return table([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in cells])
+
+
+def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
+    session, details = row.session, row.session.details
+    size, share = session.entry.n_bytes, row.least_ratio
+    least = "" if row.at_least is None else "≥"
+    context = row.context if row.at_least is None else row.at_least
+    return (
+        one_line(row.short_id),
+        session.entry.client,
+        age_text(now - session.entry.modified),
+        one_line(details.title, _TITLE_WIDTH),
+        project_text(details.project, home),
+        "" if context is None else f"{least}{context:,}",
+        "" if share is None else f"{least}{share:.0%}".replace("%", " %"),
+        "" if share is None else bar(share, _BAR_WIDTH),
+        one_line(details.model),
+        "" if size is None else size_text(size),
+        ", ".join(_notes(session)),
+    )
+
+
+def project_text(project: str, home: str) -> str:
+    """Return a folder as people name it: ``~`` for their home."""
+    path = PurePath(project)
+    if home not in ("", "/") and path.is_relative_to(home):
+        return one_line(str(PurePath("~", path.relative_to(home))))
+    return one_line(project)
+
+
+def _notes(session: Session) -> list[str]:
+    details = session.details
+    said = {"open now": details.open, "archived": session.entry.archived}
+    kind = [] if details.kind == "main" else [details.kind]
+    return [*(note for note, holds in said.items() if holds), *kind]
+
+
+def _is_closed(session: Session) -> bool:
+    return bool(store_named(session.entry.client).instead)
+
+
+def _is_full(row: SessionRow) -> bool:
+    return (row.least_ratio or 0.0) > _FULL and not _is_closed(row.session)
+
+
+def _session_document(row: SessionRow) -> dict[str, Any]:
+    entry, details = row.session.entry, row.session.details
+    return {
+        "client": entry.client,
+        "id": row.session.id,
+        "shortId": row.short_id,
+        "title": details.title or None,
+        "project": details.project or None,
+        "path": str(entry.path),
+        "modifiedAt": utc_text(entry.modified),
+        "bytes": entry.n_bytes,
+        "model": details.model or None,
+        "contextTokens": row.context,
+        "contextAtLeast": row.at_least,
+        "contextSource": None if row.context is None else CLIENT_RECORD,
+        "windowTokens": row.window,
+        "windowRatio": None if row.ratio is None else round(row.ratio, 4),
+        "kind": details.kind,
+        "archived": entry.archived,
+        "open": details.open,
+        "readable": not store_named(entry.client).instead,
+    }
 
 
 def choices_terminal(
@@ -146,50 +188,6 @@ def chosen_line(row: SessionRow, now: float, home: str) -> str:
     age = age_text(now - session.entry.modified)
     client = store_named(session.entry.client).title
     return f"{client} session {one_line(row.short_id)}{title}, {age}{where}"
-
-
-def _is_closed(session: Session) -> bool:
-    return bool(store_named(session.entry.client).instead)
-
-
-def _is_full(row: SessionRow) -> bool:
-    return (row.least_ratio or 0.0) > _FULL and not _is_closed(row.session)
-
-
-def sessions_document(result: SessionsResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.sessions/1",
-        "found": result.found,
-        "hidden": result.hidden,
-        "unread": result.unread,
-        "sessions": [_session_document(row) for row in result.rows],
-        "warnings": list(result.warnings),
-    }
-
-
-def _session_document(row: SessionRow) -> dict[str, Any]:
-    entry, details = row.session.entry, row.session.details
-    return {
-        "client": entry.client,
-        "id": row.session.id,
-        "shortId": row.short_id,
-        "title": details.title or None,
-        "project": details.project or None,
-        "path": str(entry.path),
-        "modifiedAt": utc_text(entry.modified),
-        "bytes": entry.n_bytes,
-        "model": details.model or None,
-        "contextTokens": row.context,
-        "contextAtLeast": row.at_least,
-        "contextSource": None if row.context is None else CLIENT_RECORD,
-        "windowTokens": row.window,
-        "windowRatio": None if row.ratio is None else round(row.ratio, 4),
-        "kind": details.kind,
-        "archived": entry.archived,
-        "open": details.open,
-        "readable": not store_named(entry.client).instead,
-    }
 
 
 def candidates_terminal(

@@ -1,4 +1,4 @@
-"""``stats`` on a terminal."""
+"""Where the context of a session went, and how full it makes the window."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,10 +34,149 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
-_SHOWN_LINES = 5
+_LEVELS: dict[str, tuple[str, TextStyle]] = {
+    "none": ("plenty of room", ""),
+    "info": ("over 60 % of {base}, worth a look", ""),
+    "warning": ("over 80 % of {base}, time to compact", "yellow"),
+    "critical": ("over 90 % of {base}, compact now", "bold red"),
+    "over": ("more than {base}, compact now", "bold red"),
+}
+REFUSED = "the provider refused the request as too large"
 _SHOWN_TOOLS = 8
 _SHOWN_FILES = 5
 _SHOWN_KINDS = 6
+_SHOWN_LINES = 5
+
+
+def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
+    """Yield what to print for a result."""
+    yield from _head(result)
+    yield ""
+    if result.options.graph and result.timeline is not None:
+        yield from session_graph(result, result.timeline)
+        yield ""
+        yield Facts(tuple(_request_facts(result)))
+        return
+    if result.rounds is not None:
+        yield from rounds_terminal(result.rounds, result.costs)
+        return
+    yield category_table(result)
+    yield from _exactness(result)
+    yield ""
+    yield Facts(tuple(_facts(result)))
+    yield from largest_messages(result)
+    yield from tool_uses(result)
+    yield from repeated_reads(result)
+    yield from unsent_records(result)
+
+
+def stats_document(result: StatsResult) -> dict[str, Any]:
+    """Return the document."""
+    transcript, found = result.transcript, result.breakdown
+    calibration = result.size.calibration
+    usage = usage_of(result.usage.tokens, result.measure.budget.available)
+    document = {
+        "schema": "compactctl.stats/2",
+        "path": result.options.input.path,
+        "format": transcript.format,
+        "scope": result.options.scope,
+        **measure_fields(result.measure),
+        "estimatedInputTokens": usage.tokens,
+        "usageRatio": usage.ratio,
+        "percentLeft": usage.percent_left,
+        "level": result.usage.level,
+        "withinBudget": usage.tokens <= usage.available,
+        "fit": fit_fields(result.measure, usage.tokens),
+        "reportedContextTokens": result.reported,
+        "countedTokens": result.size.counted,
+        "overheadTokens": result.size.overhead,
+        "missingHistoryTokens": result.size.missing,
+        "restoredTokens": result.size.restored,
+        "hiddenReasoningTokens": result.size.hidden_reasoning,
+        "frameTokens": result.size.frames,
+        "unexplainedTokens": result.size.unexplained,
+        "overheadSource": result.size.source,
+        "overheadExactness": "calibrated" if result.size.source else None,
+        "recordedRequests": 0 if calibration is None else len(calibration.requests),
+        "observedRatio": None if result.health is None else result.health.ratio,
+        **doubt_fields(result),
+        "messageCount": result.counts.messages,
+        "turnCount": result.counts.turns,
+        "stepCount": result.counts.steps,
+        "conversationCount": result.counts.conversations,
+        "totalTokens": found.total,
+        "breakdown": encoded(found.categories),
+        "mediaExactness": "estimate" if found.categories["media"] else None,
+        "addedByClientTokens": result.extras.by_client,
+        "largestMessages": encoded(found.largest),
+        "tools": encoded(found.tools),
+        "rereads": encoded(found.rereads),
+        **round_fields(result.rounds, result.costs),
+        "file": {**_file(transcript), "textBytes": result.counts.text_bytes},
+        "roundsOut": result.options.rounds_out,
+        "warnings": [*filter(None, (result.unread,)), *transcript.warnings, *result.warnings],
+    }
+    is_above_warning = usage.level in ("warning", "critical", "over")
+    document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})
+    return document
+
+
+def stats_messages(result: StatsResult) -> Iterator[str]:
+    """Yield the lines for standard error: warnings, and what to do about a full context."""
+    warnings = (*result.transcript.warnings, *result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in warnings)
+    if result.options.rounds_out is not None and result.rounds is not None:
+        rows = plural(len(result.rounds.rounds), "row")
+        yield f"wrote {line_text(result.options.rounds_out)} ({rows})"
+    if _LEVELS[result.usage.level][1] and result.options.input.path != "-":
+        path = shell_path(result.options.input.path)
+        yield f"see what a compaction would save: compactctl compact --dry-run {path}"
+
+
+def _head(result: StatsResult) -> Iterator[ScreenItem]:
+    transcript = result.transcript
+    size = f"{plural(transcript.n_lines, 'line')}, {size_text(transcript.n_bytes)}"
+    yield Accent(path_name(result.options.input.path), "bold")
+    yield f"{transcript.format}: {size}; {_counts(result)}"
+    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
+
+
+def _counts(result: StatsResult) -> str:
+    counts = [plural(result.counts.messages, "message"), plural(result.counts.turns, "turn")]
+    if result.counts.conversations > 1:
+        counts.insert(0, plural(result.counts.conversations, "conversation"))
+    scope = "in the full history" if result.options.scope == "full" else "in the context"
+    return f"{', '.join(counts)} and {plural(result.counts.steps, 'step')} {scope}"
+
+
+def _request_facts(result: StatsResult) -> Iterator[Fact]:
+    """Yield how large the next request is, and how much room it leaves."""
+    usage = result.usage
+    verdict, style = _LEVELS[usage.level]
+    if not fit_of(usage.tokens, result.measure.limits).fits:
+        verdict = TOO_LARGE
+    elif result.is_refused:
+        verdict, style = REFUSED, "bold red"
+    elif result.unread and usage.level == "none":
+        verdict = "how much room is left is unknown"
+    verdict = verdict.format(base=f"{usage.available:,}")
+    yield from unread_facts(result.unread)
+    size = request_text(usage.tokens, result.size.unreported or result.unread)
+    yield Fact(request_name(result), f"{size}: {verdict}", style)
+    yield from doubt_facts(result.size)
+    yield from conversation_facts(result)
+    yield from fit_facts(result.measure, usage.tokens)
+
+
+def request_name(result: StatsResult) -> str:
+    """Return what the request that is shown is called: of several, it is the largest."""
+    return "next request" if result.counts.conversations <= 1 else "largest request"
+
+
+def conversation_facts(result: StatsResult) -> Iterator[Fact]:
+    """Yield of how many conversations that request is one, if of several."""
+    if result.counts.conversations > 1:
+        yield Fact("", f"of {plural(result.counts.conversations, 'conversation')}, sent one by one")
 
 
 def category_table(result: StatsResult) -> Table:
@@ -57,6 +196,52 @@ def category_table(result: StatsResult) -> Table:
     return table(columns, rows, ("all", f"{total:,}", share_text(total / window), ""))
 
 
+def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
+    """Yield how exact the rows of the table are, where they differ, and what no file holds."""
+    word = result.measure.counter.exactness
+    if result.breakdown.categories["media"] and word != "estimate":
+        yield f"media is an estimate by size, the other rows are {word}"
+    added = result.extras.by_client
+    if added:
+        yield f"{plural(added, 'token')} of these the client adds itself (estimate)"
+
+
+def _facts(result: StatsResult) -> Iterator[Fact]:
+    yield from _size(result)
+    yield from _request_facts(result)
+    yield from health_facts(result.health)
+
+
+def _size(result: StatsResult) -> Iterator[Fact]:
+    """Yield what the next request holds beside the table, if anything is known of it."""
+    size = result.size
+    if not size.source:
+        return
+    exactness = f" ({result.measure.counter.exactness})"
+    if result.reported is not None:
+        yield Fact("last reported", f"{tokens_text(result.reported)} by the provider")
+    yield Fact(
+        "counted", f"{tokens_text(size.counted)} in the transcript, the table above{exactness}"
+    )
+    rows = (
+        ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
+        ("missing history", size.missing, "that were sent and are not in this file (estimate)"),
+        ("restored", size.restored, "that the client usually adds after its compaction (estimate)"),
+        ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
+        (
+            "frames",
+            size.frames,
+            "that messages, calls and results take beside their text (estimate)",
+        ),
+        ("unexplained", size.unexplained, "of counting error"),
+    )
+    source = f" (calibrated: {size.source})"
+    for name, count, what in rows:
+        if count:
+            yield Fact(name, f"{tokens_text(count)} {what}{source}")
+            source = ""
+
+
 def largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the largest messages."""
     if not result.breakdown.largest:
@@ -69,6 +254,16 @@ def largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
             for row in result.breakdown.largest
         ],
     )
+
+
+def _title(what: str, shown: int, count: int) -> Iterator[str]:
+    yield ""
+    yield what if shown == count else f"{what} ({shown:,} of {count:,})"
+
+
+def _line_text(line: int) -> str:
+    """Return a line's number; what was counted on top of the transcript has none."""
+    return str(line + 1) if line >= 0 else "added"
 
 
 def tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
@@ -137,11 +332,6 @@ def unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
     )
 
 
-def _line_text(line: int) -> str:
-    """Return a line's number; what was counted on top of the transcript has none."""
-    return str(line + 1) if line >= 0 else "added"
-
-
 def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
     transcript = result.transcript
     hidden = len(transcript.messages) - len(transcript.effective)
@@ -167,206 +357,6 @@ def _opaque_lines(opaque: tuple[Opaque, ...]) -> str:
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}{more}"
 
 
-def _title(what: str, shown: int, count: int) -> Iterator[str]:
-    yield ""
-    yield what if shown == count else f"{what} ({shown:,} of {count:,})"
-
-
-_LEVELS: dict[str, tuple[str, TextStyle]] = {
-    "none": ("plenty of room", ""),
-    "info": ("over 60 % of {base}, worth a look", ""),
-    "warning": ("over 80 % of {base}, time to compact", "yellow"),
-    "critical": ("over 90 % of {base}, compact now", "bold red"),
-    "over": ("more than {base}, compact now", "bold red"),
-}
-
-REFUSED = "the provider refused the request as too large"
-
-
-def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield what to print for a result."""
-    yield from _head(result)
-    yield ""
-    if result.options.graph and result.timeline is not None:
-        yield from session_graph(result, result.timeline)
-        yield ""
-        yield Facts(tuple(_request_facts(result)))
-        return
-    if result.rounds is not None:
-        yield from rounds_terminal(result.rounds, result.costs)
-        return
-    yield category_table(result)
-    yield from _exactness(result)
-    yield ""
-    yield Facts(tuple(_facts(result)))
-    yield from largest_messages(result)
-    yield from tool_uses(result)
-    yield from repeated_reads(result)
-    yield from unsent_records(result)
-
-
-def stats_messages(result: StatsResult) -> Iterator[str]:
-    """Yield the lines for standard error: warnings, and what to do about a full context."""
-    warnings = (*result.transcript.warnings, *result.warnings)
-    yield from (f"warning: {line_text(warning)}" for warning in warnings)
-    if result.options.rounds_out is not None and result.rounds is not None:
-        rows = plural(len(result.rounds.rounds), "row")
-        yield f"wrote {line_text(result.options.rounds_out)} ({rows})"
-    if _LEVELS[result.usage.level][1] and result.options.input.path != "-":
-        path = shell_path(result.options.input.path)
-        yield f"see what a compaction would save: compactctl compact --dry-run {path}"
-
-
-def _head(result: StatsResult) -> Iterator[ScreenItem]:
-    transcript = result.transcript
-    size = f"{plural(transcript.n_lines, 'line')}, {size_text(transcript.n_bytes)}"
-    yield Accent(path_name(result.options.input.path), "bold")
-    yield f"{transcript.format}: {size}; {_counts(result)}"
-    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
-
-
-def _counts(result: StatsResult) -> str:
-    counts = [plural(result.counts.messages, "message"), plural(result.counts.turns, "turn")]
-    if result.counts.conversations > 1:
-        counts.insert(0, plural(result.counts.conversations, "conversation"))
-    scope = "in the full history" if result.options.scope == "full" else "in the context"
-    return f"{', '.join(counts)} and {plural(result.counts.steps, 'step')} {scope}"
-
-
-def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield how exact the rows of the table are, where they differ, and what no file holds."""
-    word = result.measure.counter.exactness
-    if result.breakdown.categories["media"] and word != "estimate":
-        yield f"media is an estimate by size, the other rows are {word}"
-    added = result.extras.by_client
-    if added:
-        yield f"{plural(added, 'token')} of these the client adds itself (estimate)"
-
-
-def _facts(result: StatsResult) -> Iterator[Fact]:
-    yield from _size(result)
-    yield from _request_facts(result)
-    yield from health_facts(result.health)
-
-
-def _request_facts(result: StatsResult) -> Iterator[Fact]:
-    """Yield how large the next request is, and how much room it leaves."""
-    usage = result.usage
-    verdict, style = _LEVELS[usage.level]
-    if not fit_of(usage.tokens, result.measure.limits).fits:
-        verdict = TOO_LARGE
-    elif result.is_refused:
-        verdict, style = REFUSED, "bold red"
-    elif result.unread and usage.level == "none":
-        verdict = "how much room is left is unknown"
-    verdict = verdict.format(base=f"{usage.available:,}")
-    yield from unread_facts(result.unread)
-    size = request_text(usage.tokens, result.size.unreported or result.unread)
-    yield Fact(request_name(result), f"{size}: {verdict}", style)
-    yield from doubt_facts(result.size)
-    yield from conversation_facts(result)
-    yield from fit_facts(result.measure, usage.tokens)
-
-
-def request_name(result: StatsResult) -> str:
-    """Return what the request that is shown is called: of several, it is the largest."""
-    return "next request" if result.counts.conversations <= 1 else "largest request"
-
-
-def conversation_facts(result: StatsResult) -> Iterator[Fact]:
-    """Yield of how many conversations that request is one, if of several."""
-    if result.counts.conversations > 1:
-        yield Fact("", f"of {plural(result.counts.conversations, 'conversation')}, sent one by one")
-
-
-def _size(result: StatsResult) -> Iterator[Fact]:
-    """Yield what the next request holds beside the table, if anything is known of it."""
-    size = result.size
-    if not size.source:
-        return
-    exactness = f" ({result.measure.counter.exactness})"
-    if result.reported is not None:
-        yield Fact("last reported", f"{tokens_text(result.reported)} by the provider")
-    yield Fact(
-        "counted", f"{tokens_text(size.counted)} in the transcript, the table above{exactness}"
-    )
-    rows = (
-        ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
-        ("missing history", size.missing, "that were sent and are not in this file (estimate)"),
-        ("restored", size.restored, "that the client usually adds after its compaction (estimate)"),
-        ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
-        (
-            "frames",
-            size.frames,
-            "that messages, calls and results take beside their text (estimate)",
-        ),
-        ("unexplained", size.unexplained, "of counting error"),
-    )
-    source = f" (calibrated: {size.source})"
-    for name, count, what in rows:
-        if count:
-            yield Fact(name, f"{tokens_text(count)} {what}{source}")
-            source = ""
-
-
-def stats_document(result: StatsResult) -> dict[str, Any]:
-    """Return the document."""
-    transcript, found = result.transcript, result.breakdown
-    calibration = result.size.calibration
-    usage = usage_of(result.usage.tokens, result.measure.budget.available)
-    document = {
-        "schema": "compactctl.stats/2",
-        "path": result.options.input.path,
-        "format": transcript.format,
-        "scope": result.options.scope,
-        **measure_fields(result.measure),
-        "estimatedInputTokens": usage.tokens,
-        "usageRatio": usage.ratio,
-        "percentLeft": usage.percent_left,
-        "level": result.usage.level,
-        "withinBudget": usage.tokens <= usage.available,
-        "fit": fit_fields(result.measure, usage.tokens),
-        "reportedContextTokens": result.reported,
-        "countedTokens": result.size.counted,
-        "overheadTokens": result.size.overhead,
-        "missingHistoryTokens": result.size.missing,
-        "restoredTokens": result.size.restored,
-        "hiddenReasoningTokens": result.size.hidden_reasoning,
-        "frameTokens": result.size.frames,
-        "unexplainedTokens": result.size.unexplained,
-        "overheadSource": result.size.source,
-        "overheadExactness": "calibrated" if result.size.source else None,
-        "recordedRequests": 0 if calibration is None else len(calibration.requests),
-        "observedRatio": None if result.health is None else result.health.ratio,
-        **doubt_fields(result),
-        "messageCount": result.counts.messages,
-        "turnCount": result.counts.turns,
-        "stepCount": result.counts.steps,
-        "conversationCount": result.counts.conversations,
-        "totalTokens": found.total,
-        "breakdown": encoded(found.categories),
-        "mediaExactness": "estimate" if found.categories["media"] else None,
-        "addedByClientTokens": result.extras.by_client,
-        "largestMessages": encoded(found.largest),
-        "tools": encoded(found.tools),
-        "rereads": encoded(found.rereads),
-        **round_fields(result.rounds, result.costs),
-        "file": {**_file(transcript), "textBytes": result.counts.text_bytes},
-        "roundsOut": result.options.rounds_out,
-        "warnings": [*filter(None, (result.unread,)), *transcript.warnings, *result.warnings],
-    }
-    is_above_warning = usage.level in ("warning", "critical", "over")
-    document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})
-    return document
-
-
-@encoded.register
-def _large(row: LargeMessage) -> dict[str, Any]:
-    """Return one of the largest messages; one that was added to the transcript has no line."""
-    line = row.line + 1 if row.line >= 0 else None
-    return {**record(row), "line": line}
-
-
 def _file(transcript: Transcript) -> dict[str, Any]:
     return {
         "lines": transcript.n_lines,
@@ -375,3 +365,10 @@ def _file(transcript: Transcript) -> dict[str, Any]:
         "metadata": encoded(dict(sorted(transcript.meta.items()))),
         "notUnderstood": encoded(transcript.opaque),
     }
+
+
+@encoded.register
+def _large(row: LargeMessage) -> dict[str, Any]:
+    """Return one of the largest messages; one that was added to the transcript has no line."""
+    line = row.line + 1 if row.line >= 0 else None
+    return {**record(row), "line": line}
