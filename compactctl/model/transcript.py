@@ -17,7 +17,6 @@ class RawLine:
     """
 
     index: int
-    offset: int
     data: bytes
 
     @property

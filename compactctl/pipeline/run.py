@@ -56,7 +56,6 @@ class Run:
     edits: tuple[Edit, ...]
     groups: Mapping[str, str]
     view: View
-    notes: tuple[str, ...] = ()
 
 
 def run(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
@@ -115,7 +114,6 @@ def _followed_by(first: Run, second: Run) -> Run:
         edits=first.edits + second.edits,
         groups={**first.groups, **second.groups},
         view=second.view,
-        notes=first.notes + second.notes,
     )
 
 
@@ -201,7 +199,6 @@ def _in_order(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
         edits=tuple(edit for _, found in proposals for edit in found.edits),
         groups=groups,
         view=view,
-        notes=tuple(note for _, found in proposals for note in found.notes),
     )
 
 

@@ -19,7 +19,7 @@ def raw_lines(*records: object) -> list[bytes]:
 
 def decoded(lines: list[bytes]) -> list[Decoded]:
     """Decode raw lines."""
-    return list(decode_lines(RawLine(index, 0, data) for index, data in enumerate(lines)))
+    return list(decode_lines(RawLine(index, data) for index, data in enumerate(lines)))
 
 
 def read(name: str, *records: object) -> Transcript:

@@ -116,7 +116,7 @@ def definitions(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
 def check(result: CompactedLines) -> None:
     before = definitions(result.transcript.effective)
     assert before
-    assert definitions(result.outcome.after) == before
+    assert definitions(result.run.applied.after) == before
 
 
 @FORMATS

@@ -15,7 +15,7 @@ from properties.plans import LONG_PLANS, Step
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.measuring.measure import measure
-from compactctl.commands.planning.apply_plan import carry_out
+from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import ChangedError, UsageError
@@ -113,7 +113,9 @@ def test_what_must_stay_is_there_and_no_pair_is_parted(
 ) -> None:
     transcript, plan = planned(transcript_of)
     try:
-        after = carry_out(transcript, edited(plan, changes), measure(transcript, FAST)).after
+        after = apply_plan(
+            transcript, edited(plan, changes), measure(transcript, FAST)
+        ).applied.after
     except (UsageError, ChangedError):
         return
     shown = {message.id for message in after}
@@ -133,4 +135,4 @@ def test_what_must_stay_cannot_be_put_behind_a_marker(transcript_of: Written) ->
             at = next(n for n, row in enumerate(plan.messages) if row.id == name)
             for group in range(2):
                 with pytest.raises(UsageError):
-                    carry_out(transcript, edited(plan, [Change("regroup", at, group)]), measured)
+                    apply_plan(transcript, edited(plan, [Change("regroup", at, group)]), measured)

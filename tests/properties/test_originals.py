@@ -14,7 +14,7 @@ from compactctl.commands.measuring.measure import measure
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
-from compactctl.commands.planning.run_stages import run_all
+from compactctl.commands.planning.run_stages import StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, MessageId, Part, ToolCallPart
@@ -76,10 +76,12 @@ def summarized(at: Bench, *stages: str, plan: PlanOptions) -> list[Message]:
         return Summary(text="said")
 
     measured = measure(loaded.transcript, FAST)
-    recipe = Recipe(plan=replace(plan, stages=(*stages, "summarize"), target=None))
+    recipe = Recipe(
+        plan=replace(plan, stages=(*stages, "summarize"), target=None),
+        protect=ProtectOptions(keep_turns=0),
+    )
     chosen = make_plan(recipe, measured.limits)
-    chosen = replace(chosen, summarizer=noted)
-    run_all(loaded.transcript, chosen, measured, ProtectOptions(keep_turns=0), {})
+    run_stages(loaded.transcript, chosen, measured, StageInputs(summarizer=noted))
     return told
 
 

@@ -10,9 +10,8 @@ from real.choice import each_file, needs_files
 from compactctl.commands.measuring.context_size import unseen_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
-from compactctl.commands.planning.run_stages import run_all
+from compactctl.commands.planning.run_stages import StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.protection import ProtectOptions
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, ToolCallPart
 
@@ -34,11 +33,11 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
     if size.calibration is None or len(size.calibration.since) < _ENOUGH:
         pytest.skip("too little was reported")
     plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
-    outcome = run_all(transcript, plan, measured, ProtectOptions(), {})
-    before, left = transcript.effective, {message.id: message for message in outcome.after}
+    done = run_stages(transcript, plan, measured, StageInputs())
+    before, left = transcript.effective, {message.id: message for message in done.applied.after}
     shares = [_left(message, left.get(message.id)) for message in before]
     estimate, visible = measured.framed.whole, measured.framed.visible
-    written = sum(estimate(m) for m in outcome.after if m.id not in {b.id for b in before})
+    written = sum(estimate(m) for m in done.applied.after if m.id not in {b.id for b in before})
 
     found, turn = size.calibration.since, size.calibration.turn
     known = dict(_reported(found, turn))
@@ -53,7 +52,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
         if place not in told
     )
     expected = size.total - gone + written
-    assert outcome.request_after.tokens == pytest.approx(expected, rel=_OFF)
+    assert done.outcome.after.request == pytest.approx(expected, rel=_OFF)
 
 
 def _reported(found: Sequence[Request], turn: int) -> Iterator[tuple[tuple[int, ...], float]]:

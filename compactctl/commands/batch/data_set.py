@@ -262,14 +262,14 @@ class _Conversations:
             source.lines, self.options.input.at(name), self._recipe, self._summarizer
         )
         self._check(name, made)
-        outcome, measured = made.outcome, made.measured
-        left = value_of(value, self.data.kind, made) if outcome.edits else value
+        outcome, measured = made.run.outcome, made.measured
+        left = value_of(value, self.data.kind, made) if made.run.applied.edits else value
         is_same = left == value
         row = compacted_row(
             _row(name, source, made.transcript, measured),
             measured,
             outcome.stages,
-            (outcome.tokens_before, outcome.tokens_after),
+            (outcome.before.tokens, outcome.after.tokens),
             made.largest_after,
         )
         return _Worked(
@@ -282,10 +282,10 @@ class _Conversations:
     def _check(self, name: str, made: CompactedLines) -> None:
         """Raise for what the user does not want to be written."""
         check_strict(made.transcript, self.options.input.at(name))
-        outcome, meter = made.outcome, made.measured.meter
+        applied, meter = made.run.applied, made.measured.meter
         if self.options.require_audit:
             cwd = made.transcript.cwd
-            require_audit(name, audits_of(outcome, {}, meter, cwd, own=True))
+            require_audit(name, audits_of(applied, {}, meter, cwd, own=True))
         if self.options.require_fit and not made.fits:
             raise DoesNotFitError(
                 f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "
@@ -295,7 +295,7 @@ class _Conversations:
     def _details(self, name: str, made: CompactedLines) -> FileDetails | None:
         if self.options.details == NO_DETAILS:
             return None
-        left = left_of(made.outcome, made.measured.meter)
+        left = left_of(made.run.applied, made.measured.meter)
         return details_of(name, made.transcript, made.measured, self.options.details, left)
 
 

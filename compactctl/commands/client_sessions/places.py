@@ -55,7 +55,7 @@ def states(loaded: Loaded, history: OperationHistory) -> Iterator[PastState]:
 
 def present(loaded: Loaded) -> PastState:
     """Return the state that a transcript is in now, whatever led to it."""
-    decoded = decode_lines(RawLine(index, 0, line) for index, line in enumerate(loaded.lines))
+    decoded = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
     return PastState(format=loaded.format, decoded=tuple(decoded), transcript=loaded.transcript)
 
 
@@ -67,7 +67,7 @@ def sent(transcript: Transcript) -> tuple[Message, ...]:
 
 def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
     lines, _ = split(split_lines(data), where, chosen.name)
-    return tuple(decode_lines(RawLine(index, 0, line) for index, line in enumerate(lines)))
+    return tuple(decode_lines(RawLine(index, line) for index, line in enumerate(lines)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

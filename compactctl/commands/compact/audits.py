@@ -7,7 +7,7 @@ from compactctl.auditing.audit import Compaction
 from compactctl.auditing.audit import audit as judged
 from compactctl.auditing.finds import Audit, LossKind
 from compactctl.auditing.own_words import without_own_words
-from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
@@ -62,7 +62,7 @@ class SummaryAudit:
 
 
 def audits_of(
-    outcome: PlanOutcome,
+    applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     meter: Meter,
     cwd: str | None,
@@ -74,17 +74,17 @@ def audits_of(
         SummaryAudit(
             group=each.group,
             writer=each.writer,
-            audit=judged(_compaction(outcome, originals, each, cwd), meter.text_once),
-            unrelated=_unrelated(outcome, originals, each),
+            audit=judged(_compaction(applied, originals, each, cwd), meter.text_once),
+            unrelated=_unrelated(applied, originals, each),
         )
-        for each in _written(outcome.edits)
+        for each in _written(applied.edits)
         if own or each.writer not in _OWN
     )
 
 
 def require_related(
     path: str,
-    outcome: PlanOutcome,
+    applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     *,
     edited: Container[str] = (),
@@ -93,9 +93,9 @@ def require_related(
 
     Built-in summaries are checked where the user has ``edited`` them, which are given by group.
     """
-    for each in _written(outcome.edits):
+    for each in _written(applied.edits):
         if each.writer not in _OWN or each.group in edited:
-            unrelated = _unrelated(outcome, originals, each)
+            unrelated = _unrelated(applied, originals, each)
             if unrelated:
                 raise SummarizerFailedError(
                     f"{path}: the summary {unrelated}; nothing was written, write another one"
@@ -141,31 +141,31 @@ def _written(edits: Iterable[Edit]) -> Iterator[_WrittenSummary]:
 
 
 def _unrelated(
-    outcome: PlanOutcome,
+    applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     summary: _WrittenSummary,
 ) -> str:
     """Say that a summary names nothing from what it replaces; one of counts alone names nothing."""
     if summary.writer == COUNTS:
         return ""
-    hidden = [message for message in outcome.before if message.id in summary.hidden]
+    hidden = [message for message in applied.before if message.id in summary.hidden]
     source = source_texts(with_originals(hidden, originals))
     return unrelated(without_own_words(summary.text), source)
 
 
 def _compaction(
-    outcome: PlanOutcome,
+    applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     summary: _WrittenSummary,
     cwd: str | None,
 ) -> Compaction:
     """Return what a summary stands for as a compaction of its conversation."""
-    numbers = {m.conversation for m in outcome.before if m.id in summary.hidden}
-    before = tuple(m for m in outcome.before if m.conversation in numbers)
+    numbers = {m.conversation for m in applied.before if m.id in summary.hidden}
+    before = tuple(m for m in applied.before if m.conversation in numbers)
     source = with_originals(before, originals)
     return Compaction(
         before=source,
-        after=tuple(m for m in outcome.after if m.conversation in numbers),
+        after=tuple(m for m in applied.after if m.conversation in numbers),
         summary=without_own_words(summary.text),
         source=source,
         cwd=cwd,

@@ -44,9 +44,9 @@ from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.states import originals_of
-from compactctl.commands.planning.apply_plan import carry_out, check_input
+from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import make_plan
-from compactctl.commands.planning.run_stages import PlanOutcome, run_all
+from compactctl.commands.planning.run_stages import AppliedEdits, StageInputs, StageRun, run_stages
 from compactctl.commands.reading.proof import meant_by, prove_layout
 from compactctl.commands.reading.transcript import Loaded, check_strict, load, loaded_from
 from compactctl.errors import IntegrityError, UsageError
@@ -105,7 +105,7 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
     if options.redo or damage_of(loaded.transcript) is not None:
         return _ready(options).result
     job = _job(options, loaded, history, None)
-    operation = operation_id(job) if job.outcome.edits else None
+    operation = operation_id(job) if job.run.applied.edits else None
     return sum_up(job, loaded.source.digest, operation)
 
 
@@ -208,24 +208,22 @@ def _job(
         is_archived=is_archived(options, history),
         lines=len(loaded.lines),
     )
-    plan = replace(
-        make_plan(options.recipe, measured.limits),
+    plan, decided = make_plan(options.recipe, measured.limits), options.plan_file
+    unloads = plan.unloads if decided is None else bool(decided.unsent)
+    inputs = StageInputs(
+        originals=originals_of(loaded, history),
         summarizer=summarizer,
         texts=replace(options.recipe.plan.texts, archive_hint=hint),
-        held=held,
+        unsent=_unsent(options, loaded) if unloads else {},
     )
-    unloads = plan.unloads if options.plan_file is None else bool(options.plan_file.unsent)
-    plan = replace(plan, unsent=_unsent(options, loaded) if unloads else {})
-    originals = originals_of(loaded, history)
-    if options.plan_file is None:
-        outcome = run_all(loaded.transcript, plan, measured, options.recipe.protect, originals)
+    if decided is None:
+        done = run_stages(loaded.transcript, plan, measured, inputs, held)
     else:
-        plan = replace(plan, target=options.plan_file.target)
-        outcome = carry_out(
+        done = apply_plan(
             loaded.transcript,
-            options.plan_file,
+            decided,
             measured,
-            unsent=plan.unsent,
+            unsent=inputs.unsent,
             renamed=options.output.fork is not None,
         )
     return CompactionJob(
@@ -234,9 +232,10 @@ def _job(
         history=history,
         measured=measured,
         plan=plan,
-        outcome=outcome,
-        audits=_audited(options, loaded, outcome, originals, measured),
-        restated=_restated(options, loaded, outcome, measured),
+        run=done,
+        audits=_audited(options, loaded, done.applied, inputs.originals, measured),
+        restated=_restated(options, loaded, done, measured),
+        held=held,
         redone=redone,
     )
 
@@ -253,38 +252,38 @@ def _unsent(options: CompactOptions, loaded: Loaded) -> Mapping[UnsentKind, Volu
 def _audited(
     options: CompactOptions,
     loaded: Loaded,
-    outcome: PlanOutcome,
+    applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     measured: Measure,
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
-    require_related(options.input.path, outcome, originals, edited=edited)
+    require_related(options.input.path, applied, originals, edited=edited)
     own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
-    audits = audits_of(outcome, originals, measured.meter, cwd, own=own)
+    audits = audits_of(applied, originals, measured.meter, cwd, own=own)
     if options.require_audit:
         require_audit(options.input.path, audits)
     return audits
 
 
 def _restated(
-    options: CompactOptions, loaded: Loaded, outcome: PlanOutcome, measured: Measure
+    options: CompactOptions, loaded: Loaded, done: StageRun, measured: Measure
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
-    is_rewritten = any(not isinstance(edit, Unload) for edit in outcome.edits)
+    is_rewritten = any(not isinstance(edit, Unload) for edit in done.applied.edits)
     is_rewritten = is_rewritten and options.output.layout != "inline" and options.output.tags
     if not is_rewritten or options.output.messages_only or loaded.format.counts is None:
         return None
-    tokens, size = outcome.request_after.tokens, measured.meter.message
-    return restatement(loaded.transcript, outcome.after, tokens, size)
+    tokens, size = done.outcome.after.request, measured.meter.message
+    return restatement(loaded.transcript, done.applied.after, tokens, size)
 
 
 def _laid_out(job: CompactionJob) -> ReadyCompaction:
     """Lay out the new file, and say what came of it; without edits it is the old one."""
-    source, outcome = job.loaded.source, job.outcome
+    source, applied = job.loaded.source, job.run.applied
     operation, expected, archived, content = None, None, None, source.content
-    if outcome.edits:
-        operation, expected = operation_id(job), meant_by(outcome.after)
+    if applied.edits:
+        operation, expected = operation_id(job), meant_by(applied.after)
         new = new_file(job, operation)
         content = Content.of(new)
         archived = deposit_of(job, operation, new, content.digest)

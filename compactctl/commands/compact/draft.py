@@ -25,7 +25,7 @@ from compactctl.commands.measuring.measure import Measure, shown_by_requests, wi
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import own_fields
 from compactctl.commands.planning.plan import Plan
-from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.proof import Meant
 from compactctl.commands.reading.transcript import Loaded, format_field
 from compactctl.formats.format import Format
@@ -51,7 +51,7 @@ class CompactionJob:
     ``redone`` are the client's compactions that were undone first.
     ``restated`` are the counts by which a client is to measure its context from now on. ``whole``
     is the session as it was read where records are to be appended to it, ``loaded`` that without
-    what does not count any more.
+    what does not count any more. ``held`` says why no stage ran, "" where they may.
     """
 
     options: CompactOptions
@@ -59,11 +59,12 @@ class CompactionJob:
     history: OperationHistory
     measured: Measure
     plan: Plan
-    outcome: PlanOutcome
+    run: StageRun
     audits: tuple[SummaryAudit, ...]
     restated: Restated | None
     redone: Undone | None = None
     whole: Loaded | None = None
+    held: str = ""
 
     @property
     def parent(self) -> OperationId | None:
@@ -76,14 +77,14 @@ class CompactionJob:
     @property
     def own_fields(self) -> dict[str, Any]:
         """What lets later measurements tell what requests held at this point."""
-        outcome = self.outcome
-        newest, model = newest_id(outcome.before), self.loaded.transcript.model
-        is_named = any(message.model for message in outcome.after)
+        applied = self.run.applied
+        newest, model = newest_id(applied.before), self.loaded.transcript.model
+        is_named = any(message.model for message in applied.after)
         measured = self.measured
         shown = with_plausible_usage(self.loaded.transcript, measured.model, measured.framed)
         told = {
             "through": newest,
-            "unseen": outcome.request_after.unseen,
+            "unseen": self.run.outcome.after.unseen,
             "model": None if is_named else model,
             "answered": shown_by_requests(shown, measured.model),
         }
@@ -184,8 +185,8 @@ def operation_id(job: CompactionJob) -> OperationId:
     """Return the id of the operation, which follows from its content."""
     content = {
         "before": job.loaded.source.digest.sha256,
-        "stages": [(record.name, _plain(record.options)) for record in job.outcome.stages],
-        "edits": content_of(job.outcome.edits),
+        "stages": [(record.name, _plain(record.options)) for record in job.run.outcome.stages],
+        "edits": content_of(job.run.applied.edits),
         "format": job.loaded.format.name,
         "tool": __version__,
         "layout": job.options.output.layout,
@@ -213,7 +214,7 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
         own=own,
         restated=job.restated,
     )
-    folded = fold(job.outcome.edits)
+    folded = fold(job.run.applied.edits)
     lines = lay_out(loaded.lines, loaded.transcript, folded, loaded.format, style)
     if job.whole is None:
         return NewFile(loaded.lines, lines)
@@ -223,7 +224,7 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
 def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: Digest) -> Deposit:
     """Return the operation and the rows that lead back, for the archive."""
     loaded, meter = job.whole or job.loaded, job.measured.meter
-    sizes = {message.id: meter.message(message) for message in job.outcome.before}
+    sizes = {message.id: meter.message(message) for message in job.run.applied.before}
     record = Operation(
         id=operation,
         parent=job.parent,
@@ -233,12 +234,12 @@ def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: 
         after=after,
         format=loaded.format.name,
         counter=job.measured.counter.id,
-        stages=job.outcome.stages,
+        stages=job.run.outcome.stages,
         appended=job.whole is not None,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return record, archive_rows(loaded.lines, new, loaded.transcript, job.outcome, sizes)
+    return record, archive_rows(loaded.lines, new, loaded.transcript, job.run.applied, sizes)
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:

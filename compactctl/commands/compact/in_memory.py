@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.measuring.measure import Measure, measure
-from compactctl.commands.planning.plan import Plan, Recipe, make_plan
-from compactctl.commands.planning.run_stages import PlanOutcome, run_all, size_to_reach
+from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.planning.run_stages import StageInputs, StageRun, run_stages
 from compactctl.commands.reading.proof import meant_by, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
@@ -24,35 +24,34 @@ from compactctl.tokens.fit import size_limit
 class CompactedLines:
     """What is left: each line knows whether it is one that was given.
 
-    ``transcript`` is what was read, ``measured`` what it was measured with, and ``outcome`` what
-    the stages of ``plan`` came to.
+    ``transcript`` is what was read, ``measured`` what it was measured with, and ``run`` what the
+    stages came to.
     """
 
     lines: tuple[NewLine, ...]
     transcript: Transcript
     measured: Measure
-    plan: Plan
-    outcome: PlanOutcome
+    run: StageRun
 
     @property
     def tokens_before(self) -> int:
         """Tokens of all conversations that were given."""
-        return self.outcome.tokens_before
+        return self.run.outcome.before.tokens
 
     @property
     def tokens_after(self) -> int:
         """Tokens of what is left of them."""
-        return self.outcome.tokens_after
+        return self.run.outcome.after.tokens
 
     @property
     def limit(self) -> int:
         """The size to reach in tokens: the target within the window, or what gates refer to."""
-        return size_limit(size_to_reach(self.plan, self.outcome), self.measured.limits)
+        return size_limit(self.run.outcome.target, self.measured.limits)
 
     @property
     def largest_after(self) -> int:
         """Tokens of the largest next request."""
-        return self.outcome.request_after.tokens
+        return self.run.outcome.after.request
 
     @property
     def fits(self) -> bool:
@@ -79,18 +78,19 @@ def compact_lines(
     source = Source(path=None, lines=lines, digest=digest_of(lines))
     loaded = loaded_from(source, options.path, options.format)
     measured = measure(loaded.transcript, recipe.measure)
-    plan = replace(make_plan(recipe, measured.limits), summarizer=summarizer)
-    outcome = run_all(loaded.transcript, plan, measured, recipe.protect, originals={})
+    plan = make_plan(recipe, measured.limits)
+    inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
+    done = run_stages(loaded.transcript, plan, measured, inputs)
     style = LayoutStyle(tags=False)
-    edits = fold(outcome.edits)
+    edits = fold(done.applied.edits)
     made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
-    prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.path)
+    expected = meant_by(done.applied.after)
+    prove_layout([line.data for line in made], loaded.format, expected, options.path)
     return CompactedLines(
         lines=made,
         transcript=loaded.transcript,
         measured=measured,
-        plan=plan,
-        outcome=outcome,
+        run=done,
     )
 
 

@@ -99,7 +99,6 @@ class CompactResult:
     operation: str | None
     dry_run: bool
     explained: tuple[Explained, ...]
-    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     opaque: tuple[Opaque, ...]
     audits: tuple[SummaryAudit, ...] = ()

@@ -13,7 +13,7 @@ from compactctl.commands.measuring.figures import (
 )
 from compactctl.commands.planning.fates import Comparison, Explained, compare, explain
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
-from compactctl.commands.planning.run_stages import PlanOutcome, size_to_reach
+from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import DoesNotFitError
 from compactctl.history.unread import unread_text
 from compactctl.model.edit import Edit, Insert
@@ -41,43 +41,42 @@ def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactR
 
 def _check_reachable(job: CompactionJob) -> None:
     """Raise DoesNotFitError where what is in every request alone is over the size to reach."""
-    plan, outcome = job.plan, job.outcome
-    target = size_to_reach(plan, outcome)
-    ran = job.options.plan_file is None and not (plan.held or outcome.not_due)
-    if not ran or plan.target is None or target is None or outcome.share is not None:
+    plan, target = job.plan, job.run.outcome.target
+    ran = job.options.plan_file is None and not job.held
+    if not ran or plan.size.tokens is None or target is None:
         return
-    if outcome.fixed >= target:
+    if job.run.fixed >= target:
         raise DoesNotFitError(
             f"{job.options.input.path}: no compaction reaches {target:,} tokens, as "
-            f"{outcome.fixed:,} are in every request beside the transcript; nothing was written, "
+            f"{job.run.fixed:,} are in every request beside the transcript; nothing was written, "
             "name a larger --target or keep a share with --keep 30%"
         )
 
 
 def _result(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:
-    options, loaded, outcome = job.options, job.loaded, job.outcome
-    explained = explain(outcome, job.measured.meter) if _names_messages(options) else ()
+    options, loaded, outcome = job.options, job.loaded, job.run.outcome
+    explained = explain(job.run.applied, job.measured.meter) if _names_messages(options) else ()
     return CompactResult(
         path=options.input.path,
         format=loaded.format.name,
         measure=job.measured.forgetting(),
-        target=size_to_reach(job.plan, job.outcome),
+        target=outcome.target,
         stages=outcome.stages,
-        summaries=_summaries(outcome.edits),
+        summaries=_summaries(job.run.applied.edits),
         profile=job.plan.profile,
-        keep_turns=job.plan.protecting(options.recipe.protect).keep_turns,
+        keep_turns=job.plan.protect.keep_turns,
         cache=outcome.cache,
         pays_after=_pays_after(job),
-        tokens_before=outcome.tokens_before,
-        tokens_after=outcome.tokens_after,
+        tokens_before=outcome.before.tokens,
+        tokens_after=outcome.after.tokens,
         restated=job.restated,
-        unseen=outcome.request_after.unseen,
+        unseen=outcome.after.unseen,
         unseen_source=outcome.size.source,
         unreported=outcome.size.unreported,
-        largest_before=outcome.request_before.tokens,
-        situation=outcome.request_after.situation(job.measured.limits),
-        messages_before=len(outcome.before),
-        messages_after=len(outcome.after),
+        largest_before=outcome.before.request,
+        situation=outcome.situation,
+        messages_before=outcome.before.messages,
+        messages_after=outcome.after.messages,
         before=job.redone.archive[0].before if job.redone else loaded.source.digest,
         redone=job.redone.compactions if job.redone else (),
         after=after,
@@ -91,7 +90,6 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         explained=explained,
         compared=_compared(job, explained) if options.compare else None,
         plan=_plan(job, explained) if options.as_plan else None,
-        notes=outcome.notes,
         not_due=outcome.not_due,
         warnings=(
             *filter(None, (unread_text(loaded.transcript.unread),)),
@@ -109,35 +107,35 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
 def _details(job: CompactionJob) -> FileDetails:
     """Return the rows about what was read, with what became of each message."""
     transcript, measured = job.loaded.transcript, job.measured
-    left = left_of(job.outcome, measured.meter)
+    left = left_of(job.run.applied, measured.meter)
     return details_of(job.options.input.path, transcript, measured, job.options.details, left)
 
 
-def left_of(outcome: PlanOutcome, meter: Meter) -> dict[MessageId, Left]:
+def left_of(applied: AppliedEdits, meter: Meter) -> dict[MessageId, Left]:
     """Return what stages left of each message that they were given."""
     return {
         MessageId(row.id): Left(row.tokens_after, row.stage or None)
-        for row in explain(outcome, meter)
+        for row in explain(applied, meter)
         if row.fate != "written"
     }
 
 
 def _compared(job: CompactionJob, explained: Sequence[Explained]) -> Comparison:
-    return compare(job.outcome, explained, job.measured.meter, job.loaded.transcript.cwd)
+    return compare(job.run.applied, explained, job.measured.meter, job.loaded.transcript.cwd)
 
 
 def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
-    outcome, options = job.outcome, job.options
+    outcome, applied, options = job.run.outcome, job.run.applied, job.options
     return PlanFile(
         path=options.input.path,
         format=job.loaded.format.name,
         input=job.loaded.source.digest,
         redo=options.redo,
-        target=size_to_reach(job.plan, job.outcome),
-        tokens_before=outcome.tokens_before,
-        tokens_after=outcome.tokens_after,
-        messages=planned_messages(outcome, explained),
-        unsent=tuple(fold(outcome.edits).unloaded),
+        target=outcome.target,
+        tokens_before=outcome.before.tokens,
+        tokens_after=outcome.after.tokens,
+        messages=planned_messages(applied, explained),
+        unsent=tuple(fold(applied.edits).unloaded),
     )
 
 
@@ -153,7 +151,7 @@ def _summaries(edits: Sequence[Edit]) -> dict[str, str]:
 
 
 def _pays_after(job: CompactionJob) -> int | None:
-    cache, prices = job.outcome.cache, job.options.prices
+    cache, prices = job.run.outcome.cache, job.options.prices
     if cache is None or prices is None:
         return None
     price = prices.of(job.measured.model.name, cache.held + cache.anew)
@@ -168,24 +166,24 @@ def _findings(job: CompactionJob) -> tuple[str, ...]:
 
 
 def _doubt(job: CompactionJob) -> tuple[str, ...]:
-    doubt = job.outcome.size.doubt
+    doubt = job.run.outcome.size.doubt
     return (doubt,) if doubt else ()
 
 
 def _words(job: CompactionJob) -> tuple[str, ...]:
     """Say that the words of people are more than was asked for."""
-    outcome, target = job.outcome, size_to_reach(job.plan, job.outcome)
-    beside = outcome.given_tokens + outcome.request_after.unseen
-    if target is None or not outcome.word_tokens or outcome.word_tokens + beside <= target:
+    done, target = job.run, job.run.outcome.target
+    beside = done.given + done.outcome.after.unseen
+    if target is None or not done.said or done.said + beside <= target:
         return ()
-    words, size = f"{outcome.word_tokens:,} tokens", f"more than the {target:,} asked for"
-    if outcome.word_tokens > target:
+    words, size = f"{done.said:,} tokens", f"more than the {target:,} asked for"
+    if done.said > target:
         return (f"your words alone take {words}, {size}",)
     return (f"your words take {words}, beside {beside:,} in every request: {size}",)
 
 
 def _held(job: CompactionJob) -> tuple[str, ...]:
-    if not job.plan.held:
+    if not job.held:
         return ()
     what = "left as it is: what the stages wanted would not be read back from a damaged file"
-    return (f"{what} ({job.plan.held}); leave more of it alone, or try other stages",)
+    return (f"{what} ({job.held}); leave more of it alone, or try other stages",)

@@ -1,13 +1,13 @@
 """Shows what a model or a command would be asked for a summary, and asks nobody."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import PlanOutcome, run_all
+from compactctl.commands.planning.run_stages import Outcome, StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
@@ -57,14 +57,13 @@ def prompt(options: PromptOptions) -> PromptResult:
         requests[request] = None
         return Summary(text="")
 
-    plan = replace(make_plan(options.recipe, measured.limits), summarizer=noted)
-    outcome = run_all(
-        loaded.transcript,
-        plan,
-        measured,
-        options.recipe.protect,
-        originals_of(loaded, history_behind(loaded)),
+    inputs = StageInputs(
+        originals=originals_of(loaded, history_behind(loaded)),
+        summarizer=noted,
+        texts=options.recipe.plan.texts,
     )
+    plan = make_plan(options.recipe, measured.limits)
+    outcome = run_stages(loaded.transcript, plan, measured, inputs).outcome
     return PromptResult(
         path=options.input.path,
         measure=measured,
@@ -89,5 +88,5 @@ def _written(request: SummaryRequest, options: PromptOptions, measured: Measure)
     )
 
 
-def _reasons(outcome: PlanOutcome) -> tuple[str, ...]:
+def _reasons(outcome: Outcome) -> tuple[str, ...]:
     return tuple(f"{record.name}: {record.detail}" for record in outcome.stages if record.detail)

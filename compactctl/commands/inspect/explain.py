@@ -15,12 +15,11 @@ from compactctl.commands.operations.history import OperationHistory, history_beh
 from compactctl.commands.operations.states import HiddenBy, originals_of
 from compactctl.commands.planning.fates import Explained, explain
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import run_all
+from compactctl.commands.planning.run_stages import StageInputs, run_stages
 from compactctl.commands.reading.transcript import InputOptions, Loaded, load
 from compactctl.errors import UsageError
 from compactctl.history.categories import Category
 from compactctl.history.pairs import tool_pairs
-from compactctl.history.protection import ProtectOptions
 from compactctl.history.reads import by_path, file_edits, file_reads, superseded
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
@@ -325,9 +324,9 @@ def _fate(
 ) -> Explained | None:
     """Return what a compaction would make of a message."""
     plan = make_plan(recipe, measured.limits)
-    originals = originals_of(loaded, history)
-    outcome = run_all(loaded.transcript, plan, measured, ProtectOptions(), originals)
-    rows = explain(outcome, measured.meter)
+    inputs = StageInputs(originals=originals_of(loaded, history))
+    applied = run_stages(loaded.transcript, plan, measured, inputs).applied
+    rows = explain(applied, measured.meter)
     return next((row for row in rows if row.id == name and row.fate != "written"), None)
 
 

@@ -6,10 +6,10 @@ from itertools import islice
 from time import perf_counter
 
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
-from compactctl.commands.planning.apply_plan import carry_out, check_input
+from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings, make_plan
 from compactctl.commands.planning.plan_file import PlanFile
-from compactctl.commands.planning.run_stages import part_of, view_of
+from compactctl.commands.planning.run_stages import kept_tokens, view_of
 from compactctl.commands.reading.transcript import InputOptions, check_strict, load, parse, scan
 from compactctl.errors import UsageError
 from compactctl.evaluation.controls import CONTROLS
@@ -18,7 +18,6 @@ from compactctl.evaluation.questions import prompt, questions
 from compactctl.evaluation.reading import Reader
 from compactctl.evaluation.score import ANSWERS, Case, Tally
 from compactctl.history.pairs import units
-from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import given
 from compactctl.model.edit import Edit
 from compactctl.model.exact import exact
@@ -88,7 +87,7 @@ def planned_session(
 ) -> PlannedSession:
     """Read what a plan was made for the beginning of.
 
-    Raises as ``load`` and ``carry_out`` do, ChangedError where it does not begin like that, and
+    Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
     UsageError where it has not gone on.
     """
     loaded = load(session)
@@ -106,7 +105,7 @@ def planned_session(
             "followed on that; make a plan without --redo"
         )
     then = parse(known, loaded.format)
-    edits = carry_out(then, plan, measure(then, options)).edits
+    edits = apply_plan(then, plan, measure(then, options)).applied.edits
     newest = then.effective[-1].id
     return PlannedSession(transcript=loaded.transcript, edits=edits, newest=newest)
 
@@ -200,15 +199,14 @@ class Compactor:
         What is given is kept beside the share.
         """
         meter = self._measured.meter
-        room = part_of(prefix, share, meter)
+        room = kept_tokens(prefix, share, meter)
         if policy.decided is not None:
             return apply(prefix, self._edits)
         if policy.recipe is None:
             return self.control(policy.name, prefix, room - meter.total(given(prefix)))
         measured = self._measured_for(policy.recipe)
         plan = make_plan(policy.recipe, measured.limits)
-        protect = plan.protecting(ProtectOptions())
-        view = view_of(prefix, self._transcript, measured, protect, lambda _: room)
+        view = view_of(prefix, self._transcript, measured, plan.protect, lambda _: room)
         return run(view, plan.steps, meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:

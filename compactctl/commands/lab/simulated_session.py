@@ -10,7 +10,6 @@ from compactctl.commands.measuring.measure import Measure, MeasureOptions
 from compactctl.commands.measuring.next_request import NextRequest, SentRequest, same_front
 from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
-from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import steps, turn_starts
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
@@ -147,7 +146,6 @@ class SessionSimulator:
         self._plan = make_plan(recipe, limits)
         after = replace(profile, stages=profile.reactive or profile.stages)
         self._reactive = make_plan(Recipe(measure=MeasureOptions(profile=after)), limits)
-        self._protect = self._plan.protecting(ProtectOptions())
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
@@ -210,9 +208,9 @@ class SessionSimulator:
     def _compact(self, state: _SessionState, plan: Plan) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages = state.messages
-        room = room_for(plan, messages, self.request)
+        room = room_for(plan.size, messages, self.request)
         view = replace(
-            view_of(messages, self.transcript, self.measured, self._protect, room),
+            view_of(messages, self.transcript, self.measured, self._plan.protect, room),
             originals=state.originals,
         )
         result = run(view, plan.steps, self.measured.meter)

@@ -308,6 +308,35 @@ class SizedRequest:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What is sent at one point of a transcript, in tokens.
+
+    ``messages`` and ``tokens`` are those of all conversations, ``largest`` are the tokens of the
+    largest one, and ``unseen`` what its next request holds beside its messages.
+    """
+
+    messages: int
+    tokens: int
+    largest: int
+    unseen: int
+
+    @property
+    def request(self) -> int:
+        """The size of the largest next request."""
+        return self.largest + self.unseen
+
+
+def totals_of(messages: Sequence[Message], largest: SizedRequest, meter: Meter) -> Totals:
+    """Return what all messages come to, of which ``largest`` has the largest conversation."""
+    return Totals(
+        messages=len(messages),
+        tokens=meter.total(messages),
+        largest=largest.counted,
+        unseen=largest.unseen,
+    )
+
+
 def sized_request(
     conversation: Sequence[Message], meter: Meter, unseen: int, extras: Extras = NO_EXTRAS
 ) -> SizedRequest:

@@ -4,11 +4,15 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from compactctl.commands.measuring.context_size import unseen_size
 from compactctl.commands.measuring.measure import Measure
-from compactctl.commands.measuring.next_request import next_request
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
-from compactctl.commands.planning.run_stages import PlanOutcome, outcome_of, view_of
+from compactctl.commands.planning.run_stages import (
+    AppliedEdits,
+    SizedTranscript,
+    StageRun,
+    stage_run,
+    view_of,
+)
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import cut_points, orphans, units
@@ -55,14 +59,14 @@ def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
         )
 
 
-def carry_out(
+def apply_plan(
     transcript: Transcript,
     plan: PlanFile,
     measured: Measure,
     *,
     unsent: Mapping[UnsentKind, Volume] | None = None,
     renamed: bool = False,
-) -> PlanOutcome:
+) -> StageRun:
     """Return what a transcript comes to by a plan; it is the one that the plan was made for.
 
     ``unsent`` is what the file holds that is never sent, None where every record stays in it.
@@ -70,9 +74,7 @@ def carry_out(
     Raises ChangedError where the plan lists other messages, and UsageError for fates that may not
     be: a part of what belongs together, what must stay, what nothing would stand for.
     """
-    measured.meter.prime(transcript.effective)
-    size = unseen_size(transcript, measured)
-    request = next_request(size, transcript, measured)
+    sized = SizedTranscript.of(transcript, measured)
     found = _matched(plan, transcript.effective, renamed=renamed)
     runs: list[Run] = []
     for messages in conversations_of(transcript.effective):
@@ -85,10 +87,15 @@ def carry_out(
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
         runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
-    outcome = outcome_of(transcript, runs, {**reasons, **pinned}, size, request)
-    before = outcome.tokens_before
+    done = stage_run(sized, runs, {**reasons, **pinned})
+    before = done.outcome.before.tokens
     stages = [replace(each, tokens_before=before, tokens_after=before) for each in unloading]
-    return replace(outcome, stages=(*stages, *_records(outcome, measured.meter)))
+    outcome = replace(
+        done.outcome,
+        stages=(*stages, *_records(done.applied, before, measured.meter)),
+        target=plan.target,
+    )
+    return replace(done, outcome=outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +198,7 @@ def _without_unsent(
     step = StageStep(stage=UNSENT, options=options)
     taking = run(replace(done.view, unsent=chosen), [step], meter)
     edits, groups = (*taking.edits, *done.edits), {**taking.groups, **done.groups}
-    return replace(done, edits=edits, groups=groups, notes=taking.notes), taking.stages
+    return replace(done, edits=edits, groups=groups), taking.stages
 
 
 def _stages(found: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:
@@ -357,17 +364,16 @@ def _check_pairs(decided: _Decided, after: Sequence[Message]) -> None:
         )
 
 
-def _records(outcome: PlanOutcome, meter: Meter) -> tuple[StageRecord, ...]:
-    """Return what each stage adds to the edits of those before it."""
+def _records(applied: AppliedEdits, before: int, meter: Meter) -> tuple[StageRecord, ...]:
+    """Return what each stage adds to the edits of those before it, from ``before`` tokens on."""
     found: list[StageRecord] = []
     made: tuple[Edit, ...] = ()
-    before = outcome.tokens_before
-    changes = [edit for edit in outcome.edits if not isinstance(edit, Unload)]
-    for stage in dict.fromkeys(outcome.groups.values()):
-        edits = tuple(e for e in changes if outcome.groups[groups_of([e])[0]] == stage)
+    changes = [edit for edit in applied.edits if not isinstance(edit, Unload)]
+    for stage in dict.fromkeys(applied.groups.values()):
+        edits = tuple(e for e in changes if applied.groups[groups_of([e])[0]] == stage)
         if edits:
             made += edits
-            after = meter.total(apply(outcome.before, made))
+            after = meter.total(apply(applied.before, made))
             found.append(_record(stage, edits, before, after))
             before = after
     return tuple(found)

@@ -1,10 +1,10 @@
 """What became of each message of a compaction, by which stage, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import file_reads
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
@@ -25,57 +25,49 @@ class Explained:
     id: str
     role: str
     tools: tuple[str, ...]
-    tokens: int
-    tokens_after: int
+    tokens: int = 0
+    tokens_after: int = 0
     fate: MessageFate
     stage: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Judgement:
-    fate: MessageFate
-    stage: str
-    reason: str
-
-
-def explain(outcome: PlanOutcome, meter: Meter) -> tuple[Explained, ...]:
+def explain(applied: AppliedEdits, meter: Meter) -> tuple[Explained, ...]:
     """Return one row per message before, and one per written message, in the order they stand."""
-    folded = fold(outcome.edits)
-    left = {message.id: message for message in outcome.after}
+    folded = fold(applied.edits)
+    left = {message.id: message for message in applied.after}
     rows: list[Explained] = []
-    for message in outcome.before:
+    for message in applied.before:
         for item in folded.placed.get(message.id, ()):
             if item.id in left:
-                judged = _Judgement("written", outcome.groups.get(item.group, ""), item.kind)
-                rows.append(_row(left[item.id], judged, 0, meter.message(left[item.id])))
-        after = meter.message(left[message.id]) if message.id in left else 0
+                written = left[item.id]
+                stage = applied.groups.get(item.group, "")
+                row = _row(written, "written", stage, item.kind)
+                rows.append(replace(row, tokens_after=meter.message(written)))
         hide = folded.hidden.get(message.id)
         edits = folded.replaced.get(message.id)
         if hide is not None:
-            judged = _Judgement("hidden", outcome.groups.get(hide.group, ""), hide.reason)
+            row = _row(message, "hidden", applied.groups.get(hide.group, ""), hide.reason)
         elif edits:
             edit = newest_edit(edits)
-            judged = _Judgement("rewritten", outcome.groups.get(edit.group, ""), edit.reason)
+            row = _row(message, "rewritten", applied.groups.get(edit.group, ""), edit.reason)
         else:
-            reason = outcome.protected.get(message.id, "no stage chose it")
-            judged = _Judgement("kept", "", reason)
-        rows.append(_row(message, judged, meter.message(message), after))
+            row = _row(message, "kept", "", applied.protected.get(message.id, "no stage chose it"))
+        after = meter.message(left[message.id]) if message.id in left else 0
+        rows.append(replace(row, tokens=meter.message(message), tokens_after=after))
     return tuple(rows)
 
 
-def _row(message: Message, judged: _Judgement, tokens: int, after: int) -> Explained:
+def _row(message: Message, fate: MessageFate, stage: str, reason: str) -> Explained:
     parts = [part for part in message.parts if isinstance(part, ToolCallPart | ToolResultPart)]
     return Explained(
         line=message.line + 1,
         id=message.id,
         role=message.role,
         tools=tuple(dict.fromkeys(part.tool for part in parts if part.tool)),
-        tokens=tokens,
-        tokens_after=after,
-        fate=judged.fate,
-        stage=judged.stage,
-        reason=judged.reason,
+        fate=fate,
+        stage=stage,
+        reason=reason,
     )
 
 
@@ -101,18 +93,18 @@ class Comparison:
 
 
 def compare(
-    outcome: PlanOutcome, explained: Sequence[Explained], meter: Meter, cwd: str | None
+    applied: AppliedEdits, explained: Sequence[Explained], meter: Meter, cwd: str | None
 ) -> Comparison:
     """Return the messages of ``explained``, which has all of them, with what they say."""
-    before = {str(message.id): message for message in outcome.before}
-    after = {str(message.id): message for message in outcome.after}
+    before = {str(message.id): message for message in applied.before}
+    after = {str(message.id): message for message in applied.after}
     return Comparison(
         messages=tuple(
             ComparedMessage(explained=each, before=before.get(each.id), after=after.get(each.id))
             for each in explained
         ),
-        before=_categories(outcome.request_before.messages, meter, cwd),
-        after=_categories(outcome.request_after.messages, meter, cwd),
+        before=_categories(applied.largest_before, meter, cwd),
+        after=_categories(applied.largest_after, meter, cwd),
     )
 
 

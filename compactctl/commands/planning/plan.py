@@ -9,9 +9,7 @@ from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
-from compactctl.model.transcript import Volume
-from compactctl.model.unsent import UnsentKind
+from compactctl.model.summary import NO_TEXTS, GivenTexts
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
 from compactctl.profiles.overflow.overflow import Overflow
@@ -81,40 +79,37 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The steps to run and the size to reach.
+class SizeToReach:
+    """Down to what size stages run; without ``tokens`` and ``share`` every one of them does.
 
-    ``target`` and ``keep`` None run every step; ``gate`` is the trigger that must fire first, if
-    any; ``below`` is 1 where the target itself would be too large, as the size at which a trigger
-    fires; ``excess`` are the tokens that a conversation must lose at least;
-    ``summarizer`` writes summaries, None is the built-in one, with the ``texts`` that are given;
-    ``held`` says why no step may run, "" when they may; ``unsent`` is what the file holds that is
-    never sent, for the stages that take that out, None where every record stays in it. ``profile``
-    is the one in effect.
+    ``share`` is what is kept of each conversation's tokens, where no number is named. ``below`` is
+    1 where ``tokens`` would be too large itself, as the size at which a trigger fires; ``excess``
+    are the tokens that a conversation must lose at least.
+    """
+
+    tokens: int | None = None
+    share: float | None = None
+    below: int = 0
+    excess: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to run, down to which size, and what to leave alone.
+
+    ``profile`` is the one in effect, and ``gate`` the trigger that must fire first, if any.
     """
 
     steps: tuple[StageStep[Any], ...]
-    target: int | None
+    size: SizeToReach
+    protect: ProtectOptions
     profile: Profile
-    keep: float | None = None
     gate: Trigger | None = None
-    summarizer: Summarizer | None = None
-    texts: GivenTexts = NO_TEXTS
-    excess: int = 0
-    below: int = 0
-    held: str = ""
-    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
 
     @property
     def unloads(self) -> bool:
         """Whether a step takes out what is never sent."""
         return any(step.stage.unloads for step in self.steps)
-
-    def protecting(self, asked: ProtectOptions) -> ProtectOptions:
-        """Return what is left alone: what was asked for, else what the profile leaves alone."""
-        own = self.profile
-        turns = own.keep_turns if asked.keep_turns is None else asked.keep_turns
-        return replace(asked, keep_turns=turns, keep_steps=own.keep_steps or asked.keep_steps)
 
 
 def make_plan(recipe: Recipe, limits: Limits) -> Plan:
@@ -130,16 +125,25 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     window = limits.budget.window
     target = _target(recipe, whole, window)
     fires = _is_of_trigger(recipe) and target is not None
+    size = SizeToReach(
+        tokens=target,
+        share=options.keep,
+        below=int(fires and _until(recipe).holds_at(target or 0, whole, window)),
+        excess=_excess(options.overflow, whole),
+    )
     return Plan(
         steps=tuple(_steps(recipe, whole, target)),
-        target=target,
-        keep=options.keep,
-        gate=recipe.due if options.if_needed else None,
-        texts=options.texts,
-        excess=_excess(options.overflow, whole),
+        size=size,
+        protect=_protecting(recipe.protect, profile),
         profile=profile,
-        below=int(fires and _until(recipe).holds_at(target or 0, whole, window)),
+        gate=recipe.due if options.if_needed else None,
     )
+
+
+def _protecting(asked: ProtectOptions, profile: Profile) -> ProtectOptions:
+    """Return what is left alone: what was asked for, else what the profile leaves alone."""
+    turns = profile.keep_turns if asked.keep_turns is None else asked.keep_turns
+    return replace(asked, keep_turns=turns, keep_steps=profile.keep_steps or asked.keep_steps)
 
 
 def _excess(overflow: Overflow | None, whole: int) -> int:

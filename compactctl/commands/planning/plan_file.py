@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, get_args
 
 from compactctl.commands.planning.fates import Explained, MessageFate
-from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
 from compactctl.model.edit import Hide, Replace
 from compactctl.model.message import (
@@ -122,17 +122,17 @@ class PlanFile:
 
 
 def planned_messages(
-    outcome: PlanOutcome, explained: Sequence[Explained]
+    applied: AppliedEdits, explained: Sequence[Explained]
 ) -> tuple[PlannedMessage, ...]:
     """Return all messages with their fates, in order; ``explained`` has a row for each."""
-    before = {str(message.id): message for message in outcome.before}
-    after = {str(message.id): message for message in outcome.after}
-    folded = fold(outcome.edits)
+    before = {str(message.id): message for message in applied.before}
+    after = {str(message.id): message for message in applied.after}
+    folded = fold(applied.edits)
     written = {item.id: item for items in folded.placed.values() for item in items}
     return tuple(
         _written(row, written[MessageId(row.id)], after[row.id])
         if row.fate == "written"
-        else _hidden(row, before[row.id], outcome.groups, _hide(row.id, folded, written))
+        else _hidden(row, before[row.id], applied.groups, _hide(row.id, folded, written))
         if row.fate == "hidden"
         else _planned(row, before[row.id], folded.replaced.get(row.id, {}))
         for row in explained

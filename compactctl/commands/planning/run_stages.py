@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from compactctl.commands.measuring.context_size import ContextSize, unseen_size
@@ -10,14 +10,15 @@ from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.measuring.next_request import (
     CacheUse,
     NextRequest,
-    SizedRequest,
+    Totals,
     cache_use,
     largest_of,
     next_request,
     sized_request,
     sized_requests,
+    totals_of,
 )
-from compactctl.commands.planning.plan import Plan
+from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import between, writes_pairs
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
@@ -28,7 +29,9 @@ from compactctl.model.edit import Edit
 from compactctl.model.exact import exact
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
-from compactctl.model.transcript import Transcript
+from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
+from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import Run, idle, run, summed
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import passages
@@ -46,89 +49,130 @@ Room = Callable[[tuple[Message, ...]], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOutcome:
-    """What the stages came to over all conversations.
+class StageInputs:
+    """What stages are given beside the messages.
 
-    ``groups`` names the stage behind each group of edits. Tokens are totals over all
-    conversations; ``request_before`` and ``request_after`` are the largest of their next requests.
-    ``size`` is what was found of the request before. ``share`` is what the plan keeps of the
-    largest conversation's tokens, None where it has another size to reach; ``fixed`` are the
-    tokens of every request that no compaction takes out. ``not_due`` says why no stage
-    ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
-    where it loses nothing or there are several conversations. ``word_tokens`` are those of the
-    words of people that stages keep in a conversation which is still too large, 0 where none is;
-    ``given_tokens`` those of its system prompt and the like.
+    ``originals`` are those of stand-ins and of rewritten messages. ``summarizer`` writes summaries,
+    None is the built-in one, with the ``texts`` that are given. ``unsent`` is what the file holds
+    that is never sent, for the stages that take that out, None where every record stays in it.
+    """
+
+    originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    summarizer: Summarizer | None = None
+    texts: GivenTexts = NO_TEXTS
+    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What stages came to over all conversations, in figures.
+
+    ``size`` is what was found of the largest next request before; ``situation`` is that of the
+    largest one after, as triggers and levels look at it. ``target`` is the size to reach, None
+    where there is none to name or compaction was not due. ``cache`` is what a prompt cache loses,
+    None where it loses nothing or there are several conversations. ``not_due`` says why no stage
+    ran although some were named, "" where they ran.
     """
 
     stages: tuple[StageRecord, ...]
+    before: Totals
+    after: Totals
+    size: ContextSize
+    situation: Situation
+    target: int | None = None
+    cache: CacheUse | None = None
+    not_due: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedEdits:
+    """What stages changed, with all messages before and after.
+
+    ``groups`` names the stage behind each group of edits, ``protected`` says why messages were left
+    alone. The largest conversations are those whose next requests are the largest.
+    """
+
     edits: tuple[Edit, ...]
     groups: Mapping[str, str]
     before: tuple[Message, ...]
     after: tuple[Message, ...]
+    largest_before: tuple[Message, ...]
+    largest_after: tuple[Message, ...]
     protected: Mapping[MessageId, str]
-    notes: tuple[str, ...]
-    tokens_before: int
-    tokens_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRun:
+    """What stages came to: in figures, which go on, and in edits and messages, which do not.
+
+    ``fixed`` are the tokens of every request that no compaction takes out. ``said`` are those of
+    the words of people that stages keep in a conversation that is still too large, 0 where none is,
+    and ``given`` those of its system prompt and the like.
+    """
+
+    outcome: Outcome
+    applied: AppliedEdits
+    fixed: int
+    said: int = 0
+    given: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizedTranscript:
+    """A transcript, and what its next request comes to: ``size`` now, ``request`` with less."""
+
+    transcript: Transcript
+    measured: Measure
     size: ContextSize
-    request_before: SizedRequest
-    request_after: SizedRequest
-    cache: CacheUse | None
-    share: int | None = None
-    fixed: int = 0
-    not_due: str = ""
-    word_tokens: int = 0
-    given_tokens: int = 0
+    request: NextRequest
+
+    @classmethod
+    def of(cls, transcript: Transcript, measured: Measure) -> "SizedTranscript":
+        """Measure the effective history."""
+        measured.meter.prime(transcript.effective)
+        size = unseen_size(transcript, measured)
+        request = next_request(size, transcript, measured)
+        return cls(transcript=transcript, measured=measured, size=size, request=request)
 
 
-def run_all(
-    transcript: Transcript,
-    plan: Plan,
-    measured: Measure,
-    options: ProtectOptions,
-    originals: Mapping[MessageId, tuple[Message, ...]],
-) -> PlanOutcome:
-    """Run the plan over every conversation on its own.
+def run_stages(
+    transcript: Transcript, plan: Plan, measured: Measure, inputs: StageInputs, held: str = ""
+) -> StageRun:
+    """Run the plan over every conversation on its own; ``held`` says why no step may run.
 
     The target is for the whole request: what it holds beside the conversation is taken off.
     """
-    options = plan.protecting(options).across(transcript.effective)
-    meter = measured.meter
-    meter.prime(transcript.effective)
-    size = unseen_size(transcript, measured)
-    request = next_request(size, transcript, measured)
+    protect = plan.protect.across(transcript.effective)
+    meter, sized = measured.meter, SizedTranscript.of(transcript, measured)
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
-    shares: list[int] = []
+    kept: list[int] = []
     waiting: list[str] = []
     for messages in conversations_of(transcript.effective):
-        share = _share(plan, messages, originals, measured)
-        shares += [] if share is None else [share]
-        room = room_for(plan, messages, request) if share is None else _always(share)
+        share = _share(plan.size, messages, inputs.originals, meter)
+        kept += [] if share is None else [share]
+        room = room_for(plan.size, messages, sized.request) if share is None else _always(share)
         view = replace(
-            view_of(messages, transcript, measured, options, room),
-            originals=originals,
-            summarizer=plan.summarizer,
-            texts=plan.texts,
+            view_of(messages, transcript, measured, protect, room),
+            originals=inputs.originals,
+            summarizer=inputs.summarizer,
+            texts=inputs.texts,
             # Of the whole file, so for one of its conversations.
-            unsent={} if runs else plan.unsent,
+            unsent={} if runs else inputs.unsent,
         )
         protected.update(view.protected)
-        asked = sized_request(messages, meter, size.unseen)
+        asked = sized_request(messages, meter, sized.size.unseen)
         waiting.append(_not_due(plan.gate, asked.situation(measured.limits)))
-        refusal = plan.held or waiting[-1]
+        refusal = held or waiting[-1]
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
-    outcome = outcome_of(transcript, runs, protected, size, request)
+    done = stage_run(sized, runs, protected)
     not_due = waiting[0] if waiting and all(waiting) else ""
-    words, fixed = max((_words(each, plan, meter) for each in runs), default=(0, 0))
-    return replace(
-        outcome,
-        share=max(shares, default=None),
-        not_due=not_due,
-        word_tokens=words,
-        given_tokens=fixed,
-    )
+    target = None if not_due else size_to_reach(plan.size, done.outcome, max(kept, default=None))
+    said, fixed = max((_words(each, plan, meter) for each in runs), default=(0, 0))
+    outcome = replace(done.outcome, target=target, not_due=not_due)
+    return replace(done, outcome=outcome, said=said, given=fixed)
 
 
 def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
@@ -183,50 +227,52 @@ def view_of(
 
 
 def _share(
-    plan: Plan,
+    size: SizeToReach,
     messages: Sequence[Message],
     originals: Mapping[MessageId, tuple[Message, ...]],
-    measured: Measure,
+    meter: Meter,
 ) -> int | None:
-    """Return the tokens that the plan keeps of a conversation, as it was before any summary."""
-    if plan.keep is None:
+    """Return the tokens that are kept of a conversation, as it was before any summary.
+
+    None where it is not a share that is kept.
+    """
+    if size.share is None:
         return None
-    return part_of(with_originals(messages, originals), plan.keep, measured.meter)
+    return kept_tokens(with_originals(messages, originals), size.share, meter)
 
 
-def part_of(messages: Sequence[Message], share: float, meter: Meter) -> int:
+def kept_tokens(messages: Sequence[Message], share: float, meter: Meter) -> int:
     """Return the tokens of messages of which a share is kept, and all that is given."""
     fixed = meter.total(given(messages))
     return fixed + int(exact(share) * (meter.total(messages) - fixed))
 
 
-def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
-    """Return the size to reach, None where there is none to name or compaction is not due.
+def size_to_reach(size: SizeToReach, outcome: Outcome, kept: int | None = None) -> int | None:
+    """Return the size to reach, None where there is none to name.
 
-    After an overflow, what was too much has to go as well.
+    ``kept`` are the tokens that are kept of the largest conversation, where that is a share. After
+    an overflow, what was too much has to go as well.
     """
-    if outcome.not_due:
-        return None
-    if outcome.share is not None:
-        return outcome.request_after.unseen + outcome.share
-    if plan.target is None or not plan.excess:
-        return plan.target
-    return max(1, min(plan.target, outcome.request_before.tokens - plan.excess))
+    if kept is not None:
+        return outcome.after.unseen + kept
+    if size.tokens is None or not size.excess:
+        return size.tokens
+    return max(1, min(size.tokens, outcome.before.request - size.excess))
 
 
 def _always(tokens: int) -> Room:
     return lambda _: tokens
 
 
-def room_for(plan: Plan, messages: Sequence[Message], request: NextRequest) -> Room | None:
+def room_for(size: SizeToReach, messages: Sequence[Message], request: NextRequest) -> Room | None:
     """Return what tells the tokens that messages may come to for a request within the target."""
-    if plan.target is None:
+    if size.tokens is None:
         return None
-    limit = plan.target - plan.below
-    if plan.excess:
-        limit = min(limit, request.tokens(messages) - plan.excess)
+    limit = size.tokens - size.below
+    if size.excess:
+        limit = min(limit, request.tokens(messages) - size.excess)
     if request.fixed >= limit:
-        return _always(part_of(messages, LEAST_KEPT, request.meter))
+        return _always(kept_tokens(messages, LEAST_KEPT, request.meter))
     return lambda left: request.room(left, limit)
 
 
@@ -255,34 +301,35 @@ def _unasked(
     return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
 
 
-def outcome_of(
-    transcript: Transcript,
-    runs: Sequence[Run],
-    protected: Mapping[MessageId, str],
-    size: ContextSize,
-    request: NextRequest,
-) -> PlanOutcome:
+def stage_run(
+    sized: SizedTranscript, runs: Sequence[Run], protected: Mapping[MessageId, str]
+) -> StageRun:
     """Return what the runs over all conversations of a transcript come to together."""
+    size, request, before = sized.size, sized.request, sized.transcript.effective
     meter = request.meter
     after = tuple(message for each in runs for message in each.view.messages)
     unseen = request.unseen(after) if len(runs) == 1 else 0
-    asked = [sized_request(each.view.messages, meter, unseen) for each in runs]
-    return PlanOutcome(
+    left = [sized_request(each.view.messages, meter, unseen) for each in runs]
+    largest_before = largest_of(sized_requests(before, meter, size.unseen))
+    largest_after = largest_of(left or [sized_request((), meter, 0)])
+    outcome = Outcome(
         stages=_joined([each.stages for each in runs]),
+        before=totals_of(before, largest_before, meter),
+        after=totals_of(after, largest_after, meter),
+        size=size,
+        situation=largest_after.situation(sized.measured.limits),
+        cache=cache_use(before, after, request) if len(runs) == 1 else None,
+    )
+    applied = AppliedEdits(
         edits=tuple(edit for each in runs for edit in each.edits),
         groups={name: stage for each in runs for name, stage in each.groups.items()},
-        before=transcript.effective,
+        before=before,
         after=after,
+        largest_before=largest_before.messages,
+        largest_after=largest_after.messages,
         protected=protected,
-        notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
-        tokens_before=meter.total(transcript.effective),
-        tokens_after=meter.total(after),
-        size=size,
-        request_before=largest_of(sized_requests(transcript.effective, meter, size.unseen)),
-        request_after=largest_of(asked or [sized_request((), meter, 0)]),
-        cache=cache_use(transcript.effective, after, request) if len(runs) == 1 else None,
-        fixed=request.fixed,
     )
+    return StageRun(outcome=outcome, applied=applied, fixed=request.fixed)
 
 
 def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:

@@ -215,7 +215,7 @@ def _in_order(options: InputOptions) -> Transcript:
     transcript = parse(lines, chosen)
     order = transcript.order
     if order and not transcript.sessions:
-        raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+        raw = (RawLine(index, line) for index, line in enumerate(lines))
         transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)
         transcript = replace(transcript, warnings=warnings)
@@ -261,7 +261,7 @@ def split(
     name = format_name or recorded_format(islice(lines, SNIFFED_RECORDS))
     if name is not None:
         return lines, format_named(name)
-    first = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    first = (RawLine(index, line) for index, line in enumerate(lines))
     return lines, detect(decode_lines(first), where, _head(lines))
 
 
@@ -298,7 +298,7 @@ def document_of(
 
 def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
     """Read messages from raw lines."""
-    raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    raw = (RawLine(index, line) for index, line in enumerate(lines))
     return with_usage_once(chosen.read(decode_lines(raw)))
 
 
@@ -379,7 +379,7 @@ def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str
     """
     if transcript.messages:
         return
-    raw = (RawLine(index, 0, line) for index, line in enumerate(start))
+    raw = (RawLine(index, line) for index, line in enumerate(start))
     first = next(iter(transcript.opaque), None)
     name = transcript.format
     if first is None and recognizes(format_named(name), decode_lines(raw)):

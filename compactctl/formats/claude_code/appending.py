@@ -104,7 +104,7 @@ def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
         return
     places: dict[str, int] = {}
     boundary = -1
-    for each in decode_lines(RawLine(at, 0, line) for at, line in enumerate(lines)):
+    for each in decode_lines(RawLine(at, line) for at, line in enumerate(lines)):
         for record in each.values if each.damage is None else ():
             if isinstance(record, dict):
                 places[str(record.get("uuid"))] = each.index

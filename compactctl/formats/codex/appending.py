@@ -67,7 +67,7 @@ class _Session:
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._lines = lines
-        raw = (RawLine(at, 0, line) for at, line in enumerate(lines))
+        raw = (RawLine(at, line) for at, line in enumerate(lines))
         self.decoded = tuple(decode_lines(raw))
         self.transcript = Codex().read(self.decoded)
 

@@ -43,7 +43,7 @@ class Superseding(Generic[ChainType]):
         self._first: dict[str, int] = {}
         self._own: set[int] = set()
         self.newest: dict[str, int] = {}
-        raw = (RawLine(at, 0, line) for at, line in enumerate(lines))
+        raw = (RawLine(at, line) for at, line in enumerate(lines))
         self.chain = chain_of(map(self._noted, decode_lines(raw)))
 
     def _noted(self, decoded: Decoded) -> Decoded:

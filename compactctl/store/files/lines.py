@@ -89,13 +89,11 @@ def sha256_of(path: Path) -> str:
 
 def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Iterator[RawLine]:
     """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input."""
-    offset = 0
     name = str(path)
     with _open_regular(Path(path), limits) as stream, packing_errors(name):
         _note_mode(stream, limits)
         for index, data in enumerate(limits.lines_of(unpacking(stream), name)):
-            yield RawLine(index, offset, data)
-            offset += len(data)
+            yield RawLine(index, data)
 
 
 def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:

@@ -66,7 +66,7 @@ class Session:
 
     def __init__(self, path: Path) -> None:
         loaded = load(InputOptions(path=str(path)))
-        raw = (RawLine(index, 0, line) for index, line in enumerate(loaded.lines))
+        raw = (RawLine(index, line) for index, line in enumerate(loaded.lines))
         self.format: Format = loaded.format
         self.decoded: Sequence[Decoded] = tuple(decode_lines(raw))
         self.transcript = loaded.transcript

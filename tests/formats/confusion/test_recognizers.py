@@ -35,7 +35,7 @@ def sayers(data: bytes) -> set[str]:
         lines, _ = split(split_lines(data), "", ALL_FORMATS[0].name)
     except CompactctlError:
         return set()
-    raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    raw = (RawLine(index, line) for index, line in enumerate(lines))
     values = (value for line in decode_lines(raw) for value in line.values)
     first = list(islice(values, SNIFFED_RECORDS))
     records = _objects(first, depth=1)

@@ -48,7 +48,7 @@ def test_a_value_inside_another_new_value_is_changed_first() -> None:
     part = {"id": "p", "type": "tool", "callID": "c", "tool": "Write"}
     inner = {**part, "state": {**state, "attachments": [picture]}}
     record = json.dumps({"info": {"id": "m", "role": "assistant"}, "parts": [inner]})
-    (message,) = OpenCode().read(decode_lines([RawLine(0, 0, record.encode())])).messages
+    (message,) = OpenCode().read(decode_lines([RawLine(0, record.encode())])).messages
     texts = ('{"path":"a","text":"[cut]"}', "[cleared]")
     edits = {
         index: Replace(id=message.id, part=index, text=text, group=GroupId("g"))

@@ -79,7 +79,7 @@ def test_stages_see_what_earlier_ones_left() -> None:
         (70, 60, 1),
     ]
     assert found.groups == {"of one": "one", "of two": "two"}
-    assert found.notes == ("one", "two")
+    assert [record.detail for record in found.stages] == ["one", "two"]
 
 
 def test_with_a_target_later_stages_are_not_needed() -> None:

@@ -8,7 +8,7 @@ from builders import assistant, conversation
 
 from compactctl.cli.options.values import ShareRange
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.commands.planning.run_stages import part_of
+from compactctl.commands.planning.run_stages import kept_tokens
 from compactctl.model.exact import exact, fraction_of
 from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.counters.chars import CharsCounter
@@ -26,7 +26,7 @@ def test_percents_of_a_hundred(percent: int) -> None:
     text = f"{percent}%"
     share = parse_share(text)
     assert exact(share) == Fraction(percent, 100)
-    assert part_of(HUNDRED, share, METER) == percent
+    assert kept_tokens(HUNDRED, share, METER) == percent
     assert parse_target(text).within(100) == percent
     assert file_budget(100, 0, 0, share) == percent
     trial = Trial(

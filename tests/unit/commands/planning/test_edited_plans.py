@@ -14,7 +14,7 @@ from formats.known import OURS, Known, each_known
 from unit.commands.planning.planned import FAST, plan_of
 
 from compactctl.commands.measuring.measure import measure
-from compactctl.commands.planning.apply_plan import carry_out
+from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations_of
@@ -88,7 +88,7 @@ def check(path: Path) -> int:
             count += 1
             for change in ways_to_hide(plan):
                 with pytest.raises(UsageError, match="may not be hidden") as refusal:
-                    carry_out(transcript, with_row(plan, name, change), measured)
+                    apply_plan(transcript, with_row(plan, name, change), measured)
                 assert "\n" not in str(refusal.value), why
     return count
 
@@ -134,10 +134,10 @@ def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str)
     assert inside or front
     for name in (*inside[:1], *front[:1]):
         with pytest.raises(UsageError, match="may not stand before the message on line"):
-            carry_out(transcript, moved(plan, name), measured)
+            apply_plan(transcript, moved(plan, name), measured)
     for row in plan.messages:
         if row.written is None and row.fate == "hidden":
-            carry_out(transcript, moved(plan, row.id), measured)
+            apply_plan(transcript, moved(plan, row.id), measured)
             break
 
 
@@ -157,7 +157,7 @@ def test_a_call_is_rewritten_to_arguments_alone(
     group = GroupId("mine")
     new = with_row(plan, call.id, lambda row: change(replace(row, fate="rewritten", group=group)))
     with pytest.raises(UsageError, match=why):
-        carry_out(transcript, new, measure(transcript, FAST))
+        apply_plan(transcript, new, measure(transcript, FAST))
 
 
 def test_the_system_prompt_is_not_rewritten() -> None:
@@ -169,7 +169,7 @@ def test_the_system_prompt_is_not_rewritten() -> None:
         lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
     )
     with pytest.raises(UsageError, match="may not be rewritten: system prompt"):
-        carry_out(transcript, edited, measure(transcript, FAST))
+        apply_plan(transcript, edited, measure(transcript, FAST))
 
 
 @pytest.mark.parametrize("part", [0, 1], ids=["call", "result"])
@@ -191,7 +191,7 @@ def test_what_only_a_provider_understands_is_not_rewritten(part: int, tmp_path: 
         lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
     )
     with pytest.raises(UsageError, match=f"no part {part} that can be rewritten"):
-        carry_out(transcript, edited, measure(transcript, FAST))
+        apply_plan(transcript, edited, measure(transcript, FAST))
 
 
 def test_no_entry_is_there_twice() -> None:
@@ -200,7 +200,7 @@ def test_no_entry_is_there_twice() -> None:
     names = Counter(row.id for row in plan.messages)
     assert set(names.values()) == {1}
     with pytest.raises(UsageError, match=f"two entries {row.id}"):
-        carry_out(
+        apply_plan(
             transcript,
             replace(plan, messages=(row, *plan.messages)),
             measure(transcript, FAST),

@@ -11,7 +11,7 @@ from unit.commands.planning.planned import FAST, plan_of
 from unit.profiles.wrong_values import WRONG_VALUES
 
 from compactctl.commands.measuring.measure import measure
-from compactctl.commands.planning.apply_plan import carry_out
+from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan_file import PlanFile, plan_text, read_plan
 from compactctl.errors import CompactctlError
 from compactctl.model.transcript import Transcript
@@ -59,7 +59,7 @@ def test_a_plan_with_a_wrong_value_is_carried_out_or_refused(
     for name, document in documents(plan, value):
         path.write_text(json.dumps(document) + "\n")
         try:
-            carry_out(transcript, read_plan(str(path)), measured)
+            apply_plan(transcript, read_plan(str(path)), measured)
         except CompactctlError as error:
             complaints.append(f"{name}: {error}")
     assert complaints
