@@ -20,7 +20,14 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.output_files import PageChoice
-from compactctl.views.registry import OUTPUTS, REPORTS, TERMINAL, function_at
+from compactctl.views.registry import (
+    OUTPUTS,
+    TERMINAL,
+    function_at,
+    make_page,
+    make_view,
+    messages_of,
+)
 from compactctl.views.terminal.progress import WorkProgress
 
 if TYPE_CHECKING:
@@ -162,24 +169,24 @@ def emit(
     piped: Iterable[bytes] | None = None,
     page: PageChoice | None = None,
 ) -> None:
-    """Print what a result's type has in ``REPORTS``: its report, then its messages.
+    """Print a result as an output shows it, then its messages.
 
     ``shown_as`` is a name of ``OUTPUTS``. ``piped`` are the pieces of a transcript that standard
     output takes; the report goes to standard error then. Messages always do. ``page`` is written
     before anything is printed; raises as ``write_page`` does.
     """
-    report = REPORTS[type(result).__name__]
-    written = () if page is None else _written(function_at(report.page)(result, page), page)
-    made = function_at(getattr(report, shown_as))(result)
-    function_at(OUTPUTS[shown_as].print)(made, error=piped is not None)
+    written = () if page is None else _written(make_page(result, page), page)
+    output = OUTPUTS[shown_as]
+    function_at(output.print)(make_view(result, output), error=piped is not None)
     if piped is not None:
         from compactctl.views.terminal.screen import write_bytes
 
         write_bytes(piped)
-    if report.messages:
+    lines = (*messages_of(result), *written)
+    if lines:
         from compactctl.views.terminal.screen import tell
 
-        tell(*function_at(report.messages)(result), *written)
+        tell(*lines)
 
 
 def _written(made: str, page: PageChoice) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
-"""Every output there is, and which function makes which one from which command's result.
+"""Where each result is shown: the file with its views, and how their names begin.
 
-Functions are named, as ``module:function`` below this package, and imported when they are called: a
-run needs one of them.
+A view is named after its result and its output: ``log_terminal``, ``log_document``. It is imported
+when it is called for, as a run needs one or two of them.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 PACKAGE = "compactctl.views"
@@ -14,185 +15,98 @@ PACKAGE = "compactctl.views"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A way to show results.
+    """A way to show results, in the views that end in ``suffix``.
 
-    ``print`` takes what a report's function returns, and ``error``, whether it goes to standard
-    error. ``help`` is what ``--help`` says about the option that asks for it; "" for the output
-    that nobody has to ask for.
+    ``print`` takes what such a view returns, and ``error``, whether it goes to standard error.
+    ``help`` is what ``--help`` says about the option that asks for it; "" for the output that
+    nobody has to ask for.
     """
 
+    suffix: str
     print: str
     help: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The functions that make from a result: a field per output, named as in ``OUTPUTS``.
-
-    ``messages`` makes the lines for standard error, whatever the output, and ``page`` a page from
-    the result and what is asked of the page; "" when there are none.
-    """
-
-    json: str
-    terminal: str
-    messages: str = ""
-    page: str = ""
 
 
 TERMINAL = "terminal"
 
 OUTPUTS = {
-    TERMINAL: Output(print="terminal.screen:print_screen"),
+    TERMINAL: Output(suffix="terminal", print="terminal.screen:print_screen"),
     "json": Output(
+        suffix="document",
         print="encode:print_json",
         help="Print one JSON document on standard output.",
     ),
 }
 
 # By the name of the result's type.
-REPORTS = {
-    "SessionsResult": Report(
-        json="results.sessions:sessions_document",
-        terminal="results.sessions:sessions_terminal",
-        messages="results.sessions:sessions_messages",
-    ),
-    "RescueResult": Report(
-        json="results.compact:rescue_document",
-        terminal="results.compact:rescue_terminal",
-        messages="results.compact:rescue_messages",
-    ),
-    "StatsResult": Report(
-        json="results.stats:stats_document",
-        terminal="results.stats:stats_terminal",
-        messages="results.stats:stats_messages",
-        page="pages.session:stats_page",
-    ),
-    "CheckResult": Report(
-        json="results.check:check_document",
-        terminal="results.check:check_terminal",
-        messages="results.check:check_messages",
-    ),
-    "CompactResult": Report(
-        json="results.compact:compact_document",
-        terminal="results.compact:compact_terminal",
-        messages="results.compact:compact_messages",
-        page="pages.compaction:compact_page",
-    ),
-    "ViewResult": Report(
-        json="results.view:view_document",
-        terminal="results.view:view_terminal",
-        messages="results.view:view_messages",
-    ),
-    "ExplainResult": Report(
-        json="results.explain:explain_document",
-        terminal="results.explain:explain_terminal",
-        messages="results.explain:explain_messages",
-    ),
-    "LogResult": Report(
-        json="results.log:log_document",
-        terminal="results.log:log_terminal",
-        messages="results.log:log_messages",
-    ),
-    "RewindResult": Report(
-        json="results.rewind:rewind_document",
-        terminal="results.rewind:rewind_terminal",
-        messages="results.rewind:rewind_messages",
-    ),
-    "ArchivesResult": Report(
-        json="results.archives:archives_document",
-        terminal="results.archives:archives_terminal",
-        messages="results.archives:archives_messages",
-    ),
-    "VerifyResult": Report(
-        json="results.archives:verify_document",
-        terminal="results.archives:verify_terminal",
-    ),
-    "BatchResult": Report(
-        json="results.batch:batch_document",
-        terminal="results.batch:batch_terminal",
-        messages="results.batch:batch_messages",
-        page="pages.many:batch_page",
-    ),
-    "ReportResult": Report(
-        json="results.report:report_document",
-        terminal="results.report:report_terminal",
-        messages="results.report:report_messages",
-        page="pages.many:report_page",
-    ),
-    "CacheResult": Report(
-        json="results.report:cache_document", terminal="results.report:cache_terminal"
-    ),
-    "AuditResult": Report(
-        json="results.audit:audit_document",
-        terminal="results.audit:audit_terminal",
-        messages="results.audit:audit_messages",
-    ),
-    "SimulateResult": Report(
-        json="results.simulate:simulate_document",
-        terminal="results.simulate:simulate_terminal",
-        messages="results.simulate:simulate_messages",
-    ),
-    "EvaluateResult": Report(
-        json="results.evaluate:evaluate_document",
-        terminal="results.evaluate:evaluate_terminal",
-        messages="results.evaluate:evaluate_messages",
-        page="pages.evaluation:evaluate_page",
-    ),
-    "StagesResult": Report(
-        json="results.reference:stages_document",
-        terminal="results.reference:stages_terminal",
-    ),
-    "ProfilesResult": Report(
-        json="results.reference:profiles_document",
-        terminal="results.reference:profiles_terminal",
-    ),
-    "ModelsResult": Report(
-        json="results.reference:models_document",
-        terminal="results.reference:models_terminal",
-    ),
-    "ConfigResult": Report(
-        json="results.reference:config_document",
-        terminal="results.reference:config_terminal",
-    ),
-    "IntegrateResult": Report(
-        json="results.clients:integrate_document",
-        terminal="results.clients:integrate_terminal",
-        messages="results.clients:integrate_messages",
-    ),
-    "HookResult": Report(
-        json="results.clients:hook_document",
-        terminal="results.clients:hook_terminal",
-    ),
-    "StatusLineResult": Report(
-        json="results.clients:statusline_document",
-        terminal="results.clients:statusline_terminal",
-    ),
-    "Overflow": Report(
-        json="results.harness:overflow_document",
-        terminal="results.harness:overflow_terminal",
-    ),
-    "PromptResult": Report(
-        json="results.harness:prompt_document",
-        terminal="results.harness:prompt_terminal",
-        messages="results.harness:prompt_messages",
-    ),
-    "ChunksResult": Report(
-        json="results.harness:chunks_document",
-        terminal="results.harness:chunks_terminal",
-    ),
-    "LimitOutputResult": Report(
-        json="results.harness:limit_output_document",
-        terminal="results.harness:limit_output_terminal",
-    ),
-    "FileBudgetResult": Report(
-        json="results.harness:file_budget_document",
-        terminal="results.harness:file_budget_terminal",
-    ),
+RESULTS = {
+    "SessionsResult": "results.sessions:sessions",
+    "RescueResult": "results.compact:rescue",
+    "StatsResult": "results.stats:stats",
+    "CheckResult": "results.check:check",
+    "CompactResult": "results.compact:compact",
+    "ViewResult": "results.view:view",
+    "ExplainResult": "results.explain:explain",
+    "LogResult": "results.log:log",
+    "RewindResult": "results.rewind:rewind",
+    "ArchivesResult": "results.archives:archives",
+    "VerifyResult": "results.archives:verify",
+    "BatchResult": "results.batch:batch",
+    "ReportResult": "results.report:report",
+    "CacheResult": "results.report:cache",
+    "AuditResult": "results.audit:audit",
+    "SimulateResult": "results.simulate:simulate",
+    "EvaluateResult": "results.evaluate:evaluate",
+    "StagesResult": "results.reference:stages",
+    "ProfilesResult": "results.reference:profiles",
+    "ModelsResult": "results.reference:models",
+    "ConfigResult": "results.reference:config",
+    "IntegrateResult": "results.clients:integrate",
+    "HookResult": "results.clients:hook",
+    "StatusLineResult": "results.clients:statusline",
+    "Overflow": "results.harness:overflow",
+    "PromptResult": "results.harness:prompt",
+    "ChunksResult": "results.harness:chunks",
+    "LimitOutputResult": "results.harness:limit_output",
+    "FileBudgetResult": "results.harness:file_budget",
 }
+PAGES = {
+    "StatsResult": "pages.session:stats",
+    "CompactResult": "pages.compaction:compact",
+    "BatchResult": "pages.many:batch",
+    "ReportResult": "pages.many:report",
+    "EvaluateResult": "pages.evaluation:evaluate",
+}
+
+
+def make_view(result: object, output: Output) -> Any:  # noqa: ANN401
+    """Return a result as an output prints it."""
+    return function_at(f"{RESULTS[type(result).__name__]}_{output.suffix}")(result)
+
+
+def messages_of(result: object) -> Iterable[str]:
+    """Return the lines for standard error, whatever the output; none where a result has no such."""
+    module, _, name = RESULTS[type(result).__name__].partition(":")
+    lines: Iterable[str] = getattr(_module(module), f"{name}_messages", _silent)(result)
+    return lines
+
+
+def make_page(result: object, options: Any) -> str:  # noqa: ANN401
+    """Return a result as a page, with what is asked of the page."""
+    made: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
+    return made
 
 
 def function_at(place: str) -> Callable[..., Any]:
     """Import and return the function at a place, which is ``module:function``."""
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
-    return found
+    function: Callable[..., Any] = getattr(_module(module), name)
+    return function
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def _silent(_result: object) -> Iterable[str]:
+    return ()

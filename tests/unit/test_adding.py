@@ -77,12 +77,12 @@ def tide(metres: float) -> TideResult:
     "views/results/tide.py": '''"""Where the tide stands, as it is shown."""
 
 
-def tide_screen(result):
+def tide_terminal(result):
     """Yield the line."""
     yield f"the water stands at {result.metres} m"
 
 
-def tide_json(result):
+def tide_document(result):
     """Return the document."""
     return {"schema": "compactctl.tide/1", "metres": result.metres}
 ''',
@@ -163,13 +163,15 @@ def test_a_format_that_is_added_is_recognised_and_can_be_forced(package: Path) -
 def test_a_command_that_is_added_is_listed_shown_and_set(package: Path) -> None:
     for name, text in COMMAND.items():
         (package / name).write_text(text)
-    group, reports = package / "cli" / "group.py", package / "views" / "registry.py"
+    group, views = package / "cli" / "group.py", package / "views" / "registry.py"
     line = '            "stats": "Show where the context went.",\n'
-    shown = 'json="results.tide:tide_json", terminal="results.tide:tide_screen"'
-    report = f'    "TideResult": Report({shown}),\n'
     for table, before, added in (
         (group, line, '            "tide": "Tell where the tide stands.",\n'),
-        (reports, '    "StatsResult": Report(\n', report),
+        (
+            views,
+            '    "LogResult": "results.log:log",\n',
+            '    "TideResult": "results.tide:tide",\n',
+        ),
     ):
         text = table.read_text()
         assert text.count(before) == 1

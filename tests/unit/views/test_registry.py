@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from dataclasses import fields
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from cli.asking import SERVERS
 
 from compactctl.cli.group import COMMANDS
-from compactctl.views.registry import OUTPUTS, REPORTS, Report, function_at
+from compactctl.views.registry import OUTPUTS, PAGES, RESULTS, function_at
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
@@ -49,6 +49,22 @@ RUNS = {
     "file-budget": ("run.jsonl",),
 }
 
+# Results that say nothing on standard error.
+SILENT = {
+    "VerifyResult",
+    "CacheResult",
+    "StagesResult",
+    "ProfilesResult",
+    "ModelsResult",
+    "ConfigResult",
+    "HookResult",
+    "StatusLineResult",
+    "Overflow",
+    "ChunksResult",
+    "LimitOutputResult",
+    "FileBudgetResult",
+}
+
 # Another output, which says what it was asked to show.
 PLAIN = """
 def plain(result):
@@ -59,19 +75,17 @@ def print_plain(text, *, error):
 """
 
 WITH_PLAIN = """
-import sys
-from dataclasses import asdict, dataclass
+from importlib import import_module
 
 import compactctl.views
-from compactctl.views.registry import OUTPUTS, REPORTS, Output, Report
-
-@dataclass(frozen=True, kw_only=True)
-class WithPlain(Report):
-    plain: str = "plain.all:plain"
+from compactctl.views.registry import OUTPUTS, RESULTS, Output
 
 compactctl.views.__path__.append(".")
-OUTPUTS["plain"] = Output(print="plain.all:print_plain", help="Print plain words.")
-REPORTS.update({name: WithPlain(**asdict(report)) for name, report in REPORTS.items()})
+from compactctl.views.all import plain
+
+for module, name in (place.split(":") for place in RESULTS.values()):
+    setattr(import_module(f"compactctl.views.{module}"), f"{name}_plain", plain)
+OUTPUTS["plain"] = Output(suffix="plain", print="all:print_plain", help="Print plain words.")
 
 from compactctl.__main__ import run
 
@@ -80,32 +94,40 @@ for command, arguments in RUNS.items():
 """
 
 
-def test_another_output_needs_a_folder_and_the_registry_and_reaches_every_command(
+def test_another_output_needs_its_views_and_a_row_and_reaches_every_command(
     tmp_path: Path,
 ) -> None:
     assert set(RUNS) == set(COMMANDS) - SERVERS
     shutil.copy(SAMPLES / "openai-chat.jsonl", tmp_path / "run.jsonl")
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / "all.py").write_text(PLAIN)
+    (tmp_path / "all.py").write_text(PLAIN)
     code = f"RUNS = {RUNS!r}\n{WITH_PLAIN}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True, text=True
     )
     shown = done.stdout.splitlines()
     assert len(shown) == len(RUNS), done.stderr
-    assert list(dict.fromkeys(shown)) == [f"{name} in plain words" for name in REPORTS]
+    assert list(dict.fromkeys(shown)) == [f"{name} in plain words" for name in RESULTS]
 
 
-def test_a_report_has_every_output() -> None:
-    assert {field.name for field in fields(Report)} == {*OUTPUTS, "messages", "page"}
-
-
-@pytest.mark.parametrize("name", REPORTS)
-def test_a_report_is_made_from_the_type_it_is_registered_for(name: str) -> None:
-    places = (getattr(REPORTS[name], field.name) for field in fields(Report))
-    for place in filter(None, places):
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_has_a_view_for_every_output_that_takes_its_type(name: str) -> None:
+    views = [f"{RESULTS[name]}_{output.suffix}" for output in OUTPUTS.values()]
+    if has_messages(name):
+        views.append(f"{RESULTS[name]}_messages")
+    if name in PAGES:
+        views.append(f"{PAGES[name]}_page")
+    for place in views:
         taken, *_ = signature(function_at(place)).parameters.values()
         assert taken.annotation.__name__ == name, place
+
+
+def test_what_is_said_on_standard_error_is_found_by_its_name() -> None:
+    assert {name for name in RESULTS if not has_messages(name)} == SILENT
+
+
+def has_messages(name: str) -> bool:
+    module, _, begins = RESULTS[name].partition(":")
+    return hasattr(import_module(f"compactctl.views.{module}"), f"{begins}_messages")
 
 
 def test_an_output_is_printed_by_a_function_that_is_there() -> None:
