@@ -10,7 +10,9 @@ from batch.inputs import write
 from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
-from compactctl.commands.batch.columns import COLUMNS, FILES_VERSION, METADATA
+from compactctl.commands.batch.columns import COLUMNS, FILES_VERSION, METADATA, row_values
+from compactctl.commands.batch.row import RowFailure, RowMeasure, RowOutcome, RowOutput
+from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
@@ -35,7 +37,7 @@ def read(path: Path) -> list[dict[str, object]]:
     return table
 
 
-def test_every_field_of_a_row_is_a_column(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
+def test_every_value_of_a_row_is_in_the_file(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
     path = tmp_path / "report.parquet"
     write_report(rows, path)
     bad, good = read(path)
@@ -45,9 +47,26 @@ def test_every_field_of_a_row_is_a_column(rows: tuple[BatchRow, ...], tmp_path: 
                 assert line[column.name] == column.value(row)
     assert good["stages"] == "dedup,truncate"
     assert (bad["stages"], bad["tokens_before"], bad["tokens_user"]) == ("", None, None)
-    assert json.loads(str(good["tools"])) == dict(rows[1].tools)
-    assert good["saved_by_dedup"] == dict(rows[1].saved_by)["dedup"]
-    assert {field.name for field in fields(BatchRow)} == {column.name for column in COLUMNS}
+    assert json.loads(str(good["tools"])) == dict(row_values(rows[1])["tools"])
+    assert good["saved_by_dedup"] == dict(row_values(rows[1])["saved_by"])["dedup"]
+
+
+def test_what_a_row_holds_is_in_a_column() -> None:
+    parts = {
+        "measure": RowMeasure,
+        "figures": Figures,
+        "outcome": RowOutcome,
+        "output": RowOutput,
+        "failure": RowFailure,
+    }
+    places = {column.place or column.name for column in COLUMNS}
+    assert {field.name for field in fields(BatchRow)} - places == {*parts}
+    # Of these columns come that are properties of the row.
+    held = {f"{name}.{field.name}" for name, part in parts.items() for field in fields(part)}
+    assert held - places == {
+        "figures.tokens", "figures.is_doubted", "figures.largest", "figures.unread",
+        "outcome.largest", "failure.exit_code",
+    }  # fmt: skip
 
 
 def test_categories_are_columns_that_add_up(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
@@ -69,9 +88,10 @@ def test_the_metadata_names_the_version(tmp_path: Path) -> None:
 
 def test_names_that_are_no_unicode_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "report.parquet"
-    write_report([BatchRow(path="caf\udce9.jsonl", model="\ud83d")], path)
+    failure = RowFailure(error_class="X", error="\ud83d", exit_code=4)
+    write_report([BatchRow(path="caf\udce9.jsonl", status="failed", failure=failure)], path)
     line = read(path)[0]
-    assert (line["path"], line["model"]) == ("caf\\udce9.jsonl", "\\ud83d")
+    assert (line["path"], line["error"]) == ("caf\\udce9.jsonl", "\\ud83d")
 
 
 def test_the_same_rows_give_the_same_bytes(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from library.loops import loop
 from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
@@ -51,7 +52,7 @@ def batched(table: pa.Table, limits: ReadLimits = LIMITS, **options: Any) -> tup
         paths=("data.parquet",), input=InputOptions(limits=limits), jobs=1, compacts=compacts
     )
     found = batch(asked(batched, **options))
-    return found.exit_code, " ".join(row.error or "" for row in found.rows)
+    return found.exit_code, " ".join(row_values(row)["error"] or "" for row in found.rows)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -15,6 +15,7 @@ from pyarrow import parquet
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.columns import row_values
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.reading.transcript import InputOptions
@@ -84,10 +85,10 @@ def test_every_conversation_is_a_row_as_a_file_of_its_own_would_be(jobs: int) ->
         (f"data.parquet#{n}", n) for n in (1, 2, 3, 4, 5)
     ]
     for row in (found[0], found[3]):
-        assert (row.tokens_before, row.messages, row.categories, row.tools, row.lines) == (
-            alone.tokens_before, alone.messages, alone.categories, alone.tools, alone.lines
-        )  # fmt: skip
-    assert [row.tokens_before for row in (found[2], found[4])] == [0, 0]
+        one, other = row_values(row), row_values(alone)
+        names = ("tokens_before", "messages", "categories", "tools", "lines")
+        assert [one[name] for name in names] == [other[name] for name in names]
+    assert [row.tokens for row in (found[2], found[4])] == [0, 0]
     assert {row.status for row in found} == {"ok"}
 
 
@@ -141,8 +142,8 @@ def test_a_conversation_that_fails_stays_and_stops_no_other() -> None:
     found = run("data.parquet", out="out", plan=KEPT)
     assert statuses(found) == ["ok", "failed", "ok", "failed"]
     assert found.exit_code == 4
-    assert "data.parquet#2" in (found.rows[1].error or "")
-    assert "ShareGPT" in (found.rows[3].error or "")
+    assert "data.parquet#2" in (row_values(found.rows[1])["error"] or "")
+    assert "ShareGPT" in (row_values(found.rows[3])["error"] or "")
     values = parquet.read_table("out/data.compacted.parquet")["conversations"].to_pylist()
     assert values[1] == "no list"
     assert statuses(run("data.parquet", plan=PlanOptions(keep=0.4), require_fit=True)) == [
@@ -155,7 +156,8 @@ def test_a_data_set_in_which_nothing_changes_is_copied() -> None:
     found = run("data.parquet", out="out", plan=PlanOptions(stages=("truncate",)))
     assert statuses(found) == ["unchanged"] * 2
     assert Path("out/data.compacted.parquet").read_bytes() == path.read_bytes()
-    assert {(row.archive, row.operation) for row in found.rows} == {(None, None)}
+    for row in map(row_values, found.rows):
+        assert (row["archive"], row["operation"]) == (None, None)
 
 
 def test_folders_give_data_sets_and_no_other_tables() -> None:
@@ -183,7 +185,7 @@ def test_the_column_can_be_named(options: dict[str, str], code: int, words: str)
     put(pa.table({"n": [1], "dialog": [json.dumps(SHORT)]}))
     (row,) = run("data.parquet", **options).rows
     assert row.exit_code == code
-    assert words in (row.error or "")
+    assert words in (row_values(row)["error"] or "")
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1", b"PAR1 and so on PAR1", None])
@@ -199,7 +201,7 @@ def test_what_is_no_parquet_fails_in_words(damage: bytes | None) -> None:
         found = run("data.parquet", out=out, plan=KEPT)
         assert {row.exit_code for row in found.rows} <= {3, 4}
         assert found.exit_code
-        assert all("data.parquet" in (row.error or "") for row in found.rows)
+        assert all("data.parquet" in (row_values(row)["error"] or "") for row in found.rows)
     assert not list(Path("out").rglob("*.compacted*"))
 
 
@@ -271,7 +273,7 @@ def test_real_data_sets_come_back() -> None:
         assert found.exit_code == 0
         assert all((row.saved or 0) >= 0 for row in found.rows)
         assert any(row.saved for row in found.rows)
-        output = found.rows[0].output or ""
+        output = row_values(found.rows[0])["output"]
         rewind(
             RewindOptions(
                 input=InputOptions(path=output),

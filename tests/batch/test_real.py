@@ -8,6 +8,7 @@ from examples import LONG
 from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -38,7 +39,8 @@ def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResul
 
 def test_every_output_gives_the_input_back(result: BatchResult) -> None:
     for row in result.rows:
-        output = Path(str(row.output))
+        assert row.output is not None
+        output = Path(row.output.path)
         if row.status == "ok":
             rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == Path(row.path).read_bytes()
@@ -46,4 +48,4 @@ def test_every_output_gives_the_input_back(result: BatchResult) -> None:
 
 def test_categories_add_up_in_every_row(result: BatchResult) -> None:
     for row in result.rows:
-        assert sum(row.categories.values()) == row.tokens_before
+        assert sum(row_values(row)["categories"].values()) == row.tokens

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -17,7 +18,7 @@ from xmlschema import XMLSchema11
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutcome
 from compactctl.views.results.batch_files import (
     RUNNERS,
     batch_annotations,
@@ -51,7 +52,8 @@ def worked(*rows: BatchRow) -> BatchResult:
 
 
 def failed(path: str = HOSTILE, error: str = HOSTILE) -> BatchRow:
-    return BatchRow(path=path, status="failed", error_class="X", error=error, exit_code=4)
+    failure = RowFailure(error_class="X", error=error, exit_code=4)
+    return BatchRow(path=path, status="failed", failure=failure)
 
 
 def table(path: Path) -> list[dict[str, Any]]:
@@ -175,10 +177,15 @@ def test_nothing_in_a_name_is_a_command(text: str, runner: str) -> None:
 
 
 def test_as_each_runner_reads_it() -> None:
-    over = BatchRow(
-        path="in/a,b.jsonl", status="over", context=190_000, used=1.14, base="client",
-        base_tokens=167_000, exit_code=1,
-    )  # fmt: skip
+    (good,) = worked().rows
+    assert good.measure is not None
+    over = replace(
+        good,
+        path="in/a,b.jsonl",
+        status="over",
+        measure=replace(good.measure, base="client", base_tokens=167_000),
+        outcome=RowOutcome(tokens=0, largest=190_000),
+    )
     said = "in/a,b.jsonl: the next request holds 190,000 tokens, 114% of 167,000 (client)"
     assert list(batch_annotations(worked(over), "github")) == [
         f"::error file=in/a%2Cb.jsonl,title=compactctl batch::{said.replace('%', '%25')}"

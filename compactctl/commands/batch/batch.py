@@ -8,11 +8,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from compactctl.commands.batch.columns import read_report, report_row, table_values
-from compactctl.commands.batch.one_file import GATE, died, judged, run_file
+from compactctl.commands.batch.one_file import died, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.report import TOLERANCE, BaselineComparison, compare_with_baseline
-from compactctl.commands.batch.row import BatchRow, Flag
+from compactctl.commands.batch.row import GATE, BatchRow, Flag
 from compactctl.commands.batch.row_cache import known_rows
 from compactctl.commands.batch.tasks import (
     FileTask,
@@ -234,11 +234,12 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
 
 def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
     status = Counter(row.status for row in rows)
-    done = [row for row in rows if row.is_read]
+    figures = [row.figures for row in rows if row.figures is not None]
+    outcomes = [row.outcome for row in rows if row.outcome is not None]
     categories: Counter[str] = Counter()
-    for row in done:
-        categories.update(row.categories)
-    counters = tuple(sorted({row.counter for row in done if row.counter}))
+    for figure in figures:
+        categories.update(figure.categories)
+    counters = tuple(sorted({row.measure.counter for row in rows if row.measure is not None}))
     is_summed = len(counters) <= 1
     return BatchTotals(
         files=len(rows),
@@ -248,15 +249,15 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         flagged=status["flagged"],
         failed=status["failed"],
         skipped=status["skipped"],
-        tokens_before=sum(row.tokens_before or 0 for row in done) if is_summed else None,
-        tokens_after=sum(row.tokens_after or 0 for row in done)
+        tokens_before=sum(figure.tokens for figure in figures) if is_summed else None,
+        tokens_after=sum(outcome.tokens for outcome in outcomes)
         if compacted and is_summed
         else None,
-        saved=sum(row.saved or 0 for row in done) if compacted and is_summed else None,
-        messages=sum(row.messages or 0 for row in done),
-        lines=sum(row.lines or 0 for row in done),
-        bytes=sum(row.bytes or 0 for row in done),
-        opaque_lines=sum(row.opaque_lines or 0 for row in done),
+        saved=sum(row.saved or 0 for row in rows) if compacted and is_summed else None,
+        messages=sum(figure.messages for figure in figures),
+        lines=sum(figure.lines for figure in figures),
+        bytes=sum(figure.n_bytes for figure in figures),
+        opaque_lines=sum(figure.opaque_lines for figure in figures),
         categories=dict(categories),
         counters=counters,
     )

@@ -28,19 +28,31 @@ _BATCH_ROWS = 1_024
 
 @dataclass(frozen=True, slots=True)
 class BatchColumn:
-    """A column: its name, its Arrow type, and the field of a row that it holds.
+    """A column: its name, its Arrow type, and where in a row its value is, if not under its name.
 
-    A field with figures by name is one column here and one for each of ``spread`` in a table: a
-    column's name there -> the figure's in the field.
+    Attributes:
+        place: names of fields and properties with dots between them.
+        missing: what stands for a row that does not have the part with the value.
+        empty: what stands for a conversation without messages.
+        spread: figures by name are one column here and several in a table: the name of a column
+            there -> that of a figure.
     """
 
     name: str
     kind: ArrowType
+    place: str = ""
+    missing: object = None
+    empty: object = None
     spread: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, row: BatchRow) -> object:
         """Return the row's value, None where it has none."""
-        return getattr(row, self.name)
+        value: object = row
+        for name in (self.place or self.name).split("."):
+            if value is None:
+                return self.empty if row.is_empty and self.empty is not None else self.missing
+            value = getattr(value, name)
+        return value
 
 
 # Null where a file could not be measured.
@@ -53,50 +65,50 @@ COLUMNS = (
     BatchColumn("path", _TEXT),
     BatchColumn("row", _WHOLE),
     BatchColumn("sha256", _TEXT),
-    BatchColumn("sha256_after", _TEXT),
-    BatchColumn("project", _TEXT),
+    BatchColumn("sha256_after", _TEXT, "output.sha256"),
+    BatchColumn("project", _TEXT, "figures.project"),
     BatchColumn("status", _TEXT),
-    BatchColumn("format", _TEXT),
-    BatchColumn("client_version", _TEXT),
-    BatchColumn("model", _TEXT),
-    BatchColumn("counter", _TEXT),
-    BatchColumn("exactness", _TEXT),
-    BatchColumn("window", _WHOLE),
-    BatchColumn("available", _WHOLE),
-    BatchColumn("tokens_before", _WHOLE),
-    BatchColumn("tokens_after", _WHOLE),
+    BatchColumn("format", _TEXT, "measure.format"),
+    BatchColumn("client_version", _TEXT, "figures.client_version"),
+    BatchColumn("model", _TEXT, "measure.model"),
+    BatchColumn("counter", _TEXT, "measure.counter"),
+    BatchColumn("exactness", _TEXT, "measure.exactness"),
+    BatchColumn("window", _WHOLE, "measure.window"),
+    BatchColumn("available", _WHOLE, "measure.available"),
+    BatchColumn("tokens_before", _WHOLE, "tokens"),
+    BatchColumn("tokens_after", _WHOLE, "outcome.tokens"),
     BatchColumn("saved", _WHOLE),
-    BatchColumn("unseen", _WHOLE),
+    BatchColumn("unseen", _WHOLE, "figures.unseen"),
     BatchColumn("ratio_before", _REAL),
     BatchColumn("ratio_after", _REAL),
     BatchColumn("context", _WHOLE),
-    BatchColumn("base", _TEXT),
-    BatchColumn("base_tokens", _WHOLE),
+    BatchColumn("base", _TEXT, "measure.base"),
+    BatchColumn("base_tokens", _WHOLE, "measure.base_tokens"),
     BatchColumn("used", _REAL),
     BatchColumn("level", _TEXT),
-    BatchColumn("messages", _WHOLE),
-    BatchColumn("turns", _WHOLE),
-    BatchColumn("steps", _WHOLE),
-    BatchColumn("lines", _WHOLE),
-    BatchColumn("bytes", _WHOLE),
-    BatchColumn("opaque_lines", _WHOLE),
-    BatchColumn("unread_bytes", _WHOLE),
+    BatchColumn("messages", _WHOLE, "figures.messages", empty=0),
+    BatchColumn("turns", _WHOLE, "figures.turns"),
+    BatchColumn("steps", _WHOLE, "figures.steps"),
+    BatchColumn("lines", _WHOLE, "figures.lines", empty=0),
+    BatchColumn("bytes", _WHOLE, "figures.n_bytes", empty=0),
+    BatchColumn("opaque_lines", _WHOLE, "figures.opaque_lines", empty=0),
+    BatchColumn("unread_bytes", _WHOLE, "figures.unread.n_bytes"),
     BatchColumn("unread", _TEXT),
-    BatchColumn("tools", _TEXT),
-    BatchColumn("reread", _WHOLE),
-    BatchColumn("began", _REAL),
-    BatchColumn("ended", _REAL),
-    BatchColumn("orphans", _WHOLE),
-    BatchColumn("tool_errors", _WHOLE),
+    BatchColumn("tools", _TEXT, "figures.tools", missing={}),
+    BatchColumn("reread", _WHOLE, "figures.reread"),
+    BatchColumn("began", _REAL, "figures.began"),
+    BatchColumn("ended", _REAL, "figures.ended"),
+    BatchColumn("orphans", _WHOLE, "figures.orphans"),
+    BatchColumn("tool_errors", _WHOLE, "figures.tool_errors"),
     BatchColumn("flags", _TEXT),
-    BatchColumn("categories", _WHOLE, _BY_CATEGORY),
-    BatchColumn("stages", _TEXT),
-    BatchColumn("saved_by", _WHOLE, _BY_STAGE),
-    BatchColumn("output", _TEXT),
-    BatchColumn("archive", _TEXT),
-    BatchColumn("operation", _TEXT),
-    BatchColumn("error_class", _TEXT),
-    BatchColumn("error", _TEXT),
+    BatchColumn("categories", _WHOLE, "figures.categories", missing={}, spread=_BY_CATEGORY),
+    BatchColumn("stages", _TEXT, "outcome.stages", missing=()),
+    BatchColumn("saved_by", _WHOLE, "outcome.saved_by", missing={}, spread=_BY_STAGE),
+    BatchColumn("output", _TEXT, "output.path"),
+    BatchColumn("archive", _TEXT, "output.archive"),
+    BatchColumn("operation", _TEXT, "outcome.operation"),
+    BatchColumn("error_class", _TEXT, "failure.error_class"),
+    BatchColumn("error", _TEXT, "failure.error"),
     BatchColumn("exit_code", _WHOLE),
     BatchColumn("milliseconds", _WHOLE),
 )
@@ -108,7 +120,7 @@ TABLE_TYPES: Mapping[str, str] = {
 """Column of a table -> its Arrow type; those of spread fields come last."""
 
 
-def row_values(row: BatchRow) -> dict[str, object]:
+def row_values(row: BatchRow) -> dict[str, Any]:
     """Return a row's values by column, as a document has them: its status ahead of digests."""
     first = dict.fromkeys(("path", "row", "status"))
     return {**first, **{column.name: column.value(row) for column in COLUMNS}}
@@ -119,11 +131,11 @@ def table_values(row: BatchRow) -> dict[str, object]:
 
     Names are joined by commas, as ``--stages`` takes them; ``tools`` is a JSON object.
     """
-    values: Mapping[str, Any] = row_values(row)
+    values = row_values(row)
     spread = {
-        name: values[column.name].get(key)
+        name: values[column.name].get(figure)
         for column in _SPREAD
-        for name, key in column.spread.items()
+        for name, figure in column.spread.items()
     }
     return {name: spread[name] if name in spread else _plain(values[name]) for name in TABLE_TYPES}
 

@@ -14,7 +14,7 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.batch.one_file import attempted
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.row import BatchRow, compacted_row, figures_row
+from compactctl.commands.batch.row import BatchRow, RowMeasure, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import audits_of, require_audit
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
@@ -43,30 +43,18 @@ from compactctl.store.publish.publish import publish
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenDataSet:
-    """Where a data set is now, and its digest.
-
-    ``archive`` and ``operation`` are None where no conversation was changed.
-    """
-
-    output: str
-    sha256: str
-    archive: str | None
-    operation: str | None
-
-
 def write_data_set(
     data: DataSet,
     output: str,
     replaced: Callable[[list[Any]], list[Any]],
     stages: Callable[[], RunStages],
     options: BatchOptions,
-) -> WrittenDataSet:
+) -> tuple[RowOutput, OperationId | None]:
     """Write a data set with the conversations that ``replaced`` makes of those of a row group.
 
     ``stages`` are those of the conversations that were changed, known when all is done. Without
-    any the old file is written as it is. Raises as ``publish`` and ``DataSet.write_with`` do.
+    any the old file is written as it is, and there is no operation. Raises
+    as ``publish`` and ``DataSet.write_with`` do.
     """
     place = Path(output)
     make_folder(place.parent)
@@ -89,12 +77,9 @@ def write_data_set(
             content=content,
             force=options.force,
         )
-    return WrittenDataSet(
-        output=output,
-        sha256=content.digest.sha256,
-        archive=str(archive_folder(place)) if archives else None,
-        operation=archives[0][0].id if archives else None,
-    )
+    archive = str(archive_folder(place)) if archives else None
+    written = RowOutput(path=output, sha256=content.digest.sha256, archive=archive)
+    return written, archives[0][0].id if archives else None
 
 
 def _file_source(path: Path, limits: ReadLimits) -> Source:
@@ -190,19 +175,15 @@ def _written(work: "_Conversations", output: str) -> WorkedFile:
     def stages() -> list[tuple[StageRecord, ...]]:
         return [each.stages for each in worked if each.row.status == "ok"]
 
-    made = write_data_set(work.data, output, replaced, stages, work.options)
-    return _as_file([replace(each, row=_placed(each.row, made)) for each in worked])
+    written, operation = write_data_set(work.data, output, replaced, stages, work.options)
+    return _as_file([replace(each, row=_placed(each.row, written, operation)) for each in worked])
 
 
-def _placed(row: BatchRow, made: WrittenDataSet) -> BatchRow:
-    """Return the row of a conversation with where it is now."""
-    return replace(
-        row,
-        sha256_after=made.sha256,
-        output=made.output,
-        archive=made.archive,
-        operation=made.operation if row.status == "ok" else None,
-    )
+def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
+    """Return the row of a conversation with where it is now, and by which operation."""
+    if row.status == "ok" and row.outcome is not None:
+        row = replace(row, outcome=replace(row.outcome, operation=operation))
+    return replace(row, output=written)
 
 
 def _as_file(worked: Sequence[_Worked]) -> WorkedFile:
@@ -239,9 +220,9 @@ class _Conversations:
 
     def _empty(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
         """Return what becomes of a row without a conversation: it counts nothing."""
-        row = BatchRow(path=name, tokens_before=0, messages=0, lines=0, bytes=0, opaque_lines=0)
+        row = BatchRow(path=name)
         if self.options.compacts:
-            row = replace(row, status="unchanged", tokens_after=0, saved=0)
+            row = replace(row, status="unchanged", outcome=RowOutcome(tokens=0, largest=0))
         return _Worked(row=row, value=value)
 
     def _measured(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
@@ -265,15 +246,10 @@ class _Conversations:
         outcome, measured = made.run.outcome, made.measured
         left = value_of(value, self.data.kind, made) if made.run.applied.edits else value
         is_same = left == value
-        row = compacted_row(
-            _row(name, source, made.transcript, measured),
-            measured,
-            outcome.stages,
-            (outcome.before.tokens, outcome.after.tokens),
-            made.largest_after,
-        )
+        row = _row(name, source, made.transcript, measured)
+        came_to = RowOutcome.of(outcome.stages, outcome.after.tokens, made.largest_after)
         return _Worked(
-            row=replace(row, status="unchanged" if is_same else "ok"),
+            row=replace(row, status="unchanged" if is_same else "ok", outcome=came_to),
             value=value if is_same else left,
             stages=outcome.stages,
             details=self._details(name, made),
@@ -307,4 +283,9 @@ def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
 def _row(name: str, source: Source, transcript: Transcript, measured: Measure) -> BatchRow:
     size = unseen_size(transcript, measured)
     figures = figures_of(transcript, measured, size)
-    return figures_row(name, source.digest.sha256, transcript.format, measured, figures)
+    return BatchRow(
+        path=name,
+        sha256=source.digest.sha256,
+        measure=RowMeasure.of(transcript.format, measured),
+        figures=figures,
+    )

@@ -12,18 +12,19 @@ from pathlib import Path
 from threading import Timer, current_thread, main_thread
 from time import monotonic
 from types import FrameType
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import (
     INTERNAL_ERROR,
     BatchRow,
-    compacted_row,
+    RowMeasure,
+    RowOutcome,
+    RowOutput,
     failed_row,
-    figures_row,
 )
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
-from compactctl.commands.client_sessions.write import OutputOptions
+from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.compact import (
     CompactOptions,
     CompactResult,
@@ -31,7 +32,7 @@ from compactctl.commands.compact.compact import (
     compact_for_figures,
 )
 from compactctl.commands.measuring.context_size import unseen_size
-from compactctl.commands.measuring.figures import NO_DETAILS, Figures, details_of, figures_of
+from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
 from compactctl.commands.measuring.measure import measure
 from compactctl.commands.reading.transcript import (
     check_strict,
@@ -124,9 +125,6 @@ def _bug(error: Exception) -> str:
     return f"an internal error, {type(error).__name__} at {place}; please report it"
 
 
-GATE = 1
-
-
 def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
     path = task.input.path
@@ -148,9 +146,9 @@ def judged(row: BatchRow, options: BatchOptions) -> BatchRow:
     if not row.is_read:
         return row
     if _is_over(row.used, options.fail_over) or _is_over(row.context, options.fail_over_tokens):
-        return replace(row, status="over", exit_code=GATE)
+        return replace(row, status="over")
     if set(options.fail_on).intersection(row.flags):
-        return replace(row, status="flagged", exit_code=GATE)
+        return replace(row, status="flagged")
     return row
 
 
@@ -162,10 +160,11 @@ def _skipped(
     if (
         is_expected
         or isinstance(outcome, WorkedFile)
-        or outcome.error_class != NotATranscriptError.__name__
+        or outcome.failure is None
+        or outcome.failure.error_class != NotATranscriptError.__name__
     ):
         return outcome
-    return replace(outcome, status="skipped", exit_code=0)
+    return replace(outcome, status="skipped")
 
 
 def _is_over(found: float | None, limit: float | None) -> bool:
@@ -200,7 +199,12 @@ def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     measured.meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
     figures = figures_of(transcript, measured, size)
-    row = figures_row(path, _digest(path), transcript.format, measured, figures)
+    row = BatchRow(
+        path=path,
+        sha256=_digest(path),
+        measure=RowMeasure.of(transcript.format, measured),
+        figures=figures,
+    )
     if options.details == NO_DETAILS:
         return WorkedFile(rows=(row,))
     details = details_of(path, transcript, measured, options.details)
@@ -214,20 +218,21 @@ def _compacted(options: BatchOptions, task: FileTask) -> WorkedFile:
 
 
 def _compacted_row(path: str, result: CompactResult) -> BatchRow:
-    # They were asked for.
-    figures = cast("Figures", result.figures)
-    before = figures_row(path, _digest(path), result.format, result.measure, figures)
-    tokens = (result.tokens_before, result.tokens_after)
-    row = compacted_row(before, result.measure, result.stages, tokens, result.largest_after)
-    written = result.written
-    return replace(
-        row,
+    after, largest = result.tokens_after, result.largest_after
+    return BatchRow(
+        path=path,
         status="unchanged" if result.operation is None else "ok",
-        sha256_after=sha256_of(Path(written.output)) if written else None,
-        output=written.output if written else None,
-        archive=written.archive if written else None,
-        operation=result.operation,
+        sha256=_digest(path),
+        measure=RowMeasure.of(result.format, result.measure),
+        figures=result.figures,
+        outcome=RowOutcome.of(result.stages, after, largest, result.operation),
+        output=None if result.written is None else _output(result.written),
     )
+
+
+def _output(written: Written) -> RowOutput:
+    sha256 = sha256_of(Path(written.output))
+    return RowOutput(path=written.output, sha256=sha256, archive=written.archive)
 
 
 def _compact(options: BatchOptions, task: FileTask) -> CompactResult:

@@ -1,14 +1,13 @@
 """What a batch says about one file."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, cast, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Self, cast, get_args
 
 from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.measuring.measure import Measure
 from compactctl.errors import UsageError
-from compactctl.history.categories import Category
 from compactctl.history.unread import unread_text
 from compactctl.model.operation import StageRecord
 from compactctl.tokens.budget import usage_of
@@ -19,12 +18,98 @@ Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
+GATE = 1
 INTERNAL_ERROR = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowMeasure:
+    """What a file was counted with, and the sizes that its next request is held against.
+
+    ``exactness`` tells how far the token counts can be trusted, in the counter's words. ``window``
+    is the context window, ``available`` what of it is free for input; ``base`` names the size that
+    levels and ``--fail-over`` refer to, which is ``base_tokens``.
+    """
+
+    format: str
+    model: str
+    counter: str
+    exactness: str
+    window: int
+    available: int
+    base: Base
+    base_tokens: int
+
+    @classmethod
+    def of(cls, format_name: str, measured: Measure) -> Self:
+        """Return it for a transcript of this format."""
+        return cls(
+            format=format_name,
+            model=measured.model.name,
+            counter=measured.counter.id,
+            exactness=measured.counter.exactness,
+            window=measured.budget.window,
+            available=measured.budget.available,
+            base=measured.limits.base,
+            base_tokens=measured.limits.base_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOutcome:
+    """What stages came to.
+
+    ``tokens`` are those of the effective history then, ``largest`` those of its largest next
+    request. ``stages`` names the stages that changed something, ``saved_by`` has the tokens that
+    each of these saved. ``operation`` is the compaction's id, written or not, None where nothing
+    was changed.
+    """
+
+    tokens: int
+    largest: int
+    stages: tuple[str, ...] = ()
+    saved_by: Mapping[str, int] = field(default_factory=dict)
+    operation: str | None = None
+
+    @classmethod
+    def of(
+        cls, stages: Iterable[StageRecord], tokens: int, largest: int, operation: str | None = None
+    ) -> Self:
+        """Return it for the records of all stages, and the sizes after them."""
+        applied = [record for record in stages if record.outcome == "applied"]
+        saved_by: Counter[str] = Counter()
+        for record in applied:
+            saved_by[record.name] += record.saved
+        return cls(
+            tokens=tokens,
+            largest=largest,
+            stages=tuple(record.name for record in applied),
+            saved_by=dict(saved_by),
+            operation=operation,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOutput:
+    """What was written: the transcript, its digest, and the archive that leads back."""
+
+    path: str
+    sha256: str
+    archive: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFailure:
+    """Why a file failed or is not a transcript, on one line, and the code it fails with alone."""
+
+    error_class: str
+    error: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """One file and what became of it; a figure that is not known is None.
+    """One file and what became of it; a part that it does not have is None.
 
     Of a Parquet data set, one conversation: ``path`` is then that of the file with ``#`` and the
     number of its row, and ``sha256`` is of the conversation as it was read.
@@ -34,38 +119,10 @@ class BatchRow:
         status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
             ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
             nothing to do; ``skipped`` is not a transcript, and nobody said that it is one.
-        sha256: of the bytes on disk, None for what could not be read.
-        sha256_after: of the transcript that was written.
-        project: the session's working folder, where the transcript tells it.
-        exactness: how far the token counts can be trusted, in the counter's words.
-        window, available: the context window, and what of it is free for input, in tokens.
-        tokens_before, tokens_after: the effective history over all conversations; ``after`` and
-            what depends on it are None when the file was only measured.
-        unseen: tokens that every request has beside the transcript's own, where recorded usage
-            tells; 0 where nothing does.
-        ratio_before, ratio_after: the largest conversation and ``unseen`` as a share of
-            ``available``.
-        context: the largest conversation and ``unseen`` in the end, in tokens.
-        base: what levels and ``--fail-over`` refer to; base_tokens: its size.
-        used: ``context`` as a share of that.
-        level: how full that is.
-        messages, turns, steps, categories: the effective history before; categories add up to
-            ``tokens_before``.
-        lines, bytes: of the unpacked input.
-        opaque_lines: lines that were carried without being understood.
-        unread_bytes: text in fields that the format does not know; unread says where, if it is so
-            much that the figures are too small.
-        tools: tokens of calls and results by tool, before.
-        reread: tokens of reads of files that were read again later.
-        began, ended: when the first and the last message were written, in seconds since 1970.
-        orphans: tool calls without a result, and results without a call.
-        tool_errors: results of tools that say that the call failed.
-        flags: which of the things are found that ``--fail-on`` can name.
-        stages: names of the stages that changed something.
-        saved_by: tokens that each of these saved.
-        output, archive: paths of what was written; operation: the compaction's id.
-        error_class, error: one line about why it failed, or why it is not a transcript.
-        exit_code: the code this file alone would give.
+        sha256: of the bytes on disk.
+        measure, figures: None for what was not read, and for a conversation without messages.
+        outcome: None where no stage ran.
+        output: None where nothing was written.
         milliseconds: how long it took; rows that differ in this alone are equal.
     """
 
@@ -73,159 +130,95 @@ class BatchRow:
     row: int | None = None
     status: Status = "ok"
     sha256: str | None = None
-    sha256_after: str | None = None
-    project: str | None = None
-    format: str | None = None
-    client_version: str | None = None
-    model: str | None = None
-    counter: str | None = None
-    exactness: str | None = None
-    window: int | None = None
-    available: int | None = None
-    tokens_before: int | None = None
-    tokens_after: int | None = None
-    saved: int | None = None
-    unseen: int | None = None
-    ratio_before: float | None = None
-    ratio_after: float | None = None
-    context: int | None = None
-    base: Base | None = None
-    base_tokens: int | None = None
-    used: float | None = None
-    level: str | None = None
-    messages: int | None = None
-    turns: int | None = None
-    steps: int | None = None
-    lines: int | None = None
-    bytes: int | None = None
-    opaque_lines: int | None = None
-    unread_bytes: int | None = None
-    unread: str | None = None
-    tools: Mapping[str, int] = field(default_factory=dict)
-    reread: int | None = None
-    began: float | None = None
-    ended: float | None = None
-    orphans: int | None = None
-    tool_errors: int | None = None
-    flags: tuple[Flag, ...] = ()
-    categories: Mapping[Category, int] = field(default_factory=dict)
-    stages: tuple[str, ...] = ()
-    saved_by: Mapping[str, int] = field(default_factory=dict)
-    output: str | None = None
-    archive: str | None = None
-    operation: str | None = None
-    error_class: str | None = None
-    error: str | None = None
-    exit_code: int = 0
+    measure: RowMeasure | None = None
+    figures: Figures | None = None
+    outcome: RowOutcome | None = None
+    output: RowOutput | None = None
+    failure: RowFailure | None = None
     milliseconds: int = field(default=0, compare=False)
 
     @property
     def is_read(self) -> bool:
-        """Whether there are figures: it did not fail and is a transcript."""
+        """Whether it did not fail and is a transcript."""
         return self.status not in UNREAD
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is a conversation without messages, of which some figures are 0."""
+        return self.is_read and self.figures is None
+
+    @property
+    def exit_code(self) -> int:
+        """The code that this file alone would give."""
+        if self.status == "failed" and self.failure is not None:
+            return self.failure.exit_code
+        return GATE if self.status in {"over", "flagged"} else 0
 
     @property
     def data_set(self) -> str | None:
         """The file that the row is a conversation of, None where it is the file."""
         return None if self.row is None else self.path.removesuffix(f"#{self.row}")
 
+    @property
+    def tokens(self) -> int | None:
+        """The tokens of the effective history as it was read."""
+        if self.figures is None:
+            return 0 if self.is_empty else None
+        return self.figures.tokens
 
-def parse_flags(text: str) -> tuple[Flag, ...]:
-    """Read names of flags with commas between them. Raises UsageError for another name."""
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    wrong = [name for name in names if name not in get_args(Flag)]
-    if wrong:
-        raise UsageError(f"{wrong[0]!r} is none of {', '.join(get_args(Flag))}")
-    return cast("tuple[Flag, ...]", names)
+    @property
+    def saved(self) -> int | None:
+        """The tokens that stages saved."""
+        if self.tokens is None or self.outcome is None:
+            return None
+        return self.tokens - self.outcome.tokens
 
+    @property
+    def context(self) -> int | None:
+        """The tokens of the largest next request in the end."""
+        if self.figures is None:
+            return None
+        return self.figures.largest if self.outcome is None else self.outcome.largest
 
-def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:
-    """Return the row of a file that could not be worked on; the message becomes one line."""
-    return BatchRow(
-        path=path,
-        status="failed",
-        error_class=error_class,
-        error=" ".join(message.split()),
-        exit_code=exit_code,
-    )
+    @property
+    def used(self) -> float | None:
+        """``context`` as a share of ``base_tokens``."""
+        if self.context is None or self.measure is None:
+            return None
+        return usage_of(self.context, self.measure.base_tokens).ratio
 
+    @property
+    def level(self) -> str | None:
+        """How full that is."""
+        if self.context is None or self.measure is None:
+            return None
+        return usage_of(self.context, self.measure.base_tokens).level
 
-def figures_row(
-    path: str, sha256: str, format_name: str, measured: Measure, figures: Figures
-) -> BatchRow:
-    """Return the row of what was measured; ``sha256`` is that of its bytes."""
-    budget, limits = measured.budget, measured.limits
-    usage = usage_of(figures.largest, limits.base_tokens)
-    return BatchRow(
-        path=path,
-        sha256=sha256,
-        project=figures.project,
-        format=format_name,
-        client_version=figures.client_version,
-        model=measured.model.name,
-        counter=measured.counter.id,
-        exactness=measured.counter.exactness,
-        window=budget.window,
-        available=budget.available,
-        tokens_before=figures.tokens,
-        unseen=figures.unseen,
-        ratio_before=usage_of(figures.largest, budget.available).ratio,
-        context=figures.largest,
-        base=limits.base,
-        base_tokens=limits.base_tokens,
-        used=usage.ratio,
-        level=usage.level,
-        messages=figures.messages,
-        turns=figures.turns,
-        steps=figures.steps,
-        lines=figures.lines,
-        bytes=figures.n_bytes,
-        opaque_lines=figures.opaque_lines,
-        unread_bytes=figures.unread.n_bytes,
-        unread=unread_text(figures.unread) or None,
-        tools=figures.tools,
-        reread=figures.reread,
-        began=figures.began,
-        ended=figures.ended,
-        orphans=figures.orphans,
-        tool_errors=figures.tool_errors,
-        flags=tuple(_flags(figures, budget.window)),
-        categories=figures.categories,
-    )
+    @property
+    def ratio_before(self) -> float | None:
+        """The largest next request as it was read, as a share of ``available``."""
+        if self.figures is None or self.measure is None:
+            return None
+        return usage_of(self.figures.largest, self.measure.available).ratio
 
+    @property
+    def ratio_after(self) -> float | None:
+        """The largest next request that stages left, as a share of ``available``."""
+        if self.outcome is None or self.measure is None:
+            return None
+        return usage_of(self.outcome.largest, self.measure.available).ratio
 
-def compacted_row(
-    row: BatchRow,
-    measured: Measure,
-    stages: Sequence[StageRecord],
-    tokens: tuple[int, int],
-    largest_after: int,
-) -> BatchRow:
-    """Return a row with what stages came to.
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """Which of the things are found that ``--fail-on`` can name."""
+        if self.figures is None or self.measure is None:
+            return ()
+        return tuple(_flags(self.figures, self.measure.window))
 
-    ``tokens`` are those before and after, ``largest_after`` those of the next request then.
-    """
-    before, after = tokens
-    usage = usage_of(largest_after, measured.limits.base_tokens)
-    return replace(
-        row,
-        tokens_after=after,
-        saved=before - after,
-        ratio_after=usage_of(largest_after, measured.budget.available).ratio,
-        context=largest_after,
-        used=usage.ratio,
-        level=usage.level,
-        stages=tuple(record.name for record in stages if record.outcome == "applied"),
-        saved_by=_saved_by(stages),
-    )
-
-
-def _saved_by(stages: Iterable[StageRecord]) -> dict[str, int]:
-    saved: Counter[str] = Counter()
-    for record in stages:
-        if record.outcome == "applied":
-            saved[record.name] += record.tokens_before - record.tokens_after
-    return dict(saved)
+    @property
+    def unread(self) -> str | None:
+        """Where text is that was not read, if it is so much that the figures are too small."""
+        return None if self.figures is None else unread_text(self.figures.unread) or None
 
 
 def _flags(figures: Figures, window: int) -> Iterator[Flag]:
@@ -239,3 +232,20 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
         yield "over-window"
     if figures.is_doubted:
         yield "usage"
+
+
+def parse_flags(text: str) -> tuple[Flag, ...]:
+    """Read names of flags with commas between them. Raises UsageError for another name."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    wrong = [name for name in names if name not in get_args(Flag)]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is none of {', '.join(get_args(Flag))}")
+    return cast("tuple[Flag, ...]", names)
+
+
+def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:
+    """Return the row of a file that could not be worked on; the message becomes one line."""
+    failure = RowFailure(
+        error_class=error_class, error=" ".join(message.split()), exit_code=exit_code
+    )
+    return BatchRow(path=path, status="failed", failure=failure)

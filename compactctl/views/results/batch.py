@@ -1,7 +1,7 @@
 """``batch`` on a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -28,33 +28,49 @@ from compactctl.views.terminal.text import (
 _WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "skipped")
 
 
-def summed_up(rows: Iterable[BatchRow]) -> Iterator[BatchRow]:
-    """Yield files as they are, and for the conversations of a data set one row in their place.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedFile:
+    """A file, or a data set with the sums of its conversations; what is not known is None.
 
-    That has their sums, the largest context, and the status of the worst of them.
+    Of a data set the ``context`` is the largest, ``used`` that of the fullest and ``status`` that
+    of the worst. ``is_incomplete`` tells that much text was not read.
     """
-    for data_set, found in groupby(rows, key=lambda row: row.data_set):
+
+    path: str
+    format: str | None
+    model: str | None
+    tokens_before: int | None
+    tokens_after: int | None
+    saved: int | None
+    context: int | None
+    used: float | None
+    status: Status
+    is_incomplete: bool
+
+
+def listed_files(rows: Iterable[BatchRow]) -> Iterator[ListedFile]:
+    """Yield a file for each row, and one for the rows of a data set in their place."""
+    for data_set, members in groupby(rows, key=lambda row: row.data_set):
         if data_set is None:
-            yield from found
+            yield from (_joined(row.path, [row]) for row in members)
         else:
-            yield _summed(data_set, list(found))
+            yield _joined(data_set, list(members))
 
 
-def _summed(path: str, rows: Sequence[BatchRow]) -> BatchRow:
+def _joined(path: str, rows: Sequence[BatchRow]) -> ListedFile:
     largest = max(rows, key=lambda row: row.context or 0)
-    fullest = max((row.used for row in rows if row.used is not None), default=None)
-    return replace(
-        largest,
+    measures = [row.measure for row in rows if row.measure is not None]
+    return ListedFile(
         path=path,
-        row=None,
-        status=min((row.status for row in rows), key=_WORST.index),
-        used=fullest,
-        tokens_before=_sum(row.tokens_before for row in rows),
-        tokens_after=_sum(row.tokens_after for row in rows),
+        format=_shared([measure.format for measure in measures]),
+        model=_shared([measure.model for measure in measures]),
+        tokens_before=_sum(row.tokens for row in rows),
+        tokens_after=_sum(row.outcome.tokens for row in rows if row.outcome is not None),
         saved=_sum(row.saved for row in rows),
-        model=_same([row.model for row in rows if row.model]),
-        format=_same([row.format for row in rows if row.format]),
-        exit_code=max(row.exit_code for row in rows),
+        context=largest.context,
+        used=max((row.used for row in rows if row.used is not None), default=None),
+        status=min((row.status for row in rows), key=_WORST.index),
+        is_incomplete=largest.unread is not None,
     )
 
 
@@ -63,7 +79,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _same(values: Sequence[str]) -> str | None:
+def _shared(values: Sequence[str]) -> str | None:
     """Return the value that all have, None where they differ."""
     return values[0] if len(set(values)) == 1 else None
 
@@ -76,8 +92,8 @@ _STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
-    listed = tuple(row for row in summed_up(result.rows) if row.status != "skipped")
-    yield table(_columns(result), [_cells(row, result) for row in listed])
+    listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
+    yield table(_columns(result), [_cells(file, result) for file in listed])
     yield ""
     yield from _failed(result.rows)
     yield Facts(tuple(_totals(result)))
@@ -155,7 +171,7 @@ def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
 
 def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
     """Yield that files were skipped in which messages seem to stand where an option reads them."""
-    skipped = [row for row in rows if row.status == "skipped" and _OPTION in (row.error or "")]
+    skipped = [row for row in rows if row.status == "skipped" and _OPTION in _error_of(row)]
     if skipped:
         files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
         yield f"warning: messages seem to stand in {files}; see compactctl check {first}"
@@ -170,22 +186,26 @@ def _limits(result: BatchResult) -> Iterator[str]:
 
 def _bases(rows: Sequence[BatchRow]) -> str:
     """Return what the limit refers to, which may differ between files."""
-    found = {row.base for row in rows}
-    return " or ".join(text for base, text in BASES.items() if base in found) or "what fits"
+    bases = {row.measure.base for row in rows if row.measure is not None}
+    return " or ".join(text for base, text in BASES.items() if base in bases) or "what fits"
 
 
 def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
     """Return a row per file that was written: of a data set one that was changed, if any was."""
-    found: dict[str, BatchRow] = {}
+    written: dict[str, BatchRow] = {}
     for row in rows:
-        if row.output is not None and (row.output not in found or row.operation is not None):
-            found[row.output] = row
-    return list(found.values())
+        if row.output is not None and (row.output.path not in written or _is_compacted(row)):
+            written[row.output.path] = row
+    return list(written.values())
+
+
+def _is_compacted(row: BatchRow) -> bool:
+    return row.outcome is not None and row.outcome.operation is not None
 
 
 def _way_back(written: Sequence[BatchRow]) -> str:
     """Return how many outputs differ from their inputs, and how one of these is undone."""
-    compacted = sum(row.operation is not None for row in written)
+    compacted = sum(map(_is_compacted, written))
     undo = "; undo one with: compactctl rewind FILE"
     if compacted == len(written):
         return undo
@@ -206,17 +226,17 @@ def _columns(result: BatchResult) -> tuple[Column, ...]:
     )
 
 
-def _cells(row: BatchRow, result: BatchResult) -> tuple[str, ...]:
-    after = (_count(row.tokens_after), _count(row.saved)) if result.compacted else ()
+def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
+    after = (_count(file.tokens_after), _count(file.saved)) if result.compacted else ()
     return (
-        one_line(row.path),
-        row.format or "",
-        one_line(row.model or ""),
-        _count(row.tokens_before),
+        one_line(file.path),
+        file.format or "",
+        one_line(file.model or ""),
+        _count(file.tokens_before),
         *after,
-        _count(row.context),
-        "" if row.used is None else share_text(row.used),
-        f"{row.status}, incomplete" if row.unread else row.status,
+        _count(file.context),
+        "" if file.used is None else share_text(file.used),
+        f"{file.status}, incomplete" if file.is_incomplete else file.status,
     )
 
 
@@ -226,9 +246,13 @@ def _count(tokens: int | None) -> str:
 
 def _error(row: BatchRow) -> str:
     """Return what went wrong with a file; most errors begin with its path already."""
-    error = safe_text(row.error or "")
+    error = safe_text(_error_of(row))
     path = safe_text(row.path)
     return error if path in error else f"{path}: {error}"
+
+
+def _error_of(row: BatchRow) -> str:
+    return row.failure.error if row.failure else ""
 
 
 def _totals(result: BatchResult) -> Iterator[Fact]:
@@ -256,8 +280,9 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
 
 def _counted_by(counter: str, result: BatchResult) -> str:
     """Return the sums over the rows of one counter."""
-    rows = [row for row in result.rows if row.is_read and row.counter == counter]
-    before, messages = sum(r.tokens_before or 0 for r in rows), sum(r.messages or 0 for r in rows)
+    rows = [row for row in result.rows if row.measure and row.measure.counter == counter]
+    figures = [row.figures for row in rows if row.figures]
+    before, messages = sum(each.tokens for each in figures), sum(each.messages for each in figures)
     sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
     if not result.compacted:
         return sums
@@ -287,5 +312,6 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
-    listed = {"stages": list(row.stages), "flags": list(row.flags), "tools": tokens_by(row.tools)}
-    return {**camel_keys(row_values(row)), **listed}
+    values = camel_keys(row_values(row))
+    listed = {"stages": list(values["stages"]), "flags": list(values["flags"])}
+    return {**values, **listed, "tools": tokens_by(values["tools"])}

@@ -51,13 +51,13 @@ def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
 def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
     """Say on one line all that a row fails for; "" when it does not."""
     if row.status == "failed":
-        return row.error or "failed"
+        return (row.failure and row.failure.error) or "failed"
     return "; ".join(_gates(row, fail_on))
 
 
 def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
-    if row.status == "over":
-        share = f"{row.used or 0:.0%} of {row.base_tokens or 0:,} ({row.base})"
+    if row.status == "over" and row.measure is not None:
+        share = f"{row.used or 0:.0%} of {row.measure.base_tokens:,} ({row.measure.base})"
         yield f"the next request holds {row.context or 0:,} tokens, {share}"
     flags = gated_flags(row, fail_on)
     if flags:
@@ -162,12 +162,11 @@ def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
         time=_seconds(row.milliseconds),
     )
     if row.status == "skipped":
-        ET.SubElement(case, "skipped", message=_writable(row.error or ""))
+        ET.SubElement(case, "skipped", message=_writable(row.failure.error if row.failure else ""))
     elif row.exit_code:
         kind = "error" if row.status == "failed" else "failure"
-        found = ET.SubElement(
-            case, kind, message=_writable(why), type=row.error_class or row.status
-        )
+        error_class = row.failure.error_class if row.failure else row.status
+        found = ET.SubElement(case, kind, message=_writable(why), type=error_class)
         found.text = f"exit code {row.exit_code}"
 
 

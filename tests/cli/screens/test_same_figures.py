@@ -18,6 +18,7 @@ from formats.claude_code.sessions import user
 from real.choice import chosen, each_file, needs_files
 
 from compactctl import load
+from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.tasks import FileTask
@@ -235,11 +236,14 @@ def compare(path: Path, way: str) -> None:
     ).rows
     assert row.context == found.usage.tokens
     assert (row.used, row.level) == (found.usage.ratio, found.usage.level)
-    assert (row.window, row.available) == (expected["windowTokens"], found.measure.budget.available)
+    values = row_values(row)
+    assert values["window"] == expected["windowTokens"]
+    assert values["available"] == found.measure.budget.available
     assert row.ratio_before == expected["usageRatio"]
-    assert (row.tokens_before, row.categories) == (found.size.counted, expected["breakdown"])
+    assert (row.tokens, values["categories"]) == (found.size.counted, expected["breakdown"])
     counts = found.counts
-    assert (row.messages, row.turns, row.steps) == (counts.messages, counts.turns, counts.steps)
+    steps = (counts.messages, counts.turns, counts.steps)
+    assert (values["messages"], values["turns"], values["steps"]) == steps
 
     simulated = simulate(
         SimulateOptions(
