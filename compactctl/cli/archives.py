@@ -2,10 +2,10 @@
 
 import time
 
-from compactctl.cli.command import emit, plain_command
-from compactctl.cli.opt import INPUT, OUTPUT, WRITES, Arg, flag
+from compactctl.cli.command import command
+from compactctl.cli.opt import INPUT, OUTPUT, WRITES, Arg, OptGroup, flag
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.archives import ArchivesOptions, archives
+from compactctl.commands.archives import ArchivesOptions, ArchivesResult, archives
 from compactctl.store.places import this_machine
 
 _HELP = """List the archives of sessions, and forget what is not needed.
@@ -17,7 +17,8 @@ removes cannot be had again: a session that is compacted and still there keeps i
 """
 
 
-@plain_command(
+@command(
+    ArchivesOptions,
     Arg("names", metavar="[SESSIONS]...", nargs=-1),
     flag("dead", INPUT, WRITES, "Only archives whose session is in no store."),
     flag("forget", OUTPUT, WRITES, "Remove the archives of these sessions, or those of --dead."),
@@ -25,14 +26,10 @@ removes cannot be had again: a session that is compacted and still there keeps i
     flag(
         "force", OUTPUT, WRITES, "Also remove the only way back of a compacted session.", short="-f"
     ),
+    OptGroup("now", make=time.time),
     SHOWN_AS,
     help=_HELP,
 )
-def archives_command(
-    names: tuple[str, ...], *, dead: bool, forget: bool, dry_run: bool, force: bool, shown_as: str
-) -> None:
+def archives_command(options: ArchivesOptions) -> ArchivesResult:
     """Run ``compactctl archives``."""
-    options = ArchivesOptions(
-        names=names, dead=dead, forget=forget, dry_run=dry_run, force=force, now=time.time()
-    )
-    emit(archives(options, this_machine()), shown_as)
+    return archives(options, this_machine())

@@ -4,20 +4,16 @@ from typing import get_args
 
 import click
 
-from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.command import command
 from compactctl.cli.opt import GATES, MAY, SHOWN, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import FORMAT, LIMITS
 from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.lab.audit import AuditGate, AuditOptions, audit
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.lab.audit import AuditGate, AuditOptions, AuditResult, audit
 from compactctl.errors import UsageError, suggestion
-from compactctl.store.files.limits import ReadLimits
 
-GATE_FAILED = 1
 _GATES = get_args(AuditGate)
 
 _HELP = """Show what compactions lost, made up, and what was read again.
@@ -38,7 +34,8 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
     return tuple(gate for gate in _GATES if gate in names)
 
 
-@plain_command(
+@command(
+    AuditOptions,
     file_argument(),
     opt(
         "fail_on",
@@ -64,25 +61,8 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
     MEASURE,
     SHOWN_AS,
     help=_HELP,
+    doing="auditing",
 )
-def audit_command(
-    path: str,
-    *,
-    fail_on: tuple[AuditGate, ...],
-    top: int,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    shown_as: str,
-) -> int:
+def audit_command(options: AuditOptions) -> AuditResult:
     """Run ``compactctl audit``."""
-    options = AuditOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits),
-        measure=measure,
-        fail_on=fail_on,
-        top=top,
-    )
-    with working("auditing", path, shown_as):
-        result = audit(options)
-    emit(result, shown_as)
-    return GATE_FAILED if result.failed else 0
+    return audit(options)

@@ -1,31 +1,15 @@
 """``compactctl check``."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import MAY, SIZE, opt
+from compactctl.cli.command import command
+from compactctl.cli.opt import MAY, SIZE, OptGroup, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import EXTRAS, FAIL_BASE, MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.inspect.check import CheckOptions, check
-from compactctl.commands.inspect.stats import StatsOptions
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.measuring.next_request import ExtraOptions
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.errors import NotUnderstoodError
-from compactctl.store.files.limits import ReadLimits
-from compactctl.tokens.fit import Base
-from compactctl.tokens.trigger import Trigger, parse_trigger
-
-if TYPE_CHECKING:
-    from compactctl.profiles.profile import Profile
-
-DUE = 1
-
+from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
+from compactctl.tokens.trigger import parse_trigger
 
 _HELP = """Tell whether a compaction is due: exit 0 for no, 1 for yes.
 
@@ -35,9 +19,9 @@ the file's text stands in fields that are not read to tell.
 """
 
 
-@plain_command(
-    file_argument(),
-    PROFILE,
+@command(
+    CheckOptions,
+    OptGroup("stats", file_argument(), OptGroup("measure", PROFILE)),
     opt(
         "trigger",
         SIZE,
@@ -47,38 +31,20 @@ the file's text stands in fields that are not read to tell.
         type=ParsedText(parse_trigger),
         metavar="WHEN",
     ),
-    FAIL_BASE,
-    FORMAT,
-    LIMITS,
-    MEASURE,
-    EXTRAS,
-    STRICT,
+    OptGroup(
+        "stats",
+        OptGroup("measure", FAIL_BASE),
+        FORMAT,
+        LIMITS,
+        MEASURE,
+        EXTRAS,
+        STRICT,
+    ),
     SHOWN_AS,
     help=_HELP,
+    doing="measuring",
+    reads="stats.input.path",
 )
-def check_command(
-    path: str,
-    *,
-    profile: "Profile | None",
-    trigger: Trigger | None,
-    fail_base: Base | None,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    extras: ExtraOptions,
-    strict: bool,
-    shown_as: str,
-) -> int:
+def check_command(options: CheckOptions) -> CheckResult:
     """Run ``compactctl check``."""
-    measured = StatsOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
-        measure=replace(measure, profile=profile, base=fail_base),
-        extras=extras,
-    )
-    options = CheckOptions(stats=measured, trigger=trigger)
-    with working("measuring", path, shown_as):
-        result = check(options)
-    emit(result, shown_as)
-    if result.is_unsure:
-        return NotUnderstoodError.exit_code
-    return DUE if result.due else 0
+    return check(options)

@@ -1,7 +1,8 @@
 """Commands that are declared: from the command line to what is asked for, and to what is shown."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,7 +19,6 @@ from compactctl.cli.opt import (
     section_of,
     values_by_place,
 )
-from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.output_files import PageChoice
 from compactctl.views.registry import (
     OUTPUTS,
@@ -94,15 +94,16 @@ def plain_command(
     help: str,  # noqa: A002 - click's
     kind: type[click.Command] | None = None,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that is called with its values, by place, and returns its exit code."""
+    """Declare a command that is called with its values, and returns its exit code.
+
+    They are named as the fields that they are for.
+    """
 
     def with_run(run: Callable[..., int | None]) -> click.Command:
-        def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
-            return run(**values_by_place(parts, values))
+        def call(placed: Mapping[str, Any]) -> int | None:
+            return run(**{place.rpartition(".")[2]: value for place, value in placed.items()})
 
-        declared = list(parameters(parts))
-        fitting = SectionedCommand if len(declared) > _LISTED else click.Command
-        return (kind or fitting)(None, params=declared, callback=callback, help=help)
+        return _declared(parts, call, help, kind)
 
     return with_run
 
@@ -111,21 +112,40 @@ def shown_command(
     makes: type[T],
     *parts: CommandPart,
     help: str,  # noqa: A002 - click's
-) -> Callable[[Callable[[T, str], int | None]], click.Command]:
+) -> Callable[[Callable[..., int | None]], click.Command]:
     """Declare a command that shows its result itself, and returns its exit code.
 
-    It gets what it is asked for, of the type ``makes``, and the name of the output to show its
-    result in.
+    It gets what it is asked for, of the type ``makes``, and by name what stands ``beside`` that:
+    at least the output to show its result in.
     """
-    check_places(makes, [part for part in parts if part is not SHOWN_AS])
+    check_places(makes, parts)
 
-    def with_run(run: Callable[[T, str], int | None]) -> click.Command:
-        def callback(shown_as: str, **placed: Any) -> int | None:  # noqa: ANN401 - of any option
-            return run(build(makes, placed), shown_as)
+    def with_run(run: Callable[..., int | None]) -> click.Command:
+        def call(placed: Mapping[str, Any]) -> int | None:
+            besides = {
+                place.removeprefix("."): value
+                for place, value in placed.items()
+                if place.startswith(".")
+            }
+            return run(build(makes, placed), **besides)
 
-        return plain_command(*parts, help=help)(callback)
+        return _declared(parts, call, help)
 
     return with_run
+
+
+def _declared(
+    parts: Sequence[CommandPart],
+    call: Callable[[Mapping[str, Any]], int | None],
+    help_text: str,
+    kind: type[click.Command] | None = None,
+) -> click.Command:
+    def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
+        return call(values_by_place(parts, values))
+
+    params = list(parameters(parts))
+    fitting = SectionedCommand if len(params) > _LISTED else click.Command
+    return (kind or fitting)(None, params=params, callback=callback, help=help_text)
 
 
 def command(
@@ -133,15 +153,18 @@ def command(
     *parts: CommandPart,
     help: str,  # noqa: A002 - click's
     doing: str = "",
+    reads: str = "input.path",
 ) -> Callable[[Callable[[T], object]], click.Command]:
     """Declare a command that returns the result to show of what it is asked for.
 
-    While it works, ``doing`` is told of its input on a terminal. Its exit code is the result's.
+    While it works, a terminal is told what it is ``doing`` with the file at the place ``reads``.
+    The exit code is the result's.
     """
+    path_of = attrgetter(reads)
 
     def with_run(run: Callable[[T], object]) -> click.Command:
-        def show(options: Any, shown_as: str) -> int:  # noqa: ANN401 - a T, with an input if it is read
-            with working(doing, options.input.path, shown_as) if doing else nullcontext():
+        def show(options: T, shown_as: str) -> int:
+            with working(doing, path_of(options), shown_as) if doing else nullcontext():
                 result = run(options)
             emit(result, shown_as)
             return exit_code_of(result)

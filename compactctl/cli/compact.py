@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.opt import (
     GATES,
     MAY,
@@ -13,6 +13,8 @@ from compactctl.cli.opt import (
     SHOWN,
     SUMMARIES,
     WRITES,
+    OptGroup,
+    beside,
     flag,
     opt,
 )
@@ -24,12 +26,17 @@ from compactctl.cli.options.input import (
 )
 from compactctl.cli.options.measure import FAIL_BASE, MEASURE
 from compactctl.cli.options.output import (
+    DRY_RUN,
+    FORCE,
+    IN_PLACE,
     NATIVE,
+    OUTPUT_FILE,
     SHOWN_AS,
     STANDARD_STREAM,
+    TAGS,
     WHILE_OPEN,
     layout_into,
-    layout_options,
+    layout_option,
     one_document,
 )
 from compactctl.cli.options.page import PAGE, ready_page
@@ -44,19 +51,11 @@ from compactctl.cli.options.summarizer import (
 )
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
-from compactctl.store.files.limits import ReadLimits
-from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-    from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.prices import Prices
 
 _HELP = """Compact a transcript; every byte can be restored.
 
@@ -72,45 +71,34 @@ free. With --stages, exactly those run, in the order given.
 """
 
 
-@plain_command(
+@shown_command(
+    CompactOptions,
     file_argument("write"),
-    PROFILE,
-    PLAN,
-    PLAN_FILE,
-    PLAN_OUT,
-    SUMMARIZER,
-    PROTECT,
-    FAIL_BASE,
+    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
+    beside(PLAN_FILE, PLAN_OUT, SUMMARIZER),
+    OptGroup("recipe", PROTECT, OptGroup("measure", FAIL_BASE)),
     flag(
         "redo",
         SUMMARIES,
         ONE_RUN,
         "Start from the originals of what FILE's own client compacted, instead of its summaries.",
     ),
-    opt(
-        "output",
-        OUTPUT,
-        WRITES,
-        "Write here; - is standard output.",
-        short="-o",
-        path="here",
-        metavar="FILE",
+    OptGroup("output", OUTPUT_FILE, IN_PLACE),
+    beside(
+        opt(
+            "archived_out",
+            OUTPUT,
+            WRITES,
+            "Write what is hidden now here as well, as plain lines with their tags: what view "
+            "--archived --jsonl prints.",
+            path="here",
+            metavar="FILE",
+        ),
+        NATIVE,
     ),
-    flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived."),
-    opt(
-        "archived_out",
-        OUTPUT,
-        WRITES,
-        "Write what is hidden now here as well, as plain lines with their tags: what view "
-        "--archived --jsonl prints.",
-        path="here",
-        metavar="FILE",
-    ),
-    NATIVE,
-    WHILE_OPEN,
-    PAGE,
-    *layout_options(messages=True),
-    flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n"),
+    OptGroup("output", WHILE_OPEN),
+    beside(PAGE, layout_option(messages=True)),
+    OptGroup("output", TAGS, DRY_RUN),
     flag("explain", SHOWN, ONE_RUN, "List every message: what became of it, and why."),
     prices_option("Tell after how many requests the compaction has paid what a prompt cache loses"),
     flag("require_fit", MEASURED, MAY, "Fail (exit 5) when it does not fit afterwards."),
@@ -120,80 +108,27 @@ free. With --stages, exactly those run, in the order given.
         MAY,
         "Fail (exit 1) when a summary lost a rule or made something up.",
     ),
-    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    OptGroup("output", FORCE),
     FORMAT,
     LIMITS,
-    MEASURE,
+    OptGroup("recipe", MEASURE),
     STRICT,
     SHOWN_AS,
     help=_HELP,
 )
 def compact_command(
-    path: str,
+    options: CompactOptions,
     *,
-    profile: "Profile | None",
-    plan: PlanOptions,
     planned: str | None,
     plan_out: str | None,
     summarizer: SummarizerParameters,
-    protect: ProtectOptions,
-    redo: bool,
-    output: str | None,
-    in_place: bool,
     archived_out: str | None,
     native: bool,
-    while_open: bool,
     page: "PageChoice | None",
     layout: Layout | Literal["messages"],
-    tags: bool,
-    dry_run: bool,
-    explain: bool,
-    prices: "Prices | None",
-    require_fit: bool,
-    require_audit: bool,
-    fail_base: Base | None,
-    force: bool,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    strict: bool,
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
-    messages_only = layout == "messages"
-    if (messages_only or path == STANDARD_STREAM) and not (in_place or native):
-        output = output or STANDARD_STREAM
-    layout = layout_into(output, layout)
-    if not dry_run:
-        shown_as = one_document(output, shown_as)
-    decided = plan_from(planned)
-    options = CompactOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
-        recipe=Recipe(
-            measure=replace(measure, profile=profile, base=fail_base),
-            plan=plan,
-            protect=protect,
-            summarizer=summarizer_from(summarizer, profile),
-        ),
-        output=OutputOptions(
-            path=output,
-            in_place=in_place,
-            layout="native" if native else "split" if layout == "messages" else layout,
-            messages_only=messages_only,
-            while_open=while_open,
-            tags=tags,
-            dry_run=dry_run,
-            force=force,
-        ),
-        redo=redo if decided is None else decided.redo,
-        plan_file=decided,
-        as_plan=plan_out is not None,
-        require_fit=require_fit,
-        require_audit=require_audit,
-        explain=explain,
-        compare=page is not None,
-        prices=prices,
-    )
     from compactctl.commands.compact.result import with_idle_options
     from compactctl.commands.compact.side_files import (
         check_archived_out,
@@ -202,20 +137,52 @@ def compact_command(
     )
     from compactctl.commands.inspect.view import hidden_lines, sent_records
 
+    path, output = options.input.path, _decided(options, layout, native=native)
+    if not output.dry_run:
+        shown_as = one_document(output.path, shown_as)
+    plan_file = plan_from(planned)
+    written_by = summarizer_from(summarizer, options.recipe.measure.profile)
+    options = replace(
+        options,
+        recipe=replace(options.recipe, summarizer=written_by),
+        output=output,
+        redo=options.redo if plan_file is None else plan_file.redo,
+        plan_file=plan_file,
+        as_plan=plan_out is not None,
+        compare=page is not None,
+    )
     check_archived_out(options, archived_out)
     taken = tuple(filter(None, (*_taken(options, archived_out), planned)))
     if plan_out is not None:
-        _check_plan_out(plan_out, taken, force=force)
+        _check_plan_out(plan_out, taken, force=output.force)
         taken += (plan_out,)
-    page = ready_page(_masked(page, summarizer), taken, force=force)
+    page = ready_page(_masked(page, summarizer), taken, force=output.force)
     with working("compacting", path, shown_as):
-        result = with_plan_out(compact(options), plan_out, force=force)
+        result = with_plan_out(compact(options), plan_out, force=output.force)
         result = with_idle_options(result, options)
         result = with_archived_out(result, options, archived_out, hidden_lines)
     piped = result.data
-    if messages_only and piped is not None:
+    if output.messages_only and piped is not None:
         piped = sent_records(piped, path, result.format)
     emit(result, shown_as, piped=piped, page=page)
+
+
+def _decided(
+    options: CompactOptions, layout: Layout | Literal["messages"], *, native: bool
+) -> OutputOptions:
+    """Return where the transcript goes: what is piped in is piped out, and so are messages."""
+    messages_only = layout == "messages"
+    path = options.output.path
+    is_piped = messages_only or options.input.path == STANDARD_STREAM
+    if is_piped and not (options.output.in_place or native):
+        path = path or STANDARD_STREAM
+    layout = layout_into(path, layout)
+    return replace(
+        options.output,
+        path=path,
+        layout="native" if native else "split" if layout == "messages" else layout,
+        messages_only=messages_only,
+    )
 
 
 def _masked(page: "PageChoice | None", summarizer: SummarizerParameters) -> "PageChoice | None":

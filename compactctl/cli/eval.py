@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, plain_command
+from compactctl.cli.command import emit, shown_command
 from compactctl.cli.opt import (
     CUT,
     GATES,
@@ -18,27 +18,25 @@ from compactctl.cli.opt import (
     SIZE,
     SUMMARIZES,
     WRITES,
-    flag,
+    OptGroup,
+    beside,
     opt,
 )
 from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import MEASURE
-from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.output import FORCE, SHOWN_AS
 from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.cli.options.plan_file import plan_from, plan_option
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.lab.eval_figures import Gate, parse_gate, read_baseline
-from compactctl.commands.lab.eval_session import SessionOptions, policies_of
+from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
+from compactctl.commands.lab.eval_session import policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
-from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.reading.discover import Choice, discover
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
@@ -65,48 +63,54 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-@plain_command(
+@shown_command(
+    EvaluateOptions,
     paths_argument("FILES...", required=True),
-    opt(
-        "profiles",
-        POLICY,
-        MAY,
-        "Evaluate these profiles (repeatable). [default: default]",
-        flag="--profile",
-        path="settings",
-        metavar="A,B,...",
-        multiple=True,
+    beside(
+        opt(
+            "profiles",
+            POLICY,
+            MAY,
+            "Evaluate these profiles (repeatable). [default: default]",
+            flag="--profile",
+            path="settings",
+            metavar="A,B,...",
+            multiple=True,
+        ),
+        opt(
+            "stages",
+            POLICY,
+            MAY,
+            "Evaluate these stages in this order (repeatable).",
+            type=ParsedText(stage_list),
+            metavar="LIST",
+            multiple=True,
+        ),
+        plan_option(
+            "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it "
+            "is cut where it ended then."
+        ),
     ),
-    opt(
-        "stages",
-        POLICY,
-        MAY,
-        "Evaluate these stages in this order (repeatable).",
-        type=ParsedText(stage_list),
-        metavar="LIST",
-        multiple=True,
-    ),
-    plan_option(
-        "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it is "
-        "cut where it ended then."
-    ),
-    opt(
-        "at",
-        CUT,
-        MAY,
-        "Cut a session behind these parts of its requests.",
-        type=ParsedText(shares),
-        metavar="SHARES",
-        default="0.6",
-        show_default=True,
-    ),
-    opt(
-        "every",
-        CUT,
-        MAY,
-        "Cut wherever another N tokens have come together instead.",
-        type=click.IntRange(min=1),
-        metavar="N",
+    OptGroup(
+        "session",
+        opt(
+            "at",
+            CUT,
+            MAY,
+            "Cut a session behind these parts of its requests.",
+            type=ParsedText(shares),
+            metavar="SHARES",
+            default="0.6",
+            show_default=True,
+        ),
+        opt(
+            "every",
+            CUT,
+            MAY,
+            "Cut wherever another N tokens have come together instead.",
+            type=click.IntRange(min=1),
+            metavar="N",
+        ),
     ),
     opt(
         "keep",
@@ -129,112 +133,99 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
         metavar="LIMIT",
         multiple=True,
     ),
-    opt(
-        "baseline",
-        GATES,
-        READS,
-        "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
-        path="settings",
-        metavar="FILE",
+    beside(
+        opt(
+            "baseline",
+            GATES,
+            READS,
+            "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
+            path="settings",
+            metavar="FILE",
+        ),
+        opt(
+            "answers",
+            GATES,
+            SUMMARIZES,
+            "Let this command answer questions about each context: it gets context and question on "
+            "standard input and prints the answer.",
+            metavar="CMD",
+        ),
+        opt(
+            "answers_timeout",
+            GATES,
+            SUMMARIZES,
+            "Give up waiting for an answer after this long.",
+            type=click.IntRange(min=1),
+            metavar="SECONDS",
+            default=60,
+            show_default=True,
+        ),
     ),
-    opt(
-        "answers",
-        GATES,
-        SUMMARIZES,
-        "Let this command answer questions about each context: it gets context and question on "
-        "standard input and prints the answer.",
-        metavar="CMD",
+    OptGroup(
+        "session",
+        opt(
+            "seed",
+            MEASURED,
+            MAY,
+            "Draw random lines, and sessions for intervals, from this seed.",
+            type=int,
+            metavar="N",
+            default=0,
+            show_default=True,
+        ),
     ),
-    opt(
-        "answers_timeout",
-        GATES,
-        SUMMARIZES,
-        "Give up waiting for an answer after this long.",
-        type=click.IntRange(min=1),
-        metavar="SECONDS",
-        default=60,
-        show_default=True,
+    beside(
+        opt(
+            "report",
+            OUTPUT,
+            WRITES,
+            "Write a row per context to this Parquet file.",
+            path="here",
+            metavar="FILE",
+        ),
+        opt(
+            "plot",
+            OUTPUT,
+            WRITES,
+            "Draw recall against tokens kept into this SVG file.",
+            path="here",
+            metavar="FILE",
+        ),
+        PAGE,
+        FORCE,
     ),
-    opt(
-        "seed",
-        MEASURED,
-        MAY,
-        "Draw random lines, and sessions for intervals, from this seed.",
-        type=int,
-        metavar="N",
-        default=0,
-        show_default=True,
-    ),
-    opt(
-        "report",
-        OUTPUT,
-        WRITES,
-        "Write a row per context to this Parquet file.",
-        path="here",
-        metavar="FILE",
-    ),
-    opt(
-        "plot",
-        OUTPUT,
-        WRITES,
-        "Draw recall against tokens kept into this SVG file.",
-        path="here",
-        metavar="FILE",
-    ),
-    PAGE,
-    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
-    FORMAT,
-    LIMITS,
-    MEASURE,
-    STRICT,
+    OptGroup("session", FORMAT, LIMITS, MEASURE, STRICT),
     SHOWN_AS,
-    stage_options(*ALL_STAGES),
+    beside(stage_options(*ALL_STAGES)),
     help=_HELP,
 )
 def eval_command(
-    paths: tuple[str, ...],
+    options: EvaluateOptions,
     *,
     profiles: tuple[str, ...],
     stages: tuple[tuple[str, ...], ...],
     planned: str | None,
-    at: tuple[float, ...],
-    every: int | None,
-    keep: tuple[float, ...],
-    gates: tuple[Gate, ...],
     baseline: str | None,
     answers: str | None,
     answers_timeout: int,
-    seed: int,
     report: str | None,
     plot: str | None,
     page: "PageChoice | None",
     force: bool,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    strict: bool,
-    shown_as: str,
     settings: StageSettings,
+    shown_as: str,
 ) -> int:
     """Run ``compactctl eval``."""
     plan = plan_from(planned)
-    options = EvaluateOptions(
-        paths=paths,
+    options = replace(
+        options,
         policies=policies_of(_names(profiles), stages, settings, plan),
-        keep=keep,
-        gates=gates,
         baseline=None if baseline is None else read_baseline(baseline),
-        session=SessionOptions(
-            at=at,
-            every=every,
-            planned=plan,
-            seed=seed,
-            input=InputOptions(format=format_name, limits=limits, strict=strict),
-            measure=measure,
-            answering=_answering(answers, answers_timeout),
+        session=replace(
+            options.session, planned=plan, answering=_answering(answers, answers_timeout)
         ),
     )
-    inputs = discover(paths, Choice())
+    inputs = discover(options.paths, Choice())
     taken = [*(item.path for item in inputs), *filter(None, (planned,))]
     for path in filter(None, (report, plot)):
         check_report(path, taken, force=force)

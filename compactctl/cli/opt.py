@@ -171,7 +171,7 @@ class Arg(click.Argument):
 class OptGroup:
     """Options below one field: their places are inside of it, or ``make`` makes its value of them.
 
-    ``make`` gets the values by place.
+    ``make`` gets the values by place. Those of a group at ``BESIDE`` are for no field.
     """
 
     def __init__(
@@ -180,6 +180,19 @@ class OptGroup:
         self.place = place
         self.parts = parts
         self.make = make
+
+    def at(self, place: str) -> "OptGroup":
+        """Return the same options below another field."""
+        return OptGroup(place, *self.parts, make=self.make)
+
+
+BESIDE = ""
+"""The place beside a record: what the command itself decides with."""
+
+
+def beside(*parts: "CommandPart") -> OptGroup:
+    """Return parts whose values a command gets by name, beside what it is asked for."""
+    return OptGroup(BESIDE, *parts)
 
 
 CommandPart = Opt | Arg | OptGroup
@@ -246,6 +259,8 @@ def _type_of(field: "Field[Any]") -> Any:  # noqa: ANN401 - no annotation of a r
 def check_places(kind: type, parts: Sequence[CommandPart]) -> None:
     """Raise TypeError for a place that the record does not have."""
     for part in parts:
+        if part.place == BESIDE:
+            continue
         inner: Any = kind
         for name in part.place.split("."):
             types = {field.name: field.type for field in fields(inner)}

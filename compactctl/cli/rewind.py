@@ -1,16 +1,12 @@
 """``compactctl rewind``."""
 
-from pathlib import Path
-
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, flag, opt
+from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, LIMITS
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
-from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.store.files.limits import ReadLimits
+from compactctl.pipeline.layout import Layout
 
 _HELP = """Restore an earlier state, byte for byte.
 
@@ -26,7 +22,12 @@ undoes that as well.
 """
 
 
-@plain_command(
+def _layout(*, native: bool) -> Layout:
+    return "native" if native else "split"
+
+
+@shown_command(
+    RewindOptions,
     file_argument("restore", compacted=True),
     opt("to", STATE, WRITES, "Go to the state after this operation.", metavar="OPERATION"),
     opt(
@@ -45,77 +46,54 @@ undoes that as well.
         "Undo what FILE's own client compacted last, with --all everything it ever did.",
     ),
     flag("check", OUTPUT, WRITES, "Prove that it can be done; write nothing."),
-    opt(
+    OptGroup(
         "output",
-        OUTPUT,
-        WRITES,
-        "Write the restored state here instead; - is standard output.",
-        short="-o",
-        path="here",
-        metavar="FILE",
-    ),
-    flag(
-        "in_place",
-        OUTPUT,
-        WRITES,
-        "With --client, and groups that a client tagged, replace FILE itself.",
-    ),
-    flag(
-        "native",
-        OUTPUT,
-        WRITES,
-        "With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
-        "Codex and pi.",
-    ),
-    WHILE_OPEN,
-    flag(
-        "force",
-        OUTPUT,
-        WRITES,
-        "Overwrite what compactctl did not write, also while a program has it open.",
-        short="-f",
+        opt(
+            "path",
+            OUTPUT,
+            WRITES,
+            "Write the restored state here instead; - is standard output.",
+            flag="--output",
+            short="-o",
+            path="here",
+            metavar="FILE",
+        ),
+        flag(
+            "in_place",
+            OUTPUT,
+            WRITES,
+            "With --client, and groups that a client tagged, replace FILE itself.",
+        ),
+        OptGroup(
+            "layout",
+            flag(
+                "native",
+                OUTPUT,
+                WRITES,
+                "With --client, append to FILE what undoes it; no byte of it changes. For Claude "
+                "Code, Codex and pi.",
+            ),
+            make=_layout,
+        ),
+        WHILE_OPEN,
+        flag(
+            "force",
+            OUTPUT,
+            WRITES,
+            "Overwrite what compactctl did not write, also while a program has it open.",
+            short="-f",
+        ),
     ),
     ARCHIVE,
     LIMITS,
     SHOWN_AS,
     help=_HELP,
 )
-def rewind_command(
-    path: str,
-    *,
-    to: str | None,
-    group: str | None,
-    all: bool,  # noqa: A002
-    client: bool,
-    check: bool,
-    output: str | None,
-    in_place: bool,
-    native: bool,
-    while_open: bool,
-    force: bool,
-    archive: Path | None,
-    limits: ReadLimits,
-    shown_as: str,
-) -> None:
+def rewind_command(options: RewindOptions, shown_as: str) -> None:
     """Run ``compactctl rewind``."""
-    if not check:
-        shown_as = one_document(output or ("" if client else path), shown_as)
-    options = RewindOptions(
-        input=InputOptions(path=path, limits=limits),
-        to=to,
-        group=group,
-        all=all,
-        client=client,
-        check=check,
-        output=OutputOptions(
-            path=output,
-            in_place=in_place,
-            layout="native" if native else "split",
-            while_open=while_open,
-            force=force,
-        ),
-        archive=archive,
-    )
+    path = options.input.path
+    if not options.check:
+        shown_as = one_document(options.output.path or ("" if options.client else path), shown_as)
     with working("restoring", path, shown_as):
         result = rewind(options)
     emit(result, shown_as, piped=None if result.options.check else result.data)

@@ -4,12 +4,12 @@ import time
 
 import click
 
-from compactctl.cli.command import emit, plain_command
+from compactctl.cli.command import command
 from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import KnownName, ParsedText
-from compactctl.commands.sessions import USUAL, SessionFilter, parse_since, sessions
+from compactctl.commands.sessions import USUAL, SessionFilter, SessionsResult, parse_since, sessions
 from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.places import this_machine
 from compactctl.tokens.budget import parse_share
@@ -28,7 +28,8 @@ def _parse_since(text: str) -> float:
     return parse_since(text, time.time())
 
 
-@plain_command(
+@command(
+    SessionFilter,
     Arg("words", metavar="[WORDS]...", nargs=-1),
     opt(
         "clients",
@@ -85,25 +86,6 @@ def _parse_since(text: str) -> float:
     SHOWN_AS,
     help=_HELP,
 )
-def sessions_command(
-    *,
-    words: tuple[str, ...],
-    clients: tuple[str, ...],
-    project: str | None,
-    over: float | None,
-    since: float | None,
-    hidden: bool,
-    limit: int,
-    shown_as: str,
-) -> None:
+def sessions_command(wanted: SessionFilter) -> SessionsResult:
     """Run ``compactctl sessions``."""
-    wanted = SessionFilter(
-        clients=clients,
-        project=project,
-        over=over,
-        since=since,
-        words=words,
-        hidden=hidden,
-        limit=limit,
-    )
-    emit(sessions(wanted, this_machine(), time.time()), shown_as)
+    return sessions(wanted, this_machine(), time.time())

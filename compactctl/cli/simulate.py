@@ -1,26 +1,16 @@
 """``compactctl simulate``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import INPUT, MAY, MEASURED, opt
+from compactctl.cli.command import command
+from compactctl.cli.opt import INPUT, MAY, MEASURED, OptGroup, opt
 from compactctl.cli.options.file_argument import NEEDED_FILE
 from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILES
-from compactctl.commands.lab.simulate import SimulateOptions, simulate
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.store.files.limits import ReadLimits
-
-if TYPE_CHECKING:
-    from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.prices import Prices
-
+from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult, simulate
 
 _HELP = """Show when each profile would have compacted, and to what size.
 
@@ -30,17 +20,26 @@ run, and the conversation goes on with what they leave. Nothing is written.
 """
 
 
-@plain_command(
+def _is_full(scope: str) -> bool:
+    return scope == "full"
+
+
+@command(
+    SimulateOptions,
     NEEDED_FILE,
     PROFILES,
-    opt(
-        "scope",
-        INPUT,
-        MAY,
-        "From the client's own newest compaction on, or everything that was ever a message.",
-        type=click.Choice(["effective", "full"]),
-        default="effective",
-        show_default=True,
+    OptGroup(
+        "full",
+        opt(
+            "scope",
+            INPUT,
+            MAY,
+            "From the client's own newest compaction on, or everything that was ever a message.",
+            type=click.Choice(["effective", "full"]),
+            default="effective",
+            show_default=True,
+        ),
+        make=_is_full,
     ),
     opt(
         "seed",
@@ -60,29 +59,8 @@ run, and the conversation goes on with what they leave. Nothing is written.
     STRICT,
     SHOWN_AS,
     help=_HELP,
+    doing="simulating",
 )
-def simulate_command(
-    path: str,
-    *,
-    profiles: tuple["Profile", ...],
-    scope: str,
-    seed: int | None,
-    prices: "Prices | None",
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    strict: bool,
-    shown_as: str,
-) -> None:
+def simulate_command(options: SimulateOptions) -> SimulateResult:
     """Run ``compactctl simulate``."""
-    options = SimulateOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
-        measure=measure,
-        profiles=profiles,
-        full=scope == "full",
-        seed=seed,
-        prices=prices,
-    )
-    with working("simulating", path, shown_as):
-        result = simulate(options)
-    emit(result, shown_as)
+    return simulate(options)

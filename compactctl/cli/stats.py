@@ -5,8 +5,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, flag, opt
+from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.opt import (
+    INPUT,
+    MAY,
+    ONE_RUN,
+    OUTPUT,
+    SHOWN,
+    WRITES,
+    OptGroup,
+    beside,
+    flag,
+    opt,
+)
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import (
@@ -19,17 +30,10 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.page import MASKED_PAGE, ready_page
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILE
-from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.measuring.next_request import ExtraOptions
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.store.files.limits import ReadLimits
-from compactctl.tokens.fit import Base
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-    from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.prices import Prices
 
 GATE_FAILED = 1
 
@@ -42,12 +46,13 @@ model's context window.
 """
 
 
-@plain_command(
+@shown_command(
+    StatsOptions,
     file_argument(),
     FORMAT,
     LIMITS,
     MEASURE,
-    PROFILE,
+    OptGroup("measure", PROFILE),
     opt(
         "scope",
         INPUT,
@@ -90,7 +95,7 @@ model's context window.
         path="here",
         metavar="FILE",
     ),
-    MASKED_PAGE,
+    beside(MASKED_PAGE),
     flag(
         "force",
         OUTPUT,
@@ -98,48 +103,23 @@ model's context window.
         "Let --rounds-out and --html overwrite what compactctl did not write.",
         short="-f",
     ),
-    FAIL_OVER,
-    FAIL_BASE,
+    beside(FAIL_OVER),
+    OptGroup("measure", FAIL_BASE),
     STRICT,
     SHOWN_AS,
     help=_HELP,
 )
 def stats_command(
-    path: str,
+    options: StatsOptions,
     *,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    profile: "Profile | None",
-    scope: Scope,
-    extras: ExtraOptions,
-    top: int,
-    rounds: bool,
-    graph: bool,
-    prices: "Prices | None",
-    rounds_out: str | None,
     page: "PageChoice | None",
-    force: bool,
     fail_over: float | None,
-    fail_base: Base | None,
-    strict: bool,
     shown_as: str,
 ) -> int:
     """Run ``compactctl stats``."""
-    options = StatsOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
-        measure=replace(measure, profile=profile, base=fail_base),
-        extras=extras,
-        scope=scope,
-        top=top,
-        rounds=rounds,
-        prices=prices,
-        rounds_out=rounds_out,
-        force=force,
-        timeline=page is not None,
-        graph=graph,
-    )
-    page = ready_page(page, filter(None, (path, rounds_out)), force=force)
+    options = replace(options, timeline=page is not None)
+    path, force = options.input.path, options.force
+    page = ready_page(page, filter(None, (path, options.rounds_out)), force=force)
     with working("measuring", path, shown_as):
         result = _with_rows(stats(options))
     emit(result, shown_as, page=page)

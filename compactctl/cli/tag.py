@@ -2,27 +2,36 @@
 
 from dataclasses import replace
 
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import ONE_RUN, OUTPUT, READS, SPAN, SUMMARIES, WRITES, flag, opt
+from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.opt import (
+    ONE_RUN,
+    READS,
+    SPAN,
+    SUMMARIES,
+    OptGroup,
+    beside,
+    flag,
+    opt,
+)
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import FORMAT, LIMITS
 from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import (
+    DRY_RUN,
+    FORCE,
+    IN_PLACE,
+    OUTPUT_FILE,
     SHOWN_AS,
     STANDARD_STREAM,
+    TAGS,
     layout_into,
-    layout_options,
+    layout_option,
     one_document,
 )
-from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.presets import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import Recipe
-from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.pipeline.layout import Layout
-from compactctl.store.files.limits import TEXT_LIMITS, ReadLimits
+from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
 
 _HELP = """Hide messages by hand, behind a summary or a marker.
@@ -33,81 +42,54 @@ tool call from its result, or would save nothing, is refused. compactctl rewind 
 """
 
 
-@plain_command(
+@shown_command(
+    CompactOptions,
     file_argument("write"),
-    opt(
-        "condense",
-        SPAN,
-        ONE_RUN,
-        "Hide these behind the text of --summary-file.",
-        metavar="FROM..TO",
+    beside(
+        opt(
+            "condense",
+            SPAN,
+            ONE_RUN,
+            "Hide these behind the text of --summary-file.",
+            metavar="FROM..TO",
+        ),
+        opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO"),
+        opt(
+            "summary_file",
+            SUMMARIES,
+            READS,
+            "With --condense, the text of the summary.",
+            path="settings",
+            metavar="FILE",
+        ),
+        flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one."),
     ),
-    opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO"),
-    opt(
-        "summary_file",
-        SUMMARIES,
-        READS,
-        "With --condense, the text of the summary.",
-        path="settings",
-        metavar="FILE",
-    ),
-    flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one."),
-    opt(
-        "output",
-        OUTPUT,
-        WRITES,
-        "Write here; - is standard output.",
-        short="-o",
-        path="here",
-        metavar="FILE",
-    ),
-    flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived."),
-    *layout_options(),
-    flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n"),
-    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    OptGroup("output", OUTPUT_FILE, IN_PLACE, layout_option(), TAGS, DRY_RUN, FORCE),
     FORMAT,
     LIMITS,
-    MEASURE,
+    OptGroup("recipe", MEASURE),
     SHOWN_AS,
     help=_HELP,
 )
 def tag_command(
-    path: str,
+    options: CompactOptions,
     *,
     condense: str | None,
     truncate: str | None,
     summary_file: str | None,
     widen: bool,
-    output: str | None,
-    in_place: bool,
-    layout: Layout,
-    tags: bool,
-    dry_run: bool,
-    force: bool,
-    format_name: str | None,
-    limits: ReadLimits,
-    measure: MeasureOptions,
     shown_as: str,
 ) -> None:
     """Run ``compactctl tag``."""
-    if path == STANDARD_STREAM and not in_place:
-        output = output or STANDARD_STREAM
-    if not dry_run:
-        shown_as = one_document(output, shown_as)
-    options = CompactOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits),
-        recipe=Recipe(measure=measure),
-        output=OutputOptions(
-            path=output,
-            in_place=in_place,
-            layout=layout_into(output, layout),
-            tags=tags,
-            dry_run=dry_run,
-            force=force,
-        ),
-    )
+    output = options.output
+    if options.input.path == STANDARD_STREAM and not output.in_place:
+        output = replace(output, path=output.path or STANDARD_STREAM)
+    if not output.dry_run:
+        shown_as = one_document(output.path, shown_as)
+    layout = layout_into(output.path, output.layout)
+    options = replace(options, output=replace(output, layout=layout))
     wanted = replace(_wanted(condense, truncate, summary_file), widen=widen)
-    with working("compacting", path, shown_as):
+    with working("compacting", options.input.path, shown_as):
         result = tag(options, wanted)
     emit(result, shown_as, piped=result.data)
 

@@ -1,12 +1,11 @@
 """``compactctl verify``."""
 
-from compactctl.cli.command import emit, plain_command
+from compactctl.cli.command import command
 from compactctl.cli.opt import INPUT, OUTPUT, READS, WRITES, flag, opt
 from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import LIMITS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.verify.verify import VerifyOptions, verify
-from compactctl.store.files.limits import ReadLimits
+from compactctl.commands.verify.verify import VerifyOptions, VerifyResult, verify
 
 _HELP = """Prove that every byte that was taken out can be put back.
 
@@ -18,7 +17,8 @@ when something could not be looked into, 1 when there is something to repair.
 """
 
 
-@plain_command(
+@command(
+    VerifyOptions,
     paths_argument("PATHS...", "restore", required=True),
     flag(
         "repair",
@@ -35,23 +35,13 @@ when something could not be looked into, 1 when there is something to repair.
         metavar="GLOB",
         multiple=True,
     ),
-    LIMITS,
+    LIMITS.at("limits"),
     SHOWN_AS,
     help=_HELP,
 )
-def verify_command(
-    paths: tuple[str, ...],
-    *,
-    repair: bool,
-    exclude: tuple[str, ...],
-    limits: ReadLimits,
-    shown_as: str,
-) -> int:
+def verify_command(options: VerifyOptions) -> VerifyResult:
     """Run ``compactctl verify``."""
     from compactctl.views.terminal.progress import BatchProgress
 
     with BatchProgress() as progress:
-        options = VerifyOptions(paths=paths, exclude=exclude, repair=repair, limits=limits)
-        result = verify(options, progress.tell)
-    emit(result, shown_as)
-    return result.exit_code
+        return verify(options, progress.tell)

@@ -1,17 +1,13 @@
 """``compactctl view``."""
 
-from pathlib import Path
-
 import click
 
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, flag, opt
+from compactctl.cli.command import command
+from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, OptGroup, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewScope, view
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.store.files.limits import ReadLimits
+from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 
 _HELP = """Show what the model sees, and what is hidden.
 
@@ -22,7 +18,12 @@ finds what a compaction took away.
 """
 
 
-@plain_command(
+def _detail(*, jsonl: bool, full: bool) -> TextDetail:
+    return "raw" if jsonl else "full" if full else "short"
+
+
+@command(
+    ViewOptions,
     file_argument(),
     opt(
         "what",
@@ -67,44 +68,24 @@ finds what a compaction took away.
         metavar="N",
         default=1,
     ),
-    flag(
-        "jsonl",
-        SHOWN,
-        ONE_RUN,
-        "Print the raw lines, or records of a document, in the transcript's own format.",
+    OptGroup(
+        "detail",
+        flag(
+            "jsonl",
+            SHOWN,
+            ONE_RUN,
+            "Print the raw lines, or records of a document, in the transcript's own format.",
+        ),
+        flag("full", SHOWN, ONE_RUN, "Do not cut long texts."),
+        make=_detail,
     ),
-    flag("full", SHOWN, ONE_RUN, "Do not cut long texts."),
     FORMAT,
     ARCHIVE,
     LIMITS,
     SHOWN_AS,
     help=_HELP,
+    doing="reading",
 )
-def view_command(
-    path: str,
-    *,
-    what: ViewScope | None,
-    patterns: tuple[str, ...],
-    limit: int | None,
-    page: int,
-    jsonl: bool,
-    full: bool,
-    format_name: str | None,
-    archive: Path | None,
-    limits: ReadLimits,
-    shown_as: str,
-) -> None:
+def view_command(options: ViewOptions) -> ViewResult:
     """Run ``compactctl view``."""
-    detail: TextDetail = "raw" if jsonl else "full" if full else "short"
-    options = ViewOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits),
-        what=what or "effective",
-        archive=archive,
-        patterns=patterns,
-        limit=limit,
-        page=page,
-        detail=detail,
-    )
-    with working("reading", path, shown_as):
-        result = view(options)
-    emit(result, shown_as)
+    return view(options)

@@ -434,7 +434,8 @@ def test_every_command_that_takes_transcripts_takes_sessions() -> None:
         name: parameter
         for name, command in commands.items()
         for parameter in (command.params if command else ())
-        if isinstance(parameter, click.Argument) and parameter.name in {"path", "paths"}
+        if isinstance(parameter, click.Argument)
+        and parameter.name in {"path", "input_path", "paths"}
     }
     assert len(files) > 15
     for name in files.keys() - NO_TRANSCRIPTS:

@@ -1,24 +1,19 @@
 """``compactctl file-budget``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
-from compactctl.cli.command import emit, plain_command
-from compactctl.cli.opt import MAY, MEASURED, SIZE, Arg, flag, opt
+from compactctl.cli.command import command
+from compactctl.cli.opt import MAY, MEASURED, SIZE, Arg, OptGroup, flag, opt
 from compactctl.cli.options.measure import WINDOWS
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.values import ParsedText, ShareRange
-from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.commands.harness.file_budget import (
+    FileBudgetOptions,
+    FileBudgetResult,
+    budget_files,
+)
 from compactctl.tokens.models.windows import parse_window
-
-if TYPE_CHECKING:
-    from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.own_models import OwnModels
-
 
 _HELP = """Show how much of which files fits into a request.
 
@@ -28,25 +23,29 @@ changed.
 """
 
 
-@plain_command(
+@command(
+    FileBudgetOptions,
     Arg("paths", metavar="FILE...", nargs=-1, required=True),
-    opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME"),
-    opt(
-        "window",
-        MEASURED,
-        MAY,
-        "Its context window in tokens, such as 128k.",
-        type=ParsedText(parse_window),
-        metavar="SIZE",
-    ),
-    WINDOWS,
-    opt(
-        "max_tokens",
-        MEASURED,
-        MAY,
-        "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-        type=click.IntRange(min=1),
-        metavar="N",
+    OptGroup(
+        "measure",
+        opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME"),
+        opt(
+            "window",
+            MEASURED,
+            MAY,
+            "Its context window in tokens, such as 128k.",
+            type=ParsedText(parse_window),
+            metavar="SIZE",
+        ),
+        WINDOWS,
+        opt(
+            "max_tokens",
+            MEASURED,
+            MAY,
+            "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+            type=click.IntRange(min=1),
+            metavar="N",
+        ),
     ),
     opt(
         "used",
@@ -65,7 +64,7 @@ changed.
         type=ShareRange(0, 1),
         metavar="SHARE",
     ),
-    PROFILE,
+    OptGroup("measure", PROFILE),
     flag("aggregate", SIZE, MAY, "Include whole files only, the smallest ones first."),
     flag("proportional", SIZE, MAY, "Cut all texts to the same share where they do not all fit."),
     flag(
@@ -78,33 +77,6 @@ changed.
     SHOWN_AS,
     help=_HELP,
 )
-def file_budget_command(
-    paths: tuple[str, ...],
-    *,
-    model: str | None,
-    window: int | None,
-    own: "OwnModels",
-    max_tokens: int | None,
-    used: str,
-    share: float | None,
-    profile: "Profile | None",
-    aggregate: bool,
-    proportional: bool,
-    neurolink: bool,
-    shown_as: str,
-) -> None:
+def file_budget_command(options: FileBudgetOptions) -> FileBudgetResult:
     """Run ``compactctl file-budget``."""
-    if share is None:
-        share = profile.file_share if profile else DEFAULT_SHARE
-    options = FileBudgetOptions(
-        paths=paths,
-        measure=MeasureOptions(
-            model=model, window=window, own=own, max_tokens=max_tokens, profile=profile
-        ),
-        used=used,
-        share=share,
-        aggregate=aggregate,
-        proportional=proportional,
-        neurolink=neurolink,
-    )
-    emit(budget_files(options), shown_as)
+    return budget_files(options)

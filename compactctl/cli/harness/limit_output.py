@@ -1,16 +1,17 @@
 """``compactctl limit-output``."""
 
 import os
+from dataclasses import replace
 
 import click
 
-from compactctl.cli.command import emit, plain_command
-from compactctl.cli.opt import ADDS_TEXT, MAY, OUTPUT, PROTECTED, SIZE, WRITES, Arg, opt
+from compactctl.cli.command import emit, shown_command
+from compactctl.cli.opt import ADDS_TEXT, MAY, OUTPUT, PROTECTED, SIZE, WRITES, Arg, OptGroup, opt
 from compactctl.cli.options.output import SHOWN_AS, STANDARD_STREAM
 from compactctl.cli.options.values import ShareRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.stages.limit import LimitOptions
-from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, OutputLimits
+from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
 from compactctl.views.registry import TERMINAL
 
 _DEFAULT = LimitOptions()
@@ -23,55 +24,63 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
 """
 
 
-@plain_command(
+@shown_command(
+    LimitOutputOptions,
     Arg("path", metavar="[FILE]", default=STANDARD_STREAM),
-    opt(
-        "max_bytes",
-        SIZE,
-        MAY,
-        "Bytes the output may have, notice included; 0 means no limit. "
-        f"[default: {_DEFAULT.max_bytes:,}]",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=_DEFAULT.max_bytes,
+    OptGroup(
+        "limits",
+        opt(
+            "max_bytes",
+            SIZE,
+            MAY,
+            "Bytes the output may have, notice included; 0 means no limit. "
+            f"[default: {_DEFAULT.max_bytes:,}]",
+            type=click.IntRange(min=0),
+            metavar="N",
+            default=_DEFAULT.max_bytes,
+        ),
+        opt(
+            "max_lines",
+            SIZE,
+            MAY,
+            "Lines the output may have, notice included; 0 means no limit. "
+            f"[default: {_DEFAULT.max_lines:,}]",
+            type=click.IntRange(min=0),
+            metavar="N",
+            default=_DEFAULT.max_lines,
+        ),
     ),
-    opt(
-        "max_lines",
-        SIZE,
-        MAY,
-        "Lines the output may have, notice included; 0 means no limit. "
-        f"[default: {_DEFAULT.max_lines:,}]",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=_DEFAULT.max_lines,
-    ),
-    opt(
-        "direction",
-        PROTECTED,
-        MAY,
-        "Keep the beginning, the end, or some of each.",
-        type=click.Choice(["head", "tail", "both"]),
-        default="both",
-        show_default=True,
-    ),
-    opt(
-        "head_ratio",
-        PROTECTED,
-        MAY,
-        'With "both", the beginning\'s share of what is kept.',
-        type=ShareRange(0, 1),
-        metavar="SHARE",
-        default=HEAD_RATIO,
-        show_default=True,
-    ),
-    opt(
-        "marker",
-        OUTPUT,
-        ADDS_TEXT,
-        "What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
-        metavar="TEXT",
-        default=NOTICE,
-        show_default=True,
+    OptGroup(
+        "cutting",
+        opt(
+            "direction",
+            PROTECTED,
+            MAY,
+            "Keep the beginning, the end, or some of each.",
+            type=click.Choice(["head", "tail", "both"]),
+            default="both",
+            show_default=True,
+        ),
+        opt(
+            "head_ratio",
+            PROTECTED,
+            MAY,
+            'With "both", the beginning\'s share of what is kept.',
+            type=ShareRange(0, 1),
+            metavar="SHARE",
+            default=HEAD_RATIO,
+            show_default=True,
+        ),
+        opt(
+            "notice",
+            OUTPUT,
+            ADDS_TEXT,
+            "What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
+            flag="--marker",
+            metavar="TEXT",
+            default=NOTICE,
+            show_default=True,
+        ),
     ),
     opt(
         "spill_dir",
@@ -85,25 +94,10 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
     SHOWN_AS,
     help=_HELP,
 )
-def limit_output_command(
-    path: str,
-    *,
-    max_bytes: int,
-    max_lines: int,
-    direction: Direction,
-    head_ratio: float,
-    marker: str,
-    spill_dir: str | None,
-    shown_as: str,
-) -> None:
+def limit_output_command(options: LimitOutputOptions, shown_as: str) -> None:
     """Run ``compactctl limit-output``."""
     from compactctl.views.terminal.text import inert, is_on_runner
 
-    options = LimitOutputOptions(
-        path=path,
-        limits=OutputLimits(max_bytes=max_bytes, max_lines=max_lines),
-        cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
-        spill_dir=spill_dir,
-        shown=inert if shown_as == TERMINAL and is_on_runner(os.environ) else str,
-    )
+    if shown_as == TERMINAL and is_on_runner(os.environ):
+        options = replace(options, shown=inert)
     emit(limit_output(options), shown_as)

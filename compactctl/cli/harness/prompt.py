@@ -47,7 +47,7 @@ def prompt_command(
     template: str | None,
     style: PromptStyle,
     protect: ProtectOptions,
-    format_name: str | None,
+    format: str | None,  # noqa: A002
     limits: ReadLimits,
     measure: MeasureOptions,
     settings: StageSettings,
@@ -56,7 +56,7 @@ def prompt_command(
     """Run ``compactctl prompt``."""
     plan = with_template(PlanOptions(stages=(summarize.NAME,), settings=settings), template)
     options = PromptOptions(
-        input=InputOptions(path=path, format=format_name, limits=limits),
+        input=InputOptions(path=path, format=format, limits=limits),
         recipe=Recipe(measure=measure, plan=plan, protect=protect),
         style=style,
     )

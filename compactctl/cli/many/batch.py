@@ -37,7 +37,7 @@ from compactctl.cli.options.measure import (
     FAIL_OVER,
     MEASURE,
 )
-from compactctl.cli.options.output import SHOWN_AS, layout_options
+from compactctl.cli.options.output import FORCE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.page import PAGE
 from compactctl.cli.options.plan import PLAN, PROTECT
 from compactctl.cli.options.profile import PROFILE
@@ -285,9 +285,10 @@ format recognizes is skipped and counted; --strict fails it.
         type=FiniteRange(min=0, min_open=True),
         metavar="SECONDS",
     ),
-    *layout_options(piped=False),
+    layout_option(piped=False),
+    TAGS,
     flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n"),
-    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    FORCE,
     FORMAT,
     LIMITS,
     MEASURE,
@@ -319,7 +320,7 @@ def batch_command(
     tolerance: float,
     require_fit: bool,
     require_audit: bool,
-    fail_base: Base | None,
+    base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     skip_unknown: bool,
@@ -333,7 +334,7 @@ def batch_command(
     tags: bool,
     dry_run: bool,
     force: bool,
-    format_name: str | None,
+    format: str | None,  # noqa: A002
     limits: ReadLimits,
     measure: MeasureOptions,
     strict: bool,
@@ -353,13 +354,13 @@ def batch_command(
         shard=shard,
         out=out,
         recipe=Recipe(
-            measure=replace(measure, profile=profile, base=fail_base),
+            measure=replace(measure, profile=profile, base=base),
             plan=plan,
             protect=protect,
             summarizer=summarizer_from(summarizer, profile),
         ),
         compacts=bool(out) or _is_plan_given(click.get_current_context()),
-        input=InputOptions(format=format_name, limits=limits, strict=strict),
+        input=InputOptions(format=format, limits=limits, strict=strict),
         layout=layout,
         tags=tags,
         force=force,

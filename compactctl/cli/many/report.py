@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, plain_command
+from compactctl.cli.command import emit, shown_command
 from compactctl.cli.many.tolerance import TOLERANCE_OPTION
-from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, Arg, flag, opt
-from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, Arg, beside, opt
+from compactctl.cli.options.output import FORCE, SHOWN_AS
 from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.commands.batch.report import ReportOptions, report
 
@@ -23,7 +23,8 @@ the median request of a project, its share of files that are read again, or that
 """
 
 
-@plain_command(
+@shown_command(
+    ReportOptions,
     Arg("paths", metavar="FILES...", nargs=-1, required=True),
     opt(
         "merge",
@@ -52,27 +53,16 @@ the median request of a project, its share of files that are read again, or that
         default=10,
         show_default=True,
     ),
-    PAGE,
-    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    beside(PAGE),
+    FORCE,
     SHOWN_AS,
     help=_HELP,
 )
-def report_command(
-    paths: tuple[str, ...],
-    *,
-    merge: str | None,
-    baseline: str | None,
-    tolerance: float,
-    top: int,
-    page: "PageChoice | None",
-    force: bool,
-    shown_as: str,
-) -> int:
+def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_as: str) -> int:
     """Run ``compactctl report``."""
-    options = ReportOptions(
-        paths=paths, baseline=baseline, tolerance=tolerance, merge=merge, top=top, force=force
-    )
-    page = ready_page(page, (*paths, *filter(None, (baseline, merge))), force=force)
+    merge, force = options.merge, options.force
+    taken = (*options.paths, *filter(None, (options.baseline, merge)))
+    page = ready_page(page, taken, force=force)
     result = report(options)
     if merge is not None:
         from compactctl.views.results.batch_files import write_values

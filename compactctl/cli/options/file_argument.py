@@ -45,7 +45,7 @@ def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Ar
     transcripts in this folder, with ``compacted`` those that compactctl wrote.
     """
     choose = partial(_optional, purpose=purpose, compacted=compacted)
-    return _argument("path", choose, metavar="[FILE]", required=False)
+    return _argument("input.path", choose, metavar="[FILE]", required=False)
 
 
 def paths_argument(metavar: str, purpose: "Purpose" = "read", *, required: bool = False) -> Arg:
@@ -231,14 +231,14 @@ def _show_choices(context: click.Context, choices: "SessionChoices") -> None:
     from compactctl.views.results.sessions import choices_terminal
     from compactctl.views.terminal.screen import Screen
 
-    options = _typed_options(context, context.params.get("path"))
+    options = _typed_options(context, context.params.get("input_path"))
     Screen(error=True).show(*choices_terminal(choices, context.command_path, options))
 
 
-NEEDED_FILE = _argument("path", partial(_resolved, purpose="read"), metavar="FILE")
+NEEDED_FILE = _argument("input.path", partial(_resolved, purpose="read"), metavar="FILE")
 """The file of a command that reads."""
 
 SESSION = _argument(
-    "path", partial(_resolved, purpose="write"), metavar="[SESSION]", default="latest"
+    "input.path", partial(_resolved, purpose="write"), metavar="[SESSION]", default="latest"
 )
 """What a command writes to: the session that changed last, where it is clear which."""

@@ -28,7 +28,7 @@ def _named(format_name: str | None, messages_at: str | None) -> str | None:
 
 
 FORMAT = OptGroup(
-    "format_name",
+    "input.format",
     opt(
         "format_name",
         INPUT,
@@ -61,7 +61,7 @@ ARCHIVE = opt(
 
 
 LIMITS = OptGroup(
-    "limits",
+    "input.limits",
     opt(
         "line",
         INPUT,
@@ -88,7 +88,7 @@ LIMITS = OptGroup(
 )
 
 STRICT = flag(
-    "strict",
+    "input.strict",
     INPUT,
     MAY,
     "Fail (exit 4) when a line, or more than a tenth of the text, is not understood.",

@@ -57,12 +57,13 @@ FAIL_OVER = opt(
 
 
 FAIL_BASE = opt(
-    "fail_base",
+    "base",
     MEASURED,
     MAY,
     "What levels and gates refer to: client (where it compacts by itself), window, or "
     "available (for input). [default: client where that is known and no other profile is "
     "named, else available]",
+    flag="--fail-base",
     type=click.Choice(get_args(Base)),
     metavar="BASE",
 )

@@ -5,7 +5,18 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from compactctl.cli.opt import ONE_RUN, OUTPUT, SHOWN, WRITES, Opt, OptGroup, flag, is_typed, opt
+from compactctl.cli.opt import (
+    ONE_RUN,
+    OUTPUT,
+    SHOWN,
+    WRITES,
+    Opt,
+    OptGroup,
+    beside,
+    flag,
+    is_typed,
+    opt,
+)
 from compactctl.errors import UsageError
 from compactctl.views.registry import OUTPUTS, TERMINAL
 
@@ -20,10 +31,16 @@ def _shown_as(**asked: bool) -> str:
     return next((name for name in OUTPUTS if asked.get(name)), TERMINAL)
 
 
-SHOWN_AS = OptGroup(
-    "shown_as",
-    *(flag(name, SHOWN, ONE_RUN, output.help) for name, output in OUTPUTS.items() if output.help),
-    make=_shown_as,
+SHOWN_AS = beside(
+    OptGroup(
+        "shown_as",
+        *(
+            flag(name, SHOWN, ONE_RUN, output.help)
+            for name, output in OUTPUTS.items()
+            if output.help
+        ),
+        make=_shown_as,
+    )
 )
 """A flag for every output that has to be asked for, such as ``--json``."""
 
@@ -61,32 +78,22 @@ WHILE_OPEN = flag(
 )
 
 
-def layout_options(*, messages: bool = False, piped: bool = True) -> tuple[Opt, ...]:
-    """Return the options that say what a compacted transcript looks like.
+def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
+    """Return the option that says what a compacted transcript looks like.
 
     With ``messages`` there is a layout ``messages`` as well: what is sent, and nothing else.
     ``piped`` tells whether the transcript may go to standard output.
     """
     what = "Put originals into an archive beside the output, or leave them in it with tags"
     more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
-    return (
-        opt(
-            "layout",
-            OUTPUT,
-            WRITES,
-            f"{what}{more}.",
-            type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
-            default="split",
-            show_default="split; inline into a pipe" if piped else True,
-        ),
-        opt(
-            "tags",
-            OUTPUT,
-            WRITES,
-            "Write tags into the output. [default: tags]",
-            flag="--tags/--no-tags",
-            default=True,
-        ),
+    return opt(
+        "layout",
+        OUTPUT,
+        WRITES,
+        f"{what}{more}.",
+        type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
+        default="split",
+        show_default="split; inline into a pipe" if piped else True,
     )
 
 
@@ -97,3 +104,26 @@ def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
     """
     is_free = layout == "split" and not is_typed("--layout")
     return "inline" if is_free and output == STANDARD_STREAM else layout
+
+
+OUTPUT_FILE = opt(
+    "path",
+    OUTPUT,
+    WRITES,
+    "Write here; - is standard output.",
+    flag="--output",
+    short="-o",
+    path="here",
+    metavar="FILE",
+)
+IN_PLACE = flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
+TAGS = opt(
+    "tags",
+    OUTPUT,
+    WRITES,
+    "Write tags into the output. [default: tags]",
+    flag="--tags/--no-tags",
+    default=True,
+)
+DRY_RUN = flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
+FORCE = flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")

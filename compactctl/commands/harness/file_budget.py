@@ -33,7 +33,7 @@ class FileBudgetOptions:
         paths: the files, in the order in which they get their share.
         measure: says the window and what of it is kept for the answer.
         used: tokens that are taken already, as people write them.
-        share: how much of what is left files may take.
+        share: how much of what is left files may take, None for what the profile says.
         aggregate: whole files only, the smallest first.
         proportional: the same share of every text, where they do not all fit.
         neurolink: judge each file on its own, as NeuroLink does.
@@ -42,7 +42,7 @@ class FileBudgetOptions:
     paths: tuple[str, ...]
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     used: str = "0"
-    share: float = DEFAULT_SHARE
+    share: float | None = None
     aggregate: bool = False
     proportional: bool = False
     neurolink: bool = False
@@ -75,15 +75,23 @@ def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
     judge = _judge(options)
     budget = measure(_NO_TRANSCRIPT, options.measure).budget
     used = _tokens(options.used)
-    tokens = file_budget(budget.window, used, budget.output_reserve, options.share)
+    share = _share(options)
+    tokens = file_budget(budget.window, used, budget.output_reserve, share)
     return FileBudgetResult(
         budget=budget,
         used=used,
-        share=options.share,
+        share=share,
         tokens=tokens,
         aggregate=options.aggregate,
         verdicts=judge([_file(path) for path in options.paths], tokens),
     )
+
+
+def _share(options: FileBudgetOptions) -> float:
+    if options.share is not None:
+        return options.share
+    profile = options.measure.profile
+    return profile.file_share if profile else DEFAULT_SHARE
 
 
 def _judge(

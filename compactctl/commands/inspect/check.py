@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.tokens.trigger import Situation, Trigger
@@ -65,6 +66,11 @@ class CheckResult:
     def is_unsure(self) -> bool:
         """Whether compaction is not due by what was read, and much text was not read."""
         return bool(self.stats.unread) and not self.due
+
+    @property
+    def exit_code(self) -> int:
+        """1 where compaction is due, 4 where too little was read to tell, else 0."""
+        return NotUnderstoodError.exit_code if self.is_unsure else int(self.due)
 
     @property
     def fired(self) -> str:

@@ -171,6 +171,11 @@ class AuditResult:
             if any(_finds(gate, compaction) for compaction in self.compactions)
         )
 
+    @property
+    def exit_code(self) -> int:
+        """1 where a gate found something, else 0."""
+        return int(bool(self.failed))
+
 
 def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
     audit = compaction.audit

@@ -75,7 +75,7 @@ class EvaluateOptions:
     """
 
     paths: tuple[str, ...]
-    policies: tuple[Policy, ...]
+    policies: tuple[Policy, ...] = ()
     keep: tuple[float, ...] = (0.5, 0.3, 0.1)
     session: SessionOptions = field(default_factory=SessionOptions)
     gates: tuple[Gate, ...] = ()

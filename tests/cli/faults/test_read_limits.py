@@ -16,7 +16,7 @@ from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
 READING = [
     name
     for name, command in Commands().items()
-    if {"path", "--max-line"} <= {name for each in command.params for name in each.opts}
+    if {"input_path", "--max-line"} <= {name for each in command.params for name in each.opts}
 ]
 FIRST = b'{"role":"user","content":"hi"}\n'
 LONG = FIRST + b'{"role":"assistant","content":"%s"}\n' % (b"a" * 5_000)
