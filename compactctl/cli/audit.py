@@ -5,12 +5,11 @@ from typing import get_args
 import click
 
 from compactctl.cli.command import command
-from compactctl.cli.opt import GATES, MAY, SHOWN, opt
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import FORMAT, LIMITS
-from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.opt import GATES, MAY, SHOWN, ParsedText, opt
+from compactctl.cli.options.arguments import file_argument
+from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.values import ParsedText
+from compactctl.cli.options.reading import FORMAT, LIMITS
 from compactctl.commands.lab.audit import AuditGate, AuditOptions, AuditResult, audit
 from compactctl.errors import UsageError, suggestion
 

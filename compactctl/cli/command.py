@@ -33,6 +33,7 @@ from compactctl.views.terminal.progress import WorkProgress
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+
 T = TypeVar("T", bound="DataclassInstance")
 
 # With more parameters than these, help lists them in sections.
@@ -221,3 +222,44 @@ def _written(made: str, page: PageChoice) -> tuple[str, ...]:
     size = size_text(len(made.encode("utf-8", "backslashreplace")))
     told = f"wrote {line_text(page.path)} (a page of {size}; open it in a browser)"
     return (*(f"warning: {line_text(each)}" for each in warnings), told)
+
+
+R = TypeVar("R")
+
+
+class NeverFailing(click.Command):
+    """A command that ends with 0 after any error, which it tells on standard error.
+
+    Clients take some codes of a hook for a refusal: 2 is that of wrong options here.
+    """
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> click.Context:
+        """Read the command line."""
+        return _told(
+            lambda: super(NeverFailing, self).make_context(info_name, args, parent, **extra)
+        )
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+        """Run the command."""
+        return _told(lambda: super(NeverFailing, self).invoke(ctx))
+
+
+def _told(do: Callable[[], R]) -> R:
+    """Return what is done; say what went wrong instead, and exit with 0."""
+    try:
+        return do()
+    except click.exceptions.Exit:
+        raise
+    except Exception as error:
+        from compactctl.views.terminal.screen import tell
+        from compactctl.views.terminal.text import one_line
+
+        what = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        tell(f"compactctl: {one_line(what or type(error).__name__, 500)}")
+        raise click.exceptions.Exit(0) from error

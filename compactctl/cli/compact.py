@@ -3,34 +3,34 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.command import command, emit, shown_command, working
 from compactctl.cli.opt import (
     GATES,
     MAY,
     MEASURED,
     ONE_RUN,
     OUTPUT,
+    READS,
     SHOWN,
+    SIZE,
+    SPAN,
     SUMMARIES,
     WRITES,
     OptGroup,
+    ParsedText,
     beside,
     flag,
     opt,
 )
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import (
-    FORMAT,
-    LIMITS,
-    STRICT,
-)
-from compactctl.cli.options.measure import FAIL_BASE, MEASURE
+from compactctl.cli.options.arguments import SESSION, file_argument
+from compactctl.cli.options.measuring import FAIL_BASE, MEASURE, PROFILE, prices_option
 from compactctl.cli.options.output import (
     DRY_RUN,
     FORCE,
     IN_PLACE,
     NATIVE,
     OUTPUT_FILE,
+    PAGE,
     SHOWN_AS,
     STANDARD_STREAM,
     TAGS,
@@ -38,26 +38,34 @@ from compactctl.cli.options.output import (
     layout_into,
     layout_option,
     one_document,
+    ready_page,
 )
-from compactctl.cli.options.page import PAGE, ready_page
-from compactctl.cli.options.plan import PLAN, PROTECT
-from compactctl.cli.options.plan_file import PLAN_FILE, PLAN_OUT, plan_from
-from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.profile import PROFILE
-from compactctl.cli.options.summarizer import (
-    SUMMARIZER,
-    SummarizerParameters,
-    summarizer_from,
-)
+from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, plan_from
+from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.presets import (
+    HandOptions,
+    RescueOptions,
+    RescueResult,
+    rescue,
+    tag,
+)
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
 from compactctl.pipeline.layout import Layout
+from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.lines import open_input
+from compactctl.tokens.budget import parse_target
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
-_HELP = """Compact a transcript; every byte can be restored.
+
+_COMPACT_HELP = """Compact a transcript; every byte can be restored.
 
 FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
 compacted to standard output. FILE itself is left alone: run.jsonl gives run.compacted.jsonl,
@@ -114,7 +122,7 @@ free. With --stages, exactly those run, in the order given.
     OptGroup("recipe", MEASURE),
     STRICT,
     SHOWN_AS,
-    help=_HELP,
+    help=_COMPACT_HELP,
 )
 def compact_command(
     options: CompactOptions,
@@ -207,3 +215,153 @@ def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]
     return tuple(
         str(each) for each in (options.input.path, output, archived_out) if each is not None
     )
+
+
+_TAG_HELP = """Hide messages by hand, behind a summary or a marker.
+
+FILE is a transcript or a session (compactctl sessions); it is left alone, as compact leaves it.
+FROM and TO are ids or lines that compactctl view shows; both are hidden. A range that parts a
+tool call from its result, or would save nothing, is refused. compactctl rewind undoes it.
+"""
+
+
+@shown_command(
+    CompactOptions,
+    file_argument("write"),
+    beside(
+        opt(
+            "condense",
+            SPAN,
+            ONE_RUN,
+            "Hide these behind the text of --summary-file.",
+            metavar="FROM..TO",
+        ),
+        opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO"),
+        opt(
+            "summary_file",
+            SUMMARIES,
+            READS,
+            "With --condense, the text of the summary.",
+            path="settings",
+            metavar="FILE",
+        ),
+        flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one."),
+    ),
+    OptGroup("output", OUTPUT_FILE, IN_PLACE, layout_option(), TAGS, DRY_RUN, FORCE),
+    FORMAT,
+    LIMITS,
+    OptGroup("recipe", MEASURE),
+    SHOWN_AS,
+    help=_TAG_HELP,
+)
+def tag_command(
+    options: CompactOptions,
+    *,
+    condense: str | None,
+    truncate: str | None,
+    summary_file: str | None,
+    widen: bool,
+    shown_as: str,
+) -> None:
+    """Run ``compactctl tag``."""
+    output = options.output
+    if options.input.path == STANDARD_STREAM and not output.in_place:
+        output = replace(output, path=output.path or STANDARD_STREAM)
+    if not output.dry_run:
+        shown_as = one_document(output.path, shown_as)
+    layout = layout_into(output.path, output.layout)
+    options = replace(options, output=replace(output, layout=layout))
+    wanted = replace(_wanted(condense, truncate, summary_file), widen=widen)
+    with working("compacting", options.input.path, shown_as):
+        result = tag(options, wanted)
+    emit(result, shown_as, piped=result.data)
+
+
+def _wanted(condense: str | None, truncate: str | None, summary_file: str | None) -> HandOptions:
+    if (condense is None) == (truncate is None):
+        raise UsageError("give either --condense or --truncate, with the messages FROM..TO")
+    if (condense is None) != (summary_file is None):
+        raise UsageError("--condense needs the text of the summary; name it with --summary-file")
+    text = None
+    if summary_file is not None:
+        text = open_input(summary_file, TEXT_LIMITS).data.decode("utf-8", "replace")
+    return HandOptions(messages=condense or truncate or "", summary=text)
+
+
+_RESCUE_HELP = """Make room in a session whose context is full.
+
+SESSION is a file or what compactctl sessions lists; without it, the session that changed last.
+It is compacted as compactctl compact does it, down to half of what its client takes, so that
+there is room to work: as a new session, with the old one as it was, or with --native by appending
+to it. The last line is the command that goes on with it, and compactctl rewind has every byte back.
+What was rescued before and has not changed since is not written a second time.
+"""
+
+
+def _overflow(from_error: str | None) -> Overflow | None:
+    """Read what was said; UsageError for what another size of the context does not help against."""
+    found = overflow(from_error) if from_error is not None else None
+    if found is None or found.overflow:
+        return found
+    if found.pattern is not None:
+        raise UsageError(
+            "--from-error: this is a rate limit or a quota, which a smaller context does not "
+            "lift; see compactctl overflow"
+        )
+    raise UsageError(
+        "--from-error: this is not known to be about a context that is too long; leave it out to "
+        "compact the session all the same"
+    )
+
+
+@command(
+    RescueOptions,
+    SESSION,
+    OptGroup(
+        "overflow",
+        opt(
+            "from_error",
+            SIZE,
+            READS,
+            "What the client or the provider said; a size that it names is gone by.",
+            path="settings",
+            metavar="TEXT|FILE",
+        ),
+        make=_overflow,
+    ),
+    opt(
+        "target",
+        SIZE,
+        MAY,
+        "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
+        type=ParsedText(parse_target),
+        metavar="SIZE",
+    ),
+    flag(
+        "redo",
+        SUMMARIES,
+        ONE_RUN,
+        "Start from the originals of what the client itself compacted, instead of its summaries.",
+    ),
+    opt(
+        "output",
+        OUTPUT,
+        WRITES,
+        "Write a file elsewhere instead.",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    ),
+    flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
+    NATIVE,
+    WHILE_OPEN,
+    FORCE,
+    DRY_RUN,
+    LIMITS,
+    SHOWN_AS,
+    help=_RESCUE_HELP,
+    doing="compacting",
+)
+def rescue_command(options: RescueOptions) -> RescueResult:
+    """Run ``compactctl rescue``."""
+    return rescue(options)

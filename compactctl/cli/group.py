@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compactctl import __version__
-from compactctl.cli.settings.names import flag_of, variable_of
-from compactctl.cli.settings.nearer import Decision, decide
-from compactctl.cli.settings.settings import (
+from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
+from compactctl.cli.settings import (
     files_in_effect,
     settings_of_command_line,
     settings_of_environment,
@@ -28,13 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """Commands that help lists together: their title, the room of their modules, and their lines.
+    """Commands that help lists together: their title and their lines.
 
-    A command's line is what ``--help`` says about it; its own first help line says the same.
+    A command's line is what ``--help`` says about it; its own first help line says the same. They
+    stand in ``file``, or in one named as the command; ``_FILES`` says where that is not so.
     """
 
     title: str
-    room: str = ""
+    file: str = ""
     lines: Mapping[str, str]
 
 
@@ -68,6 +68,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Choose and judge a policy",
+        file="lab",
         lines={
             "simulate": "Show when each profile would have compacted, and to what size.",
             "eval": "Measure what compactions keep of what was needed later.",
@@ -76,7 +77,6 @@ _SECTIONS = (
     ),
     _Section(
         title="Many transcripts, and CI",
-        room="many",
         lines={
             "batch": "Measure or compact many transcripts.",
             "report": "Show what the reports of batches say together.",
@@ -85,7 +85,7 @@ _SECTIONS = (
     ),
     _Section(
         title="What there is to choose from",
-        room="reference",
+        file="reference",
         lines={
             "stages": "List the stages of a compaction, or explain some of them.",
             "profiles": "List the profiles of known systems, or explain one.",
@@ -95,7 +95,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Beside a client",
-        room="integrations",
+        file="clients",
         lines={
             "integrate": "Set up a client to run compactctl, or take that back.",
             "hook": "Tell what a compaction lost, as a hook of a client.",
@@ -105,7 +105,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Parts for agent harnesses",
-        room="harness",
+        file="harness",
         lines={
             "overflow": "Tell whether an error says that the context was too long.",
             "prompt": "Print the prompt that a summarizer would get.",
@@ -127,11 +127,21 @@ _ELSEWHERE = {
     "show": "view",
     "compress": "compact",
 }
-_ROOMS = {name: section.room for section in _SECTIONS for name in section.lines}
+# The file of each command. Some share one with a command of another section, or of their own.
+_FILES = {name: section.file or name for section in _SECTIONS for name in section.lines} | {
+    "rescue": "compact",
+    "tag": "compact",
+    "check": "stats",
+    "archives": "verify",
+    "audit": "audit",
+    "cache": "report",
+    "prompt": "prompts",
+    "chunks": "prompts",
+}
 
 
 # What shows settings, and what clients run: whatever is in a file, that goes on.
-_WITHOUT_SETTINGS = {"config", *(name for name, room in _ROOMS.items() if room == "integrations")}
+_WITHOUT_SETTINGS = {"config", *(name for name, file in _FILES.items() if file == "clients")}
 
 # A flag, and what stands for its hyphens until all lines are broken; that is as wide as a hyphen.
 _UNBROKEN = re.compile(r"--[a-z][a-z-]+")
@@ -284,9 +294,8 @@ class Commands(Mapping[str, click.Command]):
 
 
 def _imported(name: str) -> click.Command:
-    file = name.replace("-", "_")
-    module = importlib.import_module(".".join(filter(None, ("compactctl.cli", _ROOMS[name], file))))
-    command: click.Command = getattr(module, f"{file}_command")
+    module = importlib.import_module(f"compactctl.cli.{_FILES[name]}")
+    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
     command.name = name
     command.context_class = _SafeContext
     return command

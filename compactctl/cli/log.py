@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, LIMITS
+from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.reading import ARCHIVE, LIMITS
 from compactctl.commands.inspect.log import log
 from compactctl.store.files.limits import ReadLimits
 

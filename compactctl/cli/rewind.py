@@ -2,9 +2,9 @@
 
 from compactctl.cli.command import emit, shown_command, working
 from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, opt
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, LIMITS
+from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
+from compactctl.cli.options.reading import ARCHIVE, LIMITS
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.pipeline.layout import Layout
 

@@ -5,10 +5,9 @@ import time
 import click
 
 from compactctl.cli.command import command
-from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, flag, opt
+from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, KnownName, ParsedText, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.values import KnownName, ParsedText
 from compactctl.commands.sessions import USUAL, SessionFilter, SessionsResult, parse_since, sessions
 from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.places import this_machine

@@ -5,40 +5,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, shown_command, working
+from compactctl.cli.command import command, emit, shown_command, working
 from compactctl.cli.opt import (
     INPUT,
     MAY,
     ONE_RUN,
     OUTPUT,
     SHOWN,
+    SIZE,
     WRITES,
     OptGroup,
+    ParsedText,
     beside,
     flag,
     opt,
 )
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.measure import (
+from compactctl.cli.options.arguments import file_argument
+from compactctl.cli.options.measuring import (
     EXTRAS,
     FAIL_BASE,
     FAIL_OVER,
     MEASURE,
+    PROFILE,
+    prices_option,
 )
-from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.page import MASKED_PAGE, ready_page
-from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.profile import PROFILE
+from compactctl.cli.options.output import MASKED_PAGE, SHOWN_AS, ready_page
+from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
+from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
+
 GATE_FAILED = 1
 
 
-_HELP = """Show where the context went.
+_STATS_HELP = """Show where the context went.
 
 FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
 read. Tokens are counted per category over what the next request would send, and set against the
@@ -107,7 +111,7 @@ model's context window.
     OptGroup("measure", FAIL_BASE),
     STRICT,
     SHOWN_AS,
-    help=_HELP,
+    help=_STATS_HELP,
 )
 def stats_command(
     options: StatsOptions,
@@ -147,3 +151,42 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
     used, limit = share_beyond(result.usage.ratio, fail_over)
     tell(f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}")
     return GATE_FAILED
+
+
+_CHECK_HELP = """Tell whether a compaction is due: exit 0 for no, 1 for yes.
+
+FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
+read. The next request is measured as by stats, and the trigger is asked. Exit 4 where too much of
+the file's text stands in fields that are not read to tell.
+"""
+
+
+@command(
+    CheckOptions,
+    OptGroup("stats", file_argument(), OptGroup("measure", PROFILE)),
+    opt(
+        "trigger",
+        SIZE,
+        MAY,
+        "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+        "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
+        type=ParsedText(parse_trigger),
+        metavar="WHEN",
+    ),
+    OptGroup(
+        "stats",
+        OptGroup("measure", FAIL_BASE),
+        FORMAT,
+        LIMITS,
+        MEASURE,
+        EXTRAS,
+        STRICT,
+    ),
+    SHOWN_AS,
+    help=_CHECK_HELP,
+    doing="measuring",
+    reads="stats.input.path",
+)
+def check_command(options: CheckOptions) -> CheckResult:
+    """Run ``compactctl check``."""
+    return check(options)

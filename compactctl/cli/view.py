@@ -4,9 +4,9 @@ import click
 
 from compactctl.cli.command import command
 from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, OptGroup, flag, opt
-from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
+from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
 from compactctl.commands.inspect.view import TextDetail, ViewOptions, ViewResult, view
 
 _HELP = """Show what the model sees, and what is hidden.

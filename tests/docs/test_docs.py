@@ -26,7 +26,7 @@ from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.opt import MAY, StageOption, project_rule
-from compactctl.cli.settings.names import flag_of, options_of
+from compactctl.cli.precedence import flag_of, options_of
 from compactctl.commands.batch.one_file import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES

@@ -9,7 +9,7 @@ from cli.asking import Ask
 
 from compactctl.cli.group import Commands
 from compactctl.cli.opt import Opt
-from compactctl.cli.options.input import LIMITS
+from compactctl.cli.options.reading import LIMITS
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
 
 # Commands about one transcript; batch and verify take many and go on after one that is too large.

@@ -13,7 +13,7 @@ from cli.asking import SERVERS, Ask
 
 from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.opt import StageOption
-from compactctl.cli.settings.names import flag_of
+from compactctl.cli.precedence import flag_of
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.stages.registry import ALL_STAGES

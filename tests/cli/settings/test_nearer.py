@@ -10,9 +10,20 @@ from cli.asking import SAMPLES, Ask
 
 from compactctl.cli.group import Commands, cli
 from compactctl.cli.opt import MAY, StageOption, project_rule
-from compactctl.cli.settings.exclusive import EXCLUSIVE, FOLLOWERS, NEEDS, OF_STAGES, Exclusive
-from compactctl.cli.settings.names import flag_of, options_of, variable_of
-from compactctl.cli.settings.nearer import PLACES, Setting, SettingSource, decide
+from compactctl.cli.precedence import (
+    EXCLUSIVE,
+    FOLLOWERS,
+    NEEDS,
+    OF_STAGES,
+    PLACES,
+    Exclusive,
+    Setting,
+    SettingSource,
+    decide,
+    flag_of,
+    options_of,
+    variable_of,
+)
 
 COMMANDS = Commands()
 OPTIONS = {name: {flag_of(o): o for o in options_of(COMMANDS[name])} for name in COMMANDS}

@@ -11,8 +11,8 @@ from cli.asking import Ask
 
 from compactctl.cli.group import Commands
 from compactctl.cli.opt import MAY, NOT_JUDGED, SHOWN, StageOption, opt, project_rule
-from compactctl.cli.settings.names import flag_of, options_of, variable_of
-from compactctl.cli.settings.settings import settings_of_files
+from compactctl.cli.precedence import flag_of, options_of, variable_of
+from compactctl.cli.settings import settings_of_files
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.settings import SettingsFile

@@ -12,7 +12,7 @@ from cli.asking import Ask
 
 from compactctl.cli.group import Commands
 from compactctl.cli.opt import Opt
-from compactctl.cli.settings.names import flag_of, options_of
+from compactctl.cli.precedence import flag_of, options_of
 
 
 @pytest.fixture(autouse=True)
@@ -243,7 +243,7 @@ def test_settings_of_a_command_import_no_other(desk: Path, home: Path) -> None:
     )
     imported = done.stdout.split()
     assert "compactctl.cli.stats" in imported
-    assert not {"compactctl.cli.many.batch", "compactctl.cli.compact"} & set(imported)
+    assert not {"compactctl.cli.batch", "compactctl.cli.compact"} & set(imported)
 
 
 def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: Path) -> None:

@@ -8,7 +8,7 @@ from cli.asking import Ask
 
 from compactctl.cli.group import cli
 from compactctl.cli.opt import StageOption
-from compactctl.cli.settings.option_shapes import shape_of
+from compactctl.cli.settings import shape_of
 
 
 def share_options() -> Iterator[tuple[str, click.Option]]:

@@ -9,8 +9,8 @@ from cli.asking import SAMPLES, Ask
 from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 
 from compactctl.cli.group import COMMANDS, Commands
-from compactctl.cli.settings.names import flag_of, options_of
-from compactctl.cli.settings.settings import settings_of_files
+from compactctl.cli.precedence import flag_of, options_of
+from compactctl.cli.settings import settings_of_files
 from compactctl.errors import UsageError
 from compactctl.store.settings import SettingsFile
 

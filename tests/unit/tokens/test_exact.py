@@ -6,7 +6,7 @@ import click
 import pytest
 from builders import assistant, conversation
 
-from compactctl.cli.options.values import ShareRange
+from compactctl.cli.opt import ShareRange
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.planning.run_stages import kept_tokens
 from compactctl.model.exact import exact, fraction_of

@@ -1,21 +1,16 @@
 """``compactctl batch``."""
 
+import os
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from compactctl.cli.command import emit, plain_command
-from compactctl.cli.many.batch_files import (
-    JUNIT,
-    REPORT_FORMATS,
-    RUNNERS,
-    annotate,
-    report_format,
-    with_report,
-)
-from compactctl.cli.many.tolerance import TOLERANCE_OPTION
 from compactctl.cli.opt import (
     GATES,
     INPUT,
@@ -26,29 +21,25 @@ from compactctl.cli.opt import (
     OUTPUT,
     READS,
     WRITES,
+    FiniteRange,
+    ParsedText,
     StageOption,
     flag,
     opt,
 )
-from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.measure import (
-    FAIL_BASE,
-    FAIL_OVER,
-    MEASURE,
-)
-from compactctl.cli.options.output import FORCE, SHOWN_AS, TAGS, layout_option
-from compactctl.cli.options.page import PAGE
-from compactctl.cli.options.plan import PLAN, PROTECT
-from compactctl.cli.options.profile import PROFILE
-from compactctl.cli.options.summarizer import (
+from compactctl.cli.options.arguments import paths_argument
+from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
+from compactctl.cli.options.planning import PLAN, PROTECT
+from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.summaries import (
     SUMMARIZER,
     SUMMARIZER_PARAMETERS,
     SummarizerParameters,
     summarizer_from,
 )
-from compactctl.cli.options.values import FiniteRange, ParsedText
-from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.cli.report import TOLERANCE_OPTION
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.options import Shard, parse_shard
 from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.measuring.figures import DetailChoice
@@ -59,13 +50,95 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.lines import append_lines
+from compactctl.store.publish.publish import write_output
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
+from compactctl.views.registry import function_at
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
     from compactctl.profiles.profile import Profile
+
+
+PARQUET, JUNIT = "parquet", "junit"
+# Format -> the function that makes a text of a result.
+_TEXTS = {
+    "csv": "results.batch_files:batch_csv",
+    "jsonl": "results.batch_files:batch_jsonl",
+    "md": "results.batch_files:batch_markdown",
+    JUNIT: "results.batch_files:batch_junit",
+}
+REPORT_FORMATS = (PARQUET, *_TEXTS)
+RUNNERS = ("github", "azure", "gitlab")
+# What GitHub takes as the summary of a step at most, in bytes.
+_LONGEST_SUMMARY = 1 << 20
+
+
+def report_format(path: str, asked: str | None) -> str:
+    """Return the format asked for, else that of the file's ending, else Parquet."""
+    ending = Path(path).suffix.removeprefix(".").lower()
+    return asked or (ending if ending in REPORT_FORMATS else PARQUET)
+
+
+def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> BatchResult:
+    """Write a report. Raises UsageError and DiskError as ``write_output`` does."""
+    if kind == PARQUET:
+        from compactctl.views.results.batch_files import write_report
+
+        warnings = write_report(result.rows, path, force=force)
+    else:
+        content = Content.of((_text(result, kind),))
+        warnings = write_output(FileSystem(), Path(path), content, force=force)
+    return replace(
+        result,
+        reports=(*result.reports, path),
+        warnings=(*result.warnings, *warnings),
+    )
+
+
+def annotate(result: BatchResult, runner: str) -> None:
+    """Tell a CI runner of the worst files, on standard error.
+
+    ``runner`` is one of RUNNERS, "auto" to find out which it is, or "none".
+
+    On GitHub the page of totals goes to the summary of the step, unless that is full.
+    """
+    from compactctl.views.results.batch_files import batch_annotations, runner_of
+
+    chosen = runner_of(os.environ) if runner == "auto" else runner
+    if chosen not in RUNNERS:
+        return
+    for line in batch_annotations(result, chosen):
+        sys.stderr.write(f"{line}\n")
+    summary = _summary(os.environ)
+    if chosen == "github" and summary is not None:
+        _append(summary, _text(result, "md"))
+
+
+def _text(result: BatchResult, kind: str) -> bytes:
+    text: str = function_at(_TEXTS[kind])(result)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _summary(variables: Mapping[str, str]) -> Path | None:
+    named = variables.get("GITHUB_STEP_SUMMARY")
+    return Path(named) if named else None
+
+
+def _append(summary: Path, page: bytes) -> None:
+    try:
+        with summary.open("a+b") as stream:
+            if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
+                append_lines(stream, page)
+    except OSError as error:
+        # What writes to an open file does not know its name.
+        error.filename = str(summary)
+        raise
+
 
 _PLAN_OPTIONS = (
     "profile",
@@ -80,7 +153,7 @@ _PLAN_OPTIONS = (
 )
 
 
-_HELP = """Measure or compact many transcripts.
+_BATCH_HELP = """Measure or compact many transcripts.
 
 PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"), transcripts or Parquet data
 sets with a conversation in each row, and sessions: claude: for all of a client, latest, ids.
@@ -294,7 +367,7 @@ format recognizes is skipped and counted; --strict fails it.
     MEASURE,
     STRICT,
     SHOWN_AS,
-    help=_HELP,
+    help=_BATCH_HELP,
 )
 def batch_command(
     paths: tuple[str, ...],

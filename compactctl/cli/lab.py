@@ -1,4 +1,4 @@
-"""``compactctl eval``."""
+"""``compactctl simulate``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, shown_command
+from compactctl.cli.command import command, emit, shown_command
 from compactctl.cli.opt import (
     CUT,
     GATES,
+    INPUT,
     MAY,
     MEASURED,
     OUTPUT,
@@ -19,20 +20,19 @@ from compactctl.cli.opt import (
     SUMMARIZES,
     WRITES,
     OptGroup,
+    ParsedText,
     beside,
     opt,
 )
-from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.measure import MEASURE
-from compactctl.cli.options.output import FORCE, SHOWN_AS
-from compactctl.cli.options.page import PAGE, ready_page
-from compactctl.cli.options.plan_file import plan_from, plan_option
-from compactctl.cli.options.stages import stage_options
-from compactctl.cli.options.values import ParsedText
+from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
+from compactctl.cli.options.measuring import MEASURE, PROFILES, prices_option
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
+from compactctl.cli.options.planning import plan_from, plan_option, stage_options
+from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
 from compactctl.commands.lab.eval_session import policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate
+from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult, simulate
 from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.reading.discover import Choice, discover
@@ -43,7 +43,62 @@ if TYPE_CHECKING:
     from compactctl.commands.lab.eval_session import Answering
     from compactctl.commands.output_files import PageChoice
 
-_HELP = """Measure what compactions keep of what was needed later.
+
+_SIMULATE_HELP = """Show when each profile would have compacted, and to what size.
+
+FILE is a transcript or a session (compactctl sessions); - reads standard input. Its largest
+conversation is walked through request by request; where a profile's trigger fires its stages
+run, and the conversation goes on with what they leave. Nothing is written.
+"""
+
+
+def _is_full(scope: str) -> bool:
+    return scope == "full"
+
+
+@command(
+    SimulateOptions,
+    NEEDED_FILE,
+    PROFILES,
+    OptGroup(
+        "full",
+        opt(
+            "scope",
+            INPUT,
+            MAY,
+            "From the client's own newest compaction on, or everything that was ever a message.",
+            type=click.Choice(["effective", "full"]),
+            default="effective",
+            show_default=True,
+        ),
+        make=_is_full,
+    ),
+    opt(
+        "seed",
+        MEASURED,
+        MAY,
+        "Draw where background compaction starts, as VS Code Copilot Chat does, from this seed. "
+        "[default: the middle of the range]",
+        type=int,
+        metavar="N",
+    ),
+    prices_option(
+        "Tell what the input of all requests would cost, with a prompt cache and without"
+    ),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    STRICT,
+    SHOWN_AS,
+    help=_SIMULATE_HELP,
+    doing="simulating",
+)
+def simulate_command(options: SimulateOptions) -> SimulateResult:
+    """Run ``compactctl simulate``."""
+    return simulate(options)
+
+
+_EVAL_HELP = """Measure what compactions keep of what was needed later.
 
 FILES are transcripts, folders, patterns in quotes, and sessions: latest, ids, claude: for all of a
 client. Each session is cut in two before a request; profiles and stages compact the part before,
@@ -197,7 +252,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
     OptGroup("session", FORMAT, LIMITS, MEASURE, STRICT),
     SHOWN_AS,
     beside(stage_options(*ALL_STAGES)),
-    help=_HELP,
+    help=_EVAL_HELP,
 )
 def eval_command(
     options: EvaluateOptions,

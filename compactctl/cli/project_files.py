@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compactctl.cli.settings.names import variable_of
+from compactctl.cli.precedence import variable_of
 from compactctl.errors import UsageError, suggestion
 from compactctl.store.settings import SettingsFile, user_settings
 
-# Every command starts through here: profiles, stages and counters are imported by what needs them.
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
+
+
+# Every command starts through here: profiles, stages and counters are imported by what needs them.
 
 
 def project_value(file: SettingsFile, key: str, value: object) -> object:

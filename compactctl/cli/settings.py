@@ -8,14 +8,54 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.opt import MAY, Opt, PathBase, StageOption, project_rule
-from compactctl.cli.settings.names import flag_of, options_of, variable_of
-from compactctl.cli.settings.nearer import ENVIRONMENT, TYPED, Setting, SettingSource
-from compactctl.cli.settings.option_shapes import shape_of
-from compactctl.cli.settings.project_values import elsewhere, project_value
+from compactctl.cli.opt import MAY, Opt, PathBase, ShareRange, StageOption, project_rule
+from compactctl.cli.precedence import (
+    ENVIRONMENT,
+    TYPED,
+    Setting,
+    SettingSource,
+    flag_of,
+    options_of,
+    variable_of,
+)
+from compactctl.cli.project_files import elsewhere, project_value
 from compactctl.errors import UsageError, suggestion
 from compactctl.model.settings_table import read_value
+from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
+
+_MOST_VALUES = 10_000
+
+
+def shape_of(option: click.Option) -> Shape:
+    """Return the shape of what a file may give an option; its range and meaning are the option's.
+
+    Options of stages take what profiles give them.
+    """
+    if isinstance(option, StageOption):
+        return option.field.read
+    shape = _shape_of_one(option)
+    return list_of(shape, _MOST_VALUES) if option.multiple else shape
+
+
+def _shape_of_one(option: click.Option) -> Shape:
+    if option.is_flag:
+        return switch
+    match option.type:
+        case ShareRange():
+            return _share
+        case click.types.IntParamType():
+            return whole
+        case click.types.FloatParamType():
+            return finite
+        case _:
+            return word
+
+
+def _share(value: object) -> object:
+    """Take a number, or a text such as 80%."""
+    return value if isinstance(value, str) else finite(value)
+
 
 NO_FILE = "none"
 

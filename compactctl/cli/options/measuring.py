@@ -5,17 +5,33 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from compactctl.cli.opt import COUNTS, MAY, MEASURED, READS, OptGroup, opt
-from compactctl.cli.options.completion import complete_model
-from compactctl.cli.options.values import FiniteRange, ParsedText, ShareRange
+from compactctl.cli.opt import (
+    COUNTS,
+    MAY,
+    MEASURED,
+    POLICY,
+    READS,
+    SHOWN,
+    FiniteRange,
+    Opt,
+    OptGroup,
+    ParsedText,
+    ShareRange,
+    opt,
+)
+from compactctl.cli.options.completion import complete_model, complete_profile
 from compactctl.commands.measuring.measure import MeasureOptions, unlisted_model
 from compactctl.commands.measuring.next_request import ExtraOptions
+from compactctl.errors import UsageError
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 
 if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
     from compactctl.tokens.models.own_models import OwnModels
+    from compactctl.tokens.models.prices import Prices
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 COUNTERS = ", ".join(COUNTER_NAMES)
@@ -173,3 +189,83 @@ EXTRAS = OptGroup(
     ),
     make=ExtraOptions,
 )
+
+
+def _load_profile(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: str | None,
+) -> "Profile | None":
+    return next(iter(_load_profiles(context, parameter, () if value is None else (value,))), None)
+
+
+def _load_profiles(
+    context: click.Context,
+    parameter: click.Parameter,
+    values: tuple[str, ...],
+) -> tuple["Profile", ...]:
+    if not values or context.resilient_parsing:
+        return ()
+    from compactctl.profiles.library import load_profile
+
+    try:
+        return tuple(map(load_profile, values))
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+PROFILE = opt(
+    "profile",
+    POLICY,
+    MAY,
+    "Work as this system does; compactctl profiles lists them. FILE is a profile of your own.",
+    path="settings",
+    metavar="NAME|FILE",
+    shell_complete=complete_profile,
+    callback=_load_profile,
+)
+
+PROFILES = opt(
+    "profiles",
+    POLICY,
+    MAY,
+    "Simulate this profile (repeatable). [default: all that compact by themselves]",
+    flag="--profile",
+    path="settings",
+    metavar="NAME|FILE",
+    multiple=True,
+    shell_complete=complete_profile,
+    callback=_load_profiles,
+)
+
+
+def prices_option(purpose: str, effect: str = "") -> Opt:
+    """Add ``--prices``; it arrives as ``prices: Prices | None``.
+
+    ``purpose`` begins its help, ``effect`` ends it.
+    """
+    help_text = (
+        f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
+        '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
+    )
+    return opt(
+        "prices",
+        SHOWN,
+        READS,
+        (help_text + effect).rstrip(),
+        path="settings",
+        metavar="FILE|builtin",
+        callback=_load,
+    )
+
+
+def _load(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "Prices | None":
+    if value is None or context.resilient_parsing:
+        return None
+    from compactctl.commands.measuring.measure import load_prices
+
+    return load_prices(value)

@@ -1,21 +1,50 @@
 """``compactctl report``."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from compactctl.cli.command import emit, shown_command
-from compactctl.cli.many.tolerance import TOLERANCE_OPTION
-from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, Arg, beside, opt
-from compactctl.cli.options.output import FORCE, SHOWN_AS
-from compactctl.cli.options.page import PAGE, ready_page
-from compactctl.commands.batch.report import ReportOptions, report
+from compactctl.cli.command import emit, plain_command, shown_command
+from compactctl.cli.opt import (
+    GATES,
+    MAY,
+    ONE_RUN,
+    OUTPUT,
+    READS,
+    SHOWN,
+    Arg,
+    ParsedText,
+    beside,
+    flag,
+    opt,
+)
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
+from compactctl.commands.batch.report import TOLERANCE, ReportOptions, report
+from compactctl.commands.batch.row_cache import cache
+from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
 
-_HELP = """Show what the reports of batches say together.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+TOLERANCE_OPTION = opt(
+    "tolerance",
+    GATES,
+    MAY,
+    "How much larger than in the baseline a figure may be.",
+    type=ParsedText(parse_share),
+    metavar="SHARE",
+    default=str(TOLERANCE),
+    show_default=True,
+)
+
+
+_REPORT_HELP = """Show what the reports of batches say together.
 
 FILES are Parquet reports of compactctl batch: of one run, of the parts of one (--shard), or of
 several. Of two rows about one path the later one counts. With --baseline it is a gate: exit 1 when
@@ -56,7 +85,7 @@ the median request of a project, its share of files that are read again, or that
     beside(PAGE),
     FORCE,
     SHOWN_AS,
-    help=_HELP,
+    help=_REPORT_HELP,
 )
 def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_as: str) -> int:
     """Run ``compactctl report``."""
@@ -71,3 +100,20 @@ def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_a
         result = replace(result, merged=merge, warnings=write_values(values, merge, force=force))
     emit(result, shown_as, page=page)
     return result.exit_code
+
+
+_CACHE_HELP = """Show what batches remember of files, or forget it.
+
+Figures of a file are kept until it changes, so that the next batch does not count it again. They
+hold paths and names of models and tools, no text; they are only this user's to read.
+"""
+
+
+@plain_command(
+    flag("clear", OUTPUT, ONE_RUN, "Remove the cache; nothing is lost but time."),
+    SHOWN_AS,
+    help=_CACHE_HELP,
+)
+def cache_command(*, clear: bool, shown_as: str) -> None:
+    """Run ``compactctl cache``."""
+    emit(cache(clear=clear), shown_as)

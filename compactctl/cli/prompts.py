@@ -1,27 +1,27 @@
 """``compactctl prompt``."""
 
-from compactctl.cli.command import emit, plain_command, working
-from compactctl.cli.options.file_argument import NEEDED_FILE
-from compactctl.cli.options.input import FORMAT, LIMITS
-from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.command import command, emit, plain_command, working
+from compactctl.cli.opt import OptGroup
+from compactctl.cli.options.arguments import NEEDED_FILE
+from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.plan import PROTECT
-from compactctl.cli.options.stages import stage_options
-from compactctl.cli.options.summarizer import (
-    STYLE,
-    TEMPLATE,
-    with_template,
-)
+from compactctl.cli.options.planning import PROTECT, each_stage_option, settings_of, stage_options
+from compactctl.cli.options.reading import FORMAT, LIMITS
+from compactctl.cli.options.summaries import STYLE, TEMPLATE, with_template
+from compactctl.commands.harness.chunks import ChunksOptions, ChunksResult, chunks
 from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.operation import OptionValue
 from compactctl.stages.summarizing import summarize
+from compactctl.stages.summarizing.chunk import STAGE
+from compactctl.stages.support.chunking import ChunkOptions
 from compactctl.store.files.limits import ReadLimits
 from compactctl.summaries.by_model.prompt import PromptStyle
 
-_HELP = """Print the prompt that a summarizer would get.
+_PROMPT_HELP = """Print the prompt that a summarizer would get.
 
 FILE is a transcript or a session (compactctl sessions); - reads standard input. The prompt is
 what compactctl compact --stages summarize would give to a model or a command; nobody is asked,
@@ -39,7 +39,7 @@ and nothing is written.
     MEASURE,
     SHOWN_AS,
     stage_options(summarize.STAGE),
-    help=_HELP,
+    help=_PROMPT_HELP,
 )
 def prompt_command(
     path: str,
@@ -63,3 +63,31 @@ def prompt_command(
     with working("reading", path, shown_as):
         result = prompt(options)
     emit(result, shown_as)
+
+
+_CHUNKS_HELP = """Show the chunks in which older messages would be summarized.
+
+FILE is a transcript or a session (compactctl sessions); - reads standard input. Nothing is
+written: these are the chunks of compactctl compact --stages chunk with the same options.
+"""
+
+
+def _chunk_options(**values: OptionValue) -> ChunkOptions:
+    return STAGE.options(**settings_of((STAGE,), values).get(STAGE.name, {}))
+
+
+@command(
+    ChunksOptions,
+    NEEDED_FILE,
+    PROTECT,
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    SHOWN_AS,
+    OptGroup("chunk", *each_stage_option(STAGE), make=_chunk_options),
+    help=_CHUNKS_HELP,
+    doing="reading",
+)
+def chunks_command(options: ChunksOptions) -> ChunksResult:
+    """Run ``compactctl chunks``."""
+    return chunks(options)

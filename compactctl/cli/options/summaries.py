@@ -7,8 +7,17 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from compactctl.cli.opt import MAY, PRIVACY, SUMMARIES, SUMMARIZES, OptGroup, flag, is_typed, opt
-from compactctl.cli.options.values import FiniteRange
+from compactctl.cli.opt import (
+    MAY,
+    PRIVACY,
+    SUMMARIES,
+    SUMMARIZES,
+    FiniteRange,
+    OptGroup,
+    flag,
+    is_typed,
+    opt,
+)
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, SummarizerKind, SummarizerOptions

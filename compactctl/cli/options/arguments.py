@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SessionFinder,
     )
 
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 LATEST = "latest"

@@ -1,1 +1,0 @@
-"""Commands for many transcripts at once."""

@@ -1,0 +1,202 @@
+"""``compactctl config``."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.group import Commands
+from compactctl.cli.opt import MAY, ONE_RUN, SHOWN, STATE, Arg, StageOption, flag, project_rule
+from compactctl.cli.options.completion import complete_model, complete_profile, complete_stages
+from compactctl.cli.options.measuring import WINDOWS
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.planning import each_stage_option
+from compactctl.cli.precedence import Decision, Setting, decide, flag_of, options_of, variable_of
+from compactctl.cli.settings import files_in_effect, settings_of_environment, settings_of_files
+from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo, models, stages
+from compactctl.errors import UsageError
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.views.registry import TERMINAL
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+    from compactctl.tokens.models.own_models import OwnModels
+
+
+_CONFIG_HELP = """Show a command's settings, and where each comes from.
+
+An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
+then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
+compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). In a file, the
+table of a command counts more than the top level. Of options that exclude one another, the one
+that stands nearer counts; two from one place contradict each other. In the environment, an option
+that may be repeated takes one value a line. A project's file may set only what is marked for it.
+COMMAND is compact unless another one is named.
+"""
+
+
+@plain_command(
+    Arg("name", metavar="[COMMAND]", default="compact"),
+    flag("everything", STATE, ONE_RUN, "Also list options left at their default.", flag="--all"),
+    SHOWN_AS,
+    help=_CONFIG_HELP,
+)
+def config_command(name: str, *, everything: bool, shown_as: str) -> None:
+    """Run ``compactctl config``."""
+    emit(_result(name, everything=everything), shown_as)
+
+
+def _result(name: str, *, everything: bool) -> ConfigResult:
+    commands = Commands()
+    if name not in commands:
+        raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
+    command = commands[name]
+    files = files_in_effect(click.get_current_context().find_root().params.get("config"))
+    of_files = settings_of_files(commands, name, files)
+    decision = decide(name, (*settings_of_environment(command, os.environ), *of_files))
+    inner = click.Context(command, info_name=name)
+    rows = [
+        row
+        for option in options_of(command)
+        if (row := _row(inner, option, decision)).origin != "default" or everything
+    ]
+    return ConfigResult(
+        command=name, files=tuple(str(_short(f.path)) for f in files), rows=tuple(rows)
+    )
+
+
+def _row(context: click.Context, option: click.Option, decision: Decision) -> ConfigRow:
+    flag = flag_of(option)
+    setting, overruled = decision.in_effect.get(flag), decision.overruled.get(flag)
+    value, origin = _default(context, option), "default"
+    if setting is not None:
+        value, origin = setting.value, _origin(setting)
+    elif overruled is not None:
+        why = f"overruled by --{overruled.by}" if overruled.by else "without an effect"
+        origin = f"default; {_origin(overruled.setting)} is {why}"
+    return ConfigRow(
+        option=f"--{flag}", value=_plain(value), origin=origin, project=project_rule(option) is MAY
+    )
+
+
+def _origin(setting: Setting) -> str:
+    """Return where a setting stands."""
+    if setting.source.place == "environment":
+        return f"environment: {variable_of(setting.option)}"
+    return str(_short(Path(setting.source.file)))
+
+
+def _default(context: click.Context, option: click.Option) -> object:
+    if isinstance(option, StageOption):
+        return option.field.default
+    return option.get_default(context)
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it, secrets masked; what click marks as not given is None."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, str):
+        from compactctl.summaries.by_model.secrets import masked
+
+        return masked(value)
+    return value if isinstance(value, int | float | bool) else None
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+_MODELS_HELP = """List the known models, or show how a name is looked up.
+
+NAME is a model as transcripts write it, with or without a provider. Without it: every row of
+the table, by the beginning of the names it holds for; the longest one that fits counts.
+Below it: where the windows are from, and from which size on clients compact by themselves.
+"""
+
+
+@plain_command(
+    Arg("name", metavar="[NAME]", required=False, shell_complete=complete_model),
+    WINDOWS,
+    SHOWN_AS,
+    help=_MODELS_HELP,
+)
+def models_command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
+    """Run ``compactctl models``."""
+    emit(models(name, own), shown_as)
+
+
+_PROFILES_HELP = """List the profiles of known systems, or explain one.
+
+A profile names the stages a system runs, with which options, when, and down to which size.
+"""
+
+
+@plain_command(
+    Arg("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile),
+    flag("toml", SHOWN, ONE_RUN, "Print the profile's file, to start your own from."),
+    SHOWN_AS,
+    help=_PROFILES_HELP,
+)
+def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
+    """Run ``compactctl profiles``."""
+    from compactctl.commands.reference import profiles
+    from compactctl.errors import UsageError
+
+    if toml and name is None:
+        raise UsageError("--toml prints one profile; name it, as in compactctl profiles neurolink")
+    result = profiles(name)
+    if toml:
+        _print_file(result.profiles[0])
+    else:
+        emit(result, shown_as)
+
+
+def _print_file(profile: "Profile") -> None:
+    from compactctl.views.terminal.screen import Verbatim, print_screen
+    from compactctl.views.terminal.text import safe_text
+
+    print_screen([Verbatim(safe_text(profile.text).removesuffix("\n"))])
+
+
+# Carries the options of all stages, for their help.
+_options = click.Command(None, params=[*each_stage_option(*ALL_STAGES)])
+
+
+_STAGES_HELP = """List the stages of a compaction, or explain some of them.
+
+Their options work in compact, batch and chunks, and without their dashes in settings and
+profiles.
+"""
+
+
+@plain_command(
+    Arg("names", metavar="[STAGE]...", nargs=-1, shell_complete=complete_stages),
+    SHOWN_AS,
+    help=_STAGES_HELP,
+)
+def stages_command(names: tuple[str, ...], *, shown_as: str) -> None:
+    """Run ``compactctl stages``."""
+    result = stages(names)
+    if names and shown_as == TERMINAL:
+        click.echo("\n".join(map(_explained, result.stages)), nl=False)
+    else:
+        emit(result, shown_as)
+
+
+def _explained(stage: StageInfo) -> str:
+    formatter = click.get_current_context().make_formatter()
+    formatter.write_text(f"{stage.name}: {stage.title}")
+    with formatter.section("Options"):
+        formatter.write_dl(list(_records(stage.name)))
+    return formatter.getvalue()
+
+
+def _records(stage: str) -> Iterator[tuple[str, str]]:
+    with click.Context(_options) as context:
+        for option in _options.params:
+            if isinstance(option, StageOption) and option.field.stage == stage:
+                yield option.get_help_record(context) or ("", "")

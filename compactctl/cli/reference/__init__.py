@@ -1,1 +1,0 @@
-"""Commands that explain what there is: models, stages, profiles, settings."""
