@@ -1,6 +1,6 @@
 """What reports of different commands say alike: how figures were measured, what grew."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from compactctl.commands.client_sessions.write import Written
@@ -56,11 +56,11 @@ def window_facts(measured: Measure) -> Iterator[Fact]:
     """Yield the context window, with its source, and what of it is free for input."""
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
-    yield from reserve_facts(budget)
+    yield from _reserve_facts(budget)
     yield Fact("available input", tokens_text(budget.available))
 
 
-def reserve_facts(budget: Budget) -> Iterator[Fact]:
+def _reserve_facts(budget: Budget) -> Iterator[Fact]:
     """Yield what of a window is not for input."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     if budget.usable != 1:
@@ -81,10 +81,20 @@ def tokens_text(count: int) -> str:
     return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
 
 
-def carried_text(lines: int) -> str:
+def _carried_text(lines: int) -> str:
     """Return that lines were appended to a transcript while it was worked on, and kept."""
     were = "line was" if lines == 1 else "lines were"
     return f"{lines:,} {were} appended meanwhile; carried over"
+
+
+def warning_lines(warnings: Iterable[str]) -> Iterator[str]:
+    """Yield warnings as they are said on standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in warnings)
+
+
+def clock_text(time: str | None) -> str:
+    """Return a time in ISO 8601, UTC, as it is read in a table; "" without one."""
+    return (time or "").removesuffix("+00:00").replace("T", " ")
 
 
 def utc_text(seconds: float | None) -> str | None:
@@ -107,7 +117,7 @@ def fit_facts(measured: Measure, tokens: int) -> Iterator[Fact]:
     yield Fact("window", _filled(budget.window, tokens))
     yield Fact("", one_line(budget.source))
     if limits.base == "available":
-        yield from reserve_facts(budget)
+        yield from _reserve_facts(budget)
         yield Fact("available input", _filled(budget.available, tokens))
         return
     fit = fit_of(tokens, limits)
@@ -222,7 +232,7 @@ def beside_texts(written: Written) -> Iterator[str]:
     if written.forked_from:
         yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
     if written.carried_lines:
-        yield carried_text(written.carried_lines)
+        yield _carried_text(written.carried_lines)
 
 
 def continue_texts(command: str | None) -> Iterator[str]:

@@ -12,7 +12,7 @@ from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
 from compactctl.tokens.fit import fit_of
 from compactctl.tokens.models.prices import MILLION
-from compactctl.views.facts import utc_text
+from compactctl.views.facts import clock_text, utc_text
 from compactctl.views.pages.drawing import (
     Chart,
     ChartLine,
@@ -45,7 +45,7 @@ ORDER = (
     OVERHEAD, "system prompt", "tool definitions", "summaries", "user", "assistant", "reasoning",
     "tool calls", "tool results", "file reads", "attachments", "media", "other", UNSEEN,
 )  # fmt: skip
-CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
+_CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
 # More are drawn no finer than a wide screen has dots for them.
 _MOST_COLUMNS = 720
 # A window that is higher than so many times all there is makes everything flat.
@@ -82,10 +82,10 @@ class RequestColumn:
         if read is None or again is None:
             return {}
         parts = (read, self.round.context - read - again, again)
-        return dict(zip(CACHE_ORDER, parts, strict=True))
+        return dict(zip(_CACHE_ORDER, parts, strict=True))
 
 
-def columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn, ...]:
+def _columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn, ...]:
     """Return what is drawn of the requests, and how many share a column."""
     found = timeline.rounds.rounds
     costs = result.costs.rounds if result.costs and timeline.is_reported else (None,) * len(found)
@@ -100,7 +100,7 @@ def _column(some: Sequence[tuple[Round, Mapping[str, int], RoundCost | None]]) -
     return RequestColumn(round=found, held=held, cost=cost, marks=tuple(marks), shared=len(some))
 
 
-def context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
+def _context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
     """Return the contexts by category, with window, the client's own limit and compactions."""
     limits = list(_limits(result))
     peak = max((each.round.context for each in columns), default=1)
@@ -120,7 +120,7 @@ def context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Char
     )
 
 
-def far_limits(result: StatsResult, chart: Chart) -> tuple[str, ...]:
+def _far_limits(result: StatsResult, chart: Chart) -> tuple[str, ...]:
     """Return the names of limits that are far above a drawing."""
     drawn = {line.label for line in chart.limits}
     return tuple(label for label, _, _ in _limits(result) if label not in drawn)
@@ -146,7 +146,7 @@ def _marks(columns: Sequence[RequestColumn]) -> Iterator[ChartLine]:
         yield ChartLine(label=label, at=across(at, len(columns)), kind=mark)
 
 
-def cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+def _cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
     """Return what of the contexts came from the cache; None where nothing tells of one."""
     if not any(each.cache for each in columns):
         return None
@@ -154,12 +154,12 @@ def cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
     return Chart(
         label="what of each request was read from the cache, new, and paid again",
         columns=len(columns),
-        areas=tuple(areas([each.cache for each in columns], CACHE_ORDER, top)),
+        areas=tuple(areas([each.cache for each in columns], _CACHE_ORDER, top)),
         grid=grid(top, short_count, _LOW_LINES),
     )
 
 
-def cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+def _cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
     """Return what each request cost, in US dollars; None where no price is known."""
     costs = [{"cost": round(MILLION * each.cost.total) if each.cost else 0} for each in columns]
     most = max((each["cost"] for each in costs), default=0)
@@ -174,11 +174,11 @@ def cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
     )
 
 
-def request_table(
+def _request_table(
     columns: Sequence[RequestColumn], anchors: Mapping[MessageId, str], names: PageNames
 ) -> tuple[list[str], list[list[tuple[str, str]]]]:
     """Return titles, and rows of texts with where each leads to; ``anchors`` are by message."""
-    kinds = kinds_of(columns)
+    kinds = _kinds_of(columns)
     has_cache = any(each.cache for each in columns)
     has_cost = any(each.cost for each in columns)
     titles = ["Request", "Turn", "Time", "Context", "New"]
@@ -190,7 +190,7 @@ def request_table(
         row = [
             (f"{found.number:,}", anchors.get(found.message, "")),
             (f"{found.turn}.{found.step}", ""),
-            ((utc_text(found.time) or "").replace("T", " ").removesuffix("+00:00"), ""),
+            (clock_text(utc_text(found.time)), ""),
         ]
         sizes: list[int | None] = [found.context, found.new]
         sizes += [found.cache_read, found.paid_again] if has_cache else []
@@ -203,7 +203,7 @@ def request_table(
     return titles, rows
 
 
-def kinds_of(columns: Iterable[RequestColumn]) -> list[str]:
+def _kinds_of(columns: Iterable[RequestColumn]) -> list[str]:
     """Return the categories that occur, from the bottom of a drawing up."""
     found = {name for each in columns for name, size in each.held.items() if size}
     return [name for name in ORDER if name in found]
@@ -223,11 +223,11 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
     if timeline is None:
         raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
     names = PageNames(choice)
-    columns = columns_of(result, timeline)
+    columns = _columns_of(result, timeline)
     chosen = chosen_messages(timeline)
     texts, cut = shown_texts([timeline.messages[at].message for at in chosen], choice)
     anchors = {timeline.messages[at].message.id: anchor_of(at) for at in chosen}
-    titles, rows = request_table(columns, anchors, names)
+    titles, rows = _request_table(columns, anchors, names)
     return page_of(
         "session",
         {
@@ -310,16 +310,16 @@ def _request(result: StatsResult) -> dict[str, object]:
 
 
 def _drawn(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str, object]:
-    chart = context_chart(result, columns)
+    chart = _context_chart(result, columns)
     return {
         "columns": columns,
         "shared": max((each.shared for each in columns), default=1),
         "chart": chart,
-        "far": far_limits(result, chart),
-        "legend": kinds_of(columns)[::-1],
-        "cache": cache_chart(columns),
-        "cache_legend": CACHE_ORDER,
-        "cost": cost_chart(columns),
+        "far": _far_limits(result, chart),
+        "legend": _kinds_of(columns)[::-1],
+        "cache": _cache_chart(columns),
+        "cache_legend": _CACHE_ORDER,
+        "cost": _cost_chart(columns),
     }
 
 

@@ -125,7 +125,7 @@ def message_bars(timeline: Timeline, names: PageNames) -> BarList:
         note="",
         rows=tuple(
             Bar(
-                label=f"{place_of(timeline, at)} · {_kind(each, names)}",
+                label=f"{_place_of(timeline, at)} · {_kind(each, names)}",
                 figure=f"{each.tokens:,}",
                 width=percent(each.tokens, most),
                 name=class_of(each.category),
@@ -168,7 +168,7 @@ def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[
     return {"name": names.file(file.path), "reads": reads, "note": note}
 
 
-def place_of(timeline: Timeline, index: int) -> str:
+def _place_of(timeline: Timeline, index: int) -> str:
     """Return where a message stands: its line, or its number where all stand on one line."""
     lines = timeline.messages[index].message.line, timeline.messages[-1].message.line
     if lines == (0, 0):
@@ -197,7 +197,7 @@ def message_rows(
     return [
         {
             "anchor": anchor_of(at),
-            "place": place_of(timeline, at),
+            "place": _place_of(timeline, at),
             "role": timeline.messages[at].message.role,
             "says": one_line(text, _BEGINNING)
             or ", ".join(map(names.tool, timeline.messages[at].tools)),

@@ -1,22 +1,21 @@
 """The archives of sessions, and whether all that they hold can be put back."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.commands.archives import ArchivesResult, SessionArchive
 from compactctl.commands.verify.archives import Finding, Severity, TranscriptState
 from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
 from compactctl.views.encode import encoded, record
-from compactctl.views.results.sessions import project_text
+from compactctl.views.facts import utc_text, warning_lines
 from compactctl.views.terminal.screen import Accent, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import (
     age_text,
-    line_text,
     one_line,
     path_name,
     plural,
+    project_text,
     shell_path,
     size_text,
 )
@@ -56,7 +55,7 @@ def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
 
 
 def archives_document(result: ArchivesResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return an object per archive, and what they take on disk."""
     return {
         "schema": "compactctl.archives/1",
         "folder": result.folder,
@@ -70,7 +69,7 @@ def archives_document(result: ArchivesResult) -> dict[str, Any]:
 
 def archives_messages(result: ArchivesResult) -> Iterator[str]:
     """Yield what could not be read."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from warning_lines(result.warnings)
 
 
 def _folder_text(result: ArchivesResult) -> str:
@@ -94,14 +93,13 @@ def _note(archive: SessionArchive) -> str:
 
 
 def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
-    written = datetime.fromtimestamp(archive.modified, UTC).isoformat(timespec="seconds")
     return {
         "session": str(archive.session),
         "sessionExists": None if result.options.forget else not archive.is_dead,
         "folder": str(archive.folder),
         "operations": archive.operations,
         "bytes": archive.n_bytes,
-        "writtenAt": written,
+        "writtenAt": utc_text(archive.modified),
     }
 
 
@@ -123,7 +121,7 @@ def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return an object per compacted transcript, with what was found in it."""
     fields = ("exit_code", "looked_at", "verdicts", "transcripts")
     return {"schema": "compactctl.verify/1", **record(result, only=fields)}
 

@@ -46,7 +46,7 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
 
 
 def check_document(result: CheckResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the answer, what ``stats`` says of the size, and how bad that is."""
     measured, situation = result.stats.measure, result.situation
     usage = usage_of(result.stats.usage.tokens, measured.budget.available)
     document = {

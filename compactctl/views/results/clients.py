@@ -34,7 +34,7 @@ def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
 
 
 def integrate_document(result: IntegrateResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return each file that changes, as it is and as it will be."""
     return {
         "schema": "compactctl.integrate/1",
         "client": result.request.client,
@@ -84,7 +84,7 @@ def hook_terminal(result: HookResult) -> Iterator[Raw]:
 
 
 def hook_document(result: HookResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return what is said, and to whom."""
     return {
         "schema": "compactctl.hook/1",
         "client": result.integration.client,
@@ -110,7 +110,7 @@ def statusline_terminal(result: StatusLineResult) -> Iterator[str]:
 
 
 def statusline_document(result: StatusLineResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the figures of the line."""
     return {"schema": "compactctl.statusline/1", **record(result)}
 
 

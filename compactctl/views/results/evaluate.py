@@ -15,6 +15,7 @@ from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
 from compactctl.views.encode import encoded, record
+from compactctl.views.facts import warning_lines
 from compactctl.views.table_file import write_table
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
@@ -46,9 +47,9 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _STEPS = 5
 # Each has two columns: how many were asked for, and how many were there.
-TALLIES = (*MEASURES, ANSWERS, "chance")
+_TALLIES = (*MEASURES, ANSWERS, "chance")
 # Column -> Arrow type; each is the field of Trial of that name.
-COLUMNS: Mapping[str, str] = {
+_COLUMNS: Mapping[str, str] = {
     "session": "large_string",
     "project": "large_string",
     "cut": "float64",
@@ -61,8 +62,8 @@ COLUMNS: Mapping[str, str] = {
     "pair_errors": "int64",
     "milliseconds": "float64",
 }
-METADATA = "compactctl.eval"
-VERSION = 1
+_METADATA = "compactctl.eval"
+_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 
@@ -107,7 +108,7 @@ def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
 
 
 def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return all trials, and what they come to by policy and by session."""
     return {
         "schema": SCHEMA,
         "caveat": CAVEAT,
@@ -123,9 +124,9 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
 
 
 def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
+    """Yield what went wrong, what was written, and what a gate found, for standard error."""
     yield from (f"not evaluated: {line_text(each.reason)}" for each in result.failures)
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from warning_lines(result.warnings)
     yield from (f"wrote {path_name(path)}" for path in result.written)
     yield from (f"gate: {line_text(finding)}" for finding in result.findings)
 
@@ -324,15 +325,15 @@ def write_trials(
     trials: Sequence[Trial], path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
     """Write one line per context; see ``write_table``. Null is what was not measured."""
-    counts = {f"{name}_{what}": "int64" for name in TALLIES for what in ("asked", "hits")}
-    types = {**COLUMNS, **counts}
-    return write_table(map(_flat, trials), types, {METADATA: VERSION}, path, force=force)
+    counts = {f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")}
+    types = {**_COLUMNS, **counts}
+    return write_table(map(_flat, trials), types, {_METADATA: _VERSION}, path, force=force)
 
 
 def _flat(trial: Trial) -> dict[str, object]:
-    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
+    row: dict[str, object] = {name: getattr(trial, name) for name in _COLUMNS}
     tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
-    for name in TALLIES:
+    for name in _TALLIES:
         tally = tallies.get(name)
         row[f"{name}_asked"] = None if tally is None else tally.asked
         row[f"{name}_hits"] = None if tally is None else tally.hits

@@ -39,7 +39,7 @@ def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
 
 
 def overflow_document(result: Overflow) -> dict[str, Any]:
-    """Return the document."""
+    """Return what the error says of the context."""
     fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
     return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
 
@@ -70,7 +70,7 @@ def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
 
 
 def prompt_document(result: PromptResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the prompts with their sizes, or why there are none."""
     return {
         "schema": "compactctl.prompt/1",
         "path": result.path,
@@ -103,7 +103,7 @@ def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
 
 
 def chunks_document(result: ChunksResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the chunks of each conversation."""
     return {
         "schema": "compactctl.chunks/1",
         "path": result.path,
@@ -166,7 +166,7 @@ def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
 
 
 def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return what fits of each file, and of the budget."""
     return {
         "schema": "compactctl.file-budget/1",
         "windowTokens": result.budget.window,

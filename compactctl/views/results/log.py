@@ -8,7 +8,7 @@ from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.operation import Operation
 from compactctl.views.encode import encoded, record
-from compactctl.views.facts import utc_text
+from compactctl.views.facts import clock_text, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
@@ -38,7 +38,7 @@ def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
 
 
 def log_document(result: LogResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return an object per operation, and one per compaction by the client itself."""
     return {
         "schema": "compactctl.log/1",
         "path": result.path,
@@ -53,8 +53,8 @@ def log_document(result: LogResult) -> dict[str, Any]:
 
 
 def log_messages(result: LogResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield the warnings, for standard error."""
+    yield from warning_lines(result.warnings)
 
 
 def _operations(result: LogResult) -> Iterator[ScreenItem]:
@@ -94,7 +94,7 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
         str(entry.number),
         operation.id,
         operation.kind,
-        operation.recorded_at.removesuffix("+00:00").replace("T", " "),
+        clock_text(operation.recorded_at),
         before,
         after,
         size_text(entry.archive_bytes),
@@ -176,8 +176,8 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
 
 
 def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
-    when = (utc_text(each.time) or "").removesuffix("+00:00").replace("T", " ")
     state = "in effect" if each.in_effect else "under a newer one"
+    when = clock_text(utc_text(each.time))
     return (each.id, f"{each.line:,}", when, each.what, f"{len(each.hidden):,}", state)
 
 

@@ -37,7 +37,7 @@ def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
 
 
 def stages_document(result: StagesResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the stages, with the defaults of their options."""
     return {"schema": "compactctl.stages/1", **record(result)}
 
 
@@ -47,7 +47,7 @@ def profiles_terminal(result: ProfilesResult) -> Iterator[ScreenItem]:
 
 
 def profiles_document(result: ProfilesResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return all that profiles decide."""
     return {
         "schema": "compactctl.profiles/1",
         "profiles": [_profile_document(profile) for profile in result.profiles],
@@ -246,7 +246,7 @@ def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
 
 
 def models_document(result: ModelsResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the rows of the tables, or how a name was looked up in them."""
     return {
         "schema": "compactctl.models/1",
         "models": [_model_document(row) for row in result.rows],
@@ -369,7 +369,7 @@ def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
 
 
 def config_document(result: ConfigResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the files read, and each option's value with its origin."""
     return {"schema": "compactctl.config/1", **record(result, rows="settings")}
 
 

@@ -7,7 +7,7 @@ from compactctl.commands.batch.columns import ReportRow
 from compactctl.commands.batch.report import ReportResult, RowGroup
 from compactctl.commands.batch.row_cache import CacheResult
 from compactctl.views.encode import fields_of, record, tokens_by
-from compactctl.views.facts import BEFORE_AND_AFTER, tokens_text
+from compactctl.views.facts import BEFORE_AND_AFTER, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
 from compactctl.views.results.batch_files import status_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
@@ -39,7 +39,7 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
 
 
 def report_document(result: ReportResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return sums, distributions and groups over all files."""
     summary = result.summary
     listed = {
         name: [fields_of(each) for each in getattr(summary, name)]
@@ -63,8 +63,8 @@ def report_document(result: ReportResult) -> dict[str, Any]:
 
 
 def report_messages(result: ReportResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield warnings, what was written, and that figures grew, for standard error."""
+    yield from warning_lines(result.warnings)
     if result.merged is not None:
         yield f"wrote {line_text(result.merged)} ({plural(len(result.rows), 'row')})"
     if result.growth is not None and result.growth.rises:
@@ -187,5 +187,5 @@ def cache_terminal(result: CacheResult) -> Iterator[ScreenItem]:
 
 
 def cache_document(result: CacheResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return where the cache is, and what it holds or held."""
     return {"schema": "compactctl.cache/1", **record(result.state), "cleared": result.cleared}

@@ -5,9 +5,15 @@ from typing import Any
 
 from compactctl.commands.rewind.result import RewindResult
 from compactctl.views.encode import encoded, record, written_fields
-from compactctl.views.facts import beside_texts, continue_texts, undo_text, written_text
+from compactctl.views.facts import (
+    beside_texts,
+    continue_texts,
+    undo_text,
+    warning_lines,
+    written_text,
+)
 from compactctl.views.terminal.screen import Fact, Facts, ScreenItem
-from compactctl.views.terminal.text import line_text, path_name, plural, shell_path, size_text
+from compactctl.views.terminal.text import path_name, plural, shell_path, size_text
 
 
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
@@ -20,7 +26,7 @@ def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
 
 
 def rewind_document(result: RewindResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return what was restored, and the states before and after."""
     return {
         "schema": "compactctl.rewind/1",
         "path": result.options.input.path,
@@ -39,7 +45,7 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
 
 def rewind_messages(result: RewindResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written and how to go back."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from warning_lines(result.warnings)
     if result.options.check:
         yield "checked only: nothing was written"
     written = result.written

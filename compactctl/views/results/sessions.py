@@ -1,7 +1,6 @@
 """Sessions and files: as a list, to choose from where a command was given none, and chosen."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from compactctl.commands.reading.candidates import Candidate, Candidates
@@ -10,7 +9,7 @@ from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
-from compactctl.views.facts import utc_text
+from compactctl.views.facts import utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem
 from compactctl.views.terminal.tables import Column, Table, bar, number, table, text
 from compactctl.views.terminal.text import (
@@ -18,6 +17,7 @@ from compactctl.views.terminal.text import (
     line_text,
     one_line,
     plural,
+    project_text,
     safe_text,
     shell_path,
     size_text,
@@ -70,7 +70,7 @@ def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
 
 
 def sessions_document(result: SessionsResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return an object per session, and how many are not among them."""
     return {
         "schema": "compactctl.sessions/1",
         "found": result.found,
@@ -82,8 +82,8 @@ def sessions_document(result: SessionsResult) -> dict[str, Any]:
 
 
 def sessions_messages(result: SessionsResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield the warnings, for standard error."""
+    yield from warning_lines(result.warnings)
 
 
 def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
@@ -114,14 +114,6 @@ def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
         "" if size is None else size_text(size),
         ", ".join(_notes(session)),
     )
-
-
-def project_text(project: str, home: str) -> str:
-    """Return a folder as people name it: ``~`` for their home."""
-    path = PurePath(project)
-    if home not in ("", "/") and path.is_relative_to(home):
-        return one_line(str(PurePath("~", path.relative_to(home))))
-    return one_line(project)
 
 
 def _notes(session: Session) -> list[str]:

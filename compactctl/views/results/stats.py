@@ -19,6 +19,7 @@ from compactctl.views.facts import (
     request_text,
     tokens_text,
     unread_facts,
+    warning_lines,
 )
 from compactctl.views.other_systems import STATS, told_as
 from compactctl.views.results.rounds import round_fields, rounds_terminal, session_graph
@@ -60,18 +61,18 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
     if result.rounds is not None:
         yield from rounds_terminal(result.rounds, result.costs)
         return
-    yield category_table(result)
+    yield _category_table(result)
     yield from _exactness(result)
     yield ""
     yield Facts(tuple(_facts(result)))
-    yield from largest_messages(result)
-    yield from tool_uses(result)
-    yield from repeated_reads(result)
-    yield from unsent_records(result)
+    yield from _largest_messages(result)
+    yield from _tool_uses(result)
+    yield from _repeated_reads(result)
+    yield from _unsent_records(result)
 
 
 def stats_document(result: StatsResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the sizes, what they rest on, and what they are made of."""
     transcript, found = result.transcript, result.breakdown
     calibration = result.size.calibration
     usage = usage_of(result.usage.tokens, result.measure.budget.available)
@@ -124,7 +125,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
 def stats_messages(result: StatsResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, and what to do about a full context."""
     warnings = (*result.transcript.warnings, *result.warnings)
-    yield from (f"warning: {line_text(warning)}" for warning in warnings)
+    yield from warning_lines(warnings)
     if result.options.rounds_out is not None and result.rounds is not None:
         rows = plural(len(result.rounds.rounds), "row")
         yield f"wrote {line_text(result.options.rounds_out)} ({rows})"
@@ -179,7 +180,7 @@ def conversation_facts(result: StatsResult) -> Iterator[Fact]:
         yield Fact("", f"of {plural(result.counts.conversations, 'conversation')}, sent one by one")
 
 
-def category_table(result: StatsResult) -> Table:
+def _category_table(result: StatsResult) -> Table:
     """Return the tokens of every category, and their sum."""
     window, total = result.measure.budget.window, result.breakdown.total
     columns = (
@@ -242,7 +243,7 @@ def _size(result: StatsResult) -> Iterator[Fact]:
             source = ""
 
 
-def largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
+def _largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the largest messages."""
     if not result.breakdown.largest:
         return
@@ -266,7 +267,7 @@ def _line_text(line: int) -> str:
     return str(line + 1) if line >= 0 else "added"
 
 
-def tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
+def _tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the tools that cost most."""
     tools = result.breakdown.tools
     if not tools:
@@ -294,7 +295,7 @@ def tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
     )
 
 
-def repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
+def _repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the files that were read more than once."""
     files = result.breakdown.rereads
     if not files:
@@ -315,7 +316,7 @@ def repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
     )
 
 
-def unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
+def _unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what is in the file and never reaches the model."""
     rows = list(_outside_rows(result))
     if rows:

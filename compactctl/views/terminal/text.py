@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
 BACKSLASH = "\\"
 # Set for every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity and Buildkite; most set CI.
@@ -114,6 +115,14 @@ def share_beyond(share: float, limit: float) -> tuple[str, str]:
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: 1 line, 1,204 lines."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def project_text(project: str, home: str) -> str:
+    """Return a folder as people name it: ``~`` for their home."""
+    path = PurePath(project)
+    if home not in ("", "/") and path.is_relative_to(home):
+        return one_line(str(PurePath("~", path.relative_to(home))))
+    return one_line(project)
 
 
 def shell_path(path: str) -> str:
