@@ -1,4 +1,4 @@
-"""``audit`` on a terminal."""
+"""What compactions lost, made up, and showed again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,16 +7,30 @@ from compactctl.auditing.finds import LOSS_KINDS, Audit, Invention, Loss, LossKi
 from compactctl.commands.lab.audit import AuditedCompaction, AuditResult, AuditVerdict
 from compactctl.summaries.extract.passages import Spot
 from compactctl.views.encode import encoded, measure_fields, record
-from compactctl.views.facts import counter_text
+from compactctl.views.facts import counter_text, warning_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import number, table, text
-from compactctl.views.terminal.text import line_text, one_line, path_name, plural
+from compactctl.views.terminal.text import one_line, path_name, plural
 
 NOTE = (
     "Words were compared, not understood: what is told in other words may be listed as lost, and "
     "what is named need not be remembered."
 )
-_KINDS: Mapping[LossKind, str] = {
+# In which list of a document losses of a kind stand.
+_LISTS: Mapping[LossKind, str] = {
+    "rule": "rules",
+    "task": "tasks",
+    "file": "files",
+    "error": "errors",
+    "identifier": "identifiers",
+    "read": "reads",
+}
+_VERDICTS: Mapping[AuditVerdict, str] = {
+    "audited": "",
+    "sealed": "its summary is encrypted or not in the file; nobody can tell what it lost",
+    "gone": "what it stands for is not in the file; nothing can be compared",
+}
+_NAMES: Mapping[LossKind, str] = {
     "rule": "rule",
     "task": "open task",
     "file": "changed file",
@@ -24,12 +38,14 @@ _KINDS: Mapping[LossKind, str] = {
     "identifier": "identifier",
     "read": "read file",
 }
-_VERDICTS: Mapping[AuditVerdict, str] = {
-    "audited": "",
-    "sealed": "its summary is encrypted or not in the file; nobody can tell what it lost",
-    "gone": "what it stands for is not in the file; nothing can be compared",
-}
 _TEXT_WIDTH = 400
+_SIZES = (
+    "conversation",
+    "tokens_before",
+    "tokens_after",
+    "summary_tokens",
+    "restored_tokens",
+)
 
 
 def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
@@ -48,11 +64,36 @@ def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
     yield NOTE
 
 
+def audit_document(result: AuditResult) -> dict[str, Any]:
+    """Return what was found in each compaction, and which gates that fails."""
+    return {
+        "schema": "compactctl.audit/1",
+        "path": result.options.input.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        **record(result.options, only=("fail_on",)),
+        **record(result, only=("failed", "compactions", "warnings")),
+    }
+
+
 def audit_messages(result: AuditResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield the warnings and the gates that failed, for standard error."""
+    yield from warning_lines(result.warnings)
     if result.failed:
         yield f"the audit failed: {', '.join(result.failed)}"
+
+
+@encoded.register
+def audit_fields(audit: Audit) -> dict[str, Any]:
+    """Return what an audit found as an object."""
+    readable = audit.invented is not None
+    known = {_LISTS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
+    lost = {_LISTS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
+    return {
+        "known": known if readable else None,
+        "lost": lost if readable else None,
+        **record(audit, only=("invented", "rereads", "reread_tokens", "looks", "look_tokens")),
+    }
 
 
 def _overview(compactions: Sequence[AuditedCompaction]) -> Iterator[ScreenItem]:
@@ -70,11 +111,14 @@ def _overview(compactions: Sequence[AuditedCompaction]) -> Iterator[ScreenItem]:
         number("Invented"),
         number("Looks"),
     )
-    yield table(columns, [_row(n, each) for n, each in enumerate(compactions, 1)])
+    yield table(
+        columns,
+        [_overview_cells(count, compaction) for count, compaction in enumerate(compactions, 1)],
+    )
     yield "lost of what was known; claims without a source; looks at what was seen before, of all"
 
 
-def _row(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
+def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
     audit = compaction.audit
     start = (
         str(count),
@@ -89,6 +133,10 @@ def _row(count: int, compaction: AuditedCompaction) -> tuple[str, ...]:
     kinds = (kind for kind in LOSS_KINDS if kind != "read")
     losses = (_share(audit, kind) for kind in kinds)
     return (*start, *losses, invented, f"{len(audit.rereads):,}/{audit.looks:,}")
+
+
+def _ref(spot: Spot) -> str:
+    return f"{spot.unit}{spot.number}"
 
 
 def _share(audit: Audit, kind: LossKind) -> str:
@@ -154,7 +202,7 @@ def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
 def _loss_row(loss: Loss) -> tuple[str, ...]:
     again = _ref(loss.again) if loss.again else ""
     note = f" ({loss.note})" if loss.note else ""
-    return (_KINDS[loss.kind], _ref(loss.spot), one_line(loss.text + note, _TEXT_WIDTH), again)
+    return (_NAMES[loss.kind], _ref(loss.spot), one_line(loss.text + note, _TEXT_WIDTH), again)
 
 
 def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
@@ -192,62 +240,15 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
         yield f"and {len(audit.rereads) - top:,} smaller ones; see --top and --json"
 
 
-def _ref(spot: Spot) -> str:
-    return f"{spot.unit}{spot.number}"
-
-
-KINDS: Mapping[LossKind, str] = {
-    "rule": "rules",
-    "task": "tasks",
-    "file": "files",
-    "error": "errors",
-    "identifier": "identifiers",
-    "read": "reads",
-}
-"""The names of the lists that losses stand in."""
-_TOKENS = (
-    "conversation",
-    "tokens_before",
-    "tokens_after",
-    "summary_tokens",
-    "restored_tokens",
-)
-
-
-def audit_document(result: AuditResult) -> dict[str, Any]:
-    """Return the document."""
-    return {
-        "schema": "compactctl.audit/1",
-        "path": result.options.input.path,
-        "format": result.format,
-        **measure_fields(result.measure),
-        **record(result.options, only=("fail_on",)),
-        **record(result, only=("failed", "compactions", "warnings")),
-    }
-
-
 @encoded.register
 def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
     return {
         "writer": compaction.found.writer,
         **encoded(compaction.spot),
         **record(compaction.found, only=("operation", "stages")),
-        **record(compaction, only=_TOKENS),
+        **record(compaction, only=_SIZES),
         "verdict": compaction.found.verdict,
         "audit": encoded(compaction.audit),
-    }
-
-
-@encoded.register
-def audit_fields(audit: Audit) -> dict[str, Any]:
-    """Return what an audit found as an object."""
-    readable = audit.invented is not None
-    known = {KINDS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
-    lost = {KINDS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
-    return {
-        "known": known if readable else None,
-        "lost": lost if readable else None,
-        **record(audit, only=("invented", "rereads", "reread_tokens", "looks", "look_tokens")),
     }
 
 

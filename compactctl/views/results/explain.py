@@ -1,4 +1,4 @@
-"""``explain`` on a terminal."""
+"""One message: what it costs, what became of it, and how to get it back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -14,12 +14,12 @@ from compactctl.commands.inspect.explain import (
 from compactctl.commands.planning.fates import Explained
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, measure_fields, record
-from compactctl.views.facts import counter_text
+from compactctl.views.facts import counter_text, warning_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
-from compactctl.views.terminal.text import line_text, one_line, path_name, plural, shell_path
+from compactctl.views.terminal.text import one_line, path_name, plural, shell_path
 
-# Of each kind of link so many are listed.
-_LISTED = 5
+# The rest says the document of the message itself.
+_FATE = ("fate", "stage", "reason", "tokens_after")
 _LABELS: Mapping[LinkKind, str] = {
     "call": "called by",
     "result": "its result",
@@ -28,6 +28,8 @@ _LABELS: Mapping[LinkKind, str] = {
     "stands for it": "in its place",
     "hidden by it": "stands for",
 }
+# Of each kind of link so many are listed.
+_LISTED = 5
 _OPTIONS: Mapping[Way, str] = {
     "operation": "",
     "client": " --client",
@@ -41,9 +43,37 @@ def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_facts(result)))
 
 
+def explain_document(result: ExplainResult) -> dict[str, Any]:
+    """Return what is known of the message, its fate, its links and the way back to it."""
+    message, hidden = result.entry.message, result.hidden
+    return {
+        "schema": "compactctl.explain/1",
+        "path": result.options.input.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "id": message.id,
+        "line": result.line,
+        "conversation": message.conversation + 1,
+        "role": message.role,
+        "tools": encoded(result.entry.tools),
+        "tags": tag_fields(message.tags),
+        "tokens": result.entry.tokens,
+        "category": result.category,
+        "sent": result.entry.is_sent,
+        "since": encoded(result.sent_since),
+        "profile": result.profile.name,
+        "fate": result.fate and record(result.fate, only=_FATE),
+        "hiddenBy": hidden.group if hidden else None,
+        "stage": hidden.stage if hidden else None,
+        "links": encoded(result.links),
+        "wayBack": encoded(result.restore),
+        "warnings": encoded(result.warnings),
+    }
+
+
 def explain_messages(result: ExplainResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield the warnings, for standard error."""
+    yield from warning_lines(result.warnings)
 
 
 def _where(result: ExplainResult) -> str:
@@ -118,35 +148,3 @@ def _link_text(link: MessageLink) -> str:
 def _command(result: ExplainResult, back: RestoreCommand) -> str:
     option = f" --group {shell_path(back.group)}" if back.way == "group" else _OPTIONS[back.way]
     return f"compactctl rewind {shell_path(result.options.input.path)}{option}"
-
-
-# The rest says the document of the message itself.
-_FATE = ("fate", "stage", "reason", "tokens_after")
-
-
-def explain_document(result: ExplainResult) -> dict[str, Any]:
-    """Return the document."""
-    message, hidden = result.entry.message, result.hidden
-    return {
-        "schema": "compactctl.explain/1",
-        "path": result.options.input.path,
-        "format": result.format,
-        **measure_fields(result.measure),
-        "id": message.id,
-        "line": result.line,
-        "conversation": message.conversation + 1,
-        "role": message.role,
-        "tools": encoded(result.entry.tools),
-        "tags": tag_fields(message.tags),
-        "tokens": result.entry.tokens,
-        "category": result.category,
-        "sent": result.entry.is_sent,
-        "since": encoded(result.sent_since),
-        "profile": result.profile.name,
-        "fate": result.fate and record(result.fate, only=_FATE),
-        "hiddenBy": hidden.group if hidden else None,
-        "stage": hidden.stage if hidden else None,
-        "links": encoded(result.links),
-        "wayBack": encoded(result.restore),
-        "warnings": encoded(result.warnings),
-    }

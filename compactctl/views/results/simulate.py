@@ -1,4 +1,4 @@
-"""``simulate`` on a terminal."""
+"""When each profile would have compacted a session, and to what size."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from compactctl.commands.lab.simulate import SimulateResult
 from compactctl.commands.lab.simulated_session import SimulatedCompaction, SimulatedSession
 from compactctl.commands.measuring.next_request import InputCost
 from compactctl.views.encode import encoded, measure_fields, record
-from compactctl.views.facts import counter_text, model_text, tokens_text
+from compactctl.views.facts import counter_text, model_text, tokens_text, warning_lines
 from compactctl.views.terminal.graph import small_bars
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Column, number, table, text
@@ -44,9 +44,30 @@ def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
             yield from _firings(each)
 
 
+def simulate_document(result: SimulateResult) -> dict[str, Any]:
+    """Return what the session came to, without compaction and with each profile."""
+    return {
+        "schema": "compactctl.simulate/1",
+        "path": result.options.input.path,
+        "format": result.transcript.format,
+        **measure_fields(result.measure),
+        "conversationCount": result.conversations,
+        "turnCount": result.turns,
+        "requestCount": len(result.requests),
+        "unseenTokens": result.unseen,
+        "peakTokens": result.peak,
+        "sentTokens": result.sent,
+        **_cost(result.cost(result.requests)),
+        "profiles": [
+            {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
+        ],
+        **record(result, only=("unusable", "warnings")),
+    }
+
+
 def simulate_messages(result: SimulateResult) -> Iterator[str]:
-    """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    """Yield the warnings and what was not simulated, for standard error."""
+    yield from warning_lines(result.warnings)
     yield from (f"not simulated: {each}" for each in result.unusable)
     if result.conversations > 1:
         yield f"only the largest of {result.conversations:,} conversations was simulated"
@@ -76,11 +97,6 @@ def _dollars(amount: float) -> str:
     return f"{amount:,.2f}"
 
 
-def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
-    cost = result.cost(replayed.requests)
-    return ("", "") if cost is None else (_dollars(cost.cached), _dollars(cost.uncached))
-
-
 def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
     return (
         one_line(replayed.profile.name),
@@ -99,6 +115,11 @@ def _times(replayed: SimulatedSession) -> str:
     if not told:
         return "never" if not replayed.idle else "nothing to do"
     return told
+
+
+def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
+    cost = result.cost(replayed.requests)
+    return ("", "") if cost is None else (_dollars(cost.cached), _dollars(cost.uncached))
 
 
 def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
@@ -135,24 +156,11 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
     )
 
 
-def simulate_document(result: SimulateResult) -> dict[str, Any]:
-    """Return the document."""
+def _cost(cost: InputCost | None) -> dict[str, Any]:
+    """Return what input costs in US dollars; None where nobody asked or no price is known."""
     return {
-        "schema": "compactctl.simulate/1",
-        "path": result.options.input.path,
-        "format": result.transcript.format,
-        **measure_fields(result.measure),
-        "conversationCount": result.conversations,
-        "turnCount": result.turns,
-        "requestCount": len(result.requests),
-        "unseenTokens": result.unseen,
-        "peakTokens": result.peak,
-        "sentTokens": result.sent,
-        **_cost(result.cost(result.requests)),
-        "profiles": [
-            {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
-        ],
-        **record(result, only=("unusable", "warnings")),
+        "inputCost": round(cost.cached, 4) if cost else None,
+        "uncachedInputCost": round(cost.uncached, 4) if cost else None,
     }
 
 
@@ -169,14 +177,6 @@ def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
         "requestsOver": replayed.over,
         "idleFirings": replayed.idle,
         "firings": encoded(replayed.firings),
-    }
-
-
-def _cost(cost: InputCost | None) -> dict[str, Any]:
-    """Return what input costs in US dollars; None where nobody asked or no price is known."""
-    return {
-        "inputCost": round(cost.cached, 4) if cost else None,
-        "uncachedInputCost": round(cost.uncached, 4) if cost else None,
     }
 
 

@@ -1,4 +1,4 @@
-"""``view`` on a terminal: text to be read, or the raw lines."""
+"""Messages and their parts, as text to be read and as a document."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,8 +17,86 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, record
+from compactctl.views.facts import warning_lines
 from compactctl.views.terminal.screen import Raw, Verbatim
-from compactctl.views.terminal.text import line_text, path_name, plural, safe_text, size_text
+from compactctl.views.terminal.text import path_name, plural, safe_text, size_text
+
+# A part is cut here on screen unless ``--full`` asks for all of it; in characters.
+_SHORT_TEXT = 2_000
+_KINDS = {
+    "TextPart": "text",
+    "ReasoningPart": "reasoning",
+    "ToolCallPart": "tool_call",
+    "ToolResultPart": "tool_result",
+    "FilePart": "file",
+    "ToolDefinitionPart": "tool_definition",
+    "MediaPart": "media",
+}
+# How a part is stored, which says nothing about what the model reads.
+_STORAGE = ("path", "embedded")
+
+
+def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
+    """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
+    if result.options.detail == "raw":
+        yield Raw(records_of(result))
+    else:
+        yield from map(Verbatim, _text(result, full=result.options.detail == "full"))
+
+
+def view_document(result: ViewResult) -> dict[str, Any]:
+    """Return the messages with their parts, whatever the transcript's format."""
+    return {
+        "schema": "compactctl.view/1",
+        "path": result.options.input.path,
+        "what": result.options.what,
+        "found": len(result.messages) if result.found is None else result.found,
+        "before": result.before,
+        "messages": encoded(result.messages),
+        "warnings": encoded(result.warnings),
+    }
+
+
+def view_messages(result: ViewResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    yield from warning_lines(result.warnings)
+    if result.found is not None:
+        yield f"{path_name(result.options.input.path)}: {_found(result, result.found)}"
+    elif not result.messages:
+        is_archive = result.options.what == "archived"
+        nothing = "nothing is hidden" if is_archive else "there are no messages"
+        yield f"{path_name(result.options.input.path)}: {nothing}"
+
+
+def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
+    numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
+    newest = None
+    for viewed in result.messages:
+        if len(numbers) > 1 and viewed.message.conversation != newest:
+            newest = viewed.message.conversation
+            yield f"══ conversation {newest + 1}"
+        yield _title(viewed, "line" if result.options.what == "effective" else "no")
+        for part in viewed.message.parts:
+            yield part_text(part, partial(_cut, full=full))
+        yield ""
+
+
+def _title(viewed: ViewedMessage, place: str) -> str:
+    """Return a message's heading; ``place`` says what its number counts.
+
+    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
+    """
+    message, hidden = viewed.message, viewed.hidden
+    marks = [
+        "summary" if message.summary else "",
+        "marker" if message.tags.is_truncation_marker else "",
+        "rewritten" if message.tags.edit_id else "",
+        "injected" if message.injected and not message.synthetic else "",
+        f"hidden by {hidden.group}" if hidden else "",
+        (hidden and hidden.stage) or "",
+    ]
+    noted = ", ".join(mark for mark in marks if mark)
+    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
 
 
 def part_text(part: Part, shown: Callable[[str], str]) -> str:
@@ -58,40 +136,11 @@ def _media_text(part: MediaPart) -> str:
     return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{''.join(sizes)}]"
 
 
-# A part is cut here on screen unless ``--full`` asks for all of it; in characters.
-SHORT_TEXT = 2_000
-
-
-def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
-    """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
-    if result.options.detail == "raw":
-        yield Raw(records_of(result))
-    else:
-        yield from map(Verbatim, _text(result, full=result.options.detail == "full"))
-
-
-def view_messages(result: ViewResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was found, or why there is nothing to see."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
-    if result.found is not None:
-        yield f"{path_name(result.options.input.path)}: {_found(result, result.found)}"
-    elif not result.messages:
-        is_archive = result.options.what == "archived"
-        nothing = "nothing is hidden" if is_archive else "there are no messages"
-        yield f"{path_name(result.options.input.path)}: {nothing}"
-
-
-def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
-    numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
-    newest = None
-    for viewed in result.messages:
-        if len(numbers) > 1 and viewed.message.conversation != newest:
-            newest = viewed.message.conversation
-            yield f"══ conversation {newest + 1}"
-        yield _title(viewed, "line" if result.options.what == "effective" else "no")
-        for part in viewed.message.parts:
-            yield part_text(part, partial(_cut, full=full))
-        yield ""
+def _cut(text: str, *, full: bool) -> str:
+    if full or len(text) <= _SHORT_TEXT:
+        return safe_text(text)
+    rest = len(text) - _SHORT_TEXT
+    return f"{safe_text(text[:_SHORT_TEXT])}\n[… {rest:,} more characters; see them with --full]"
 
 
 def _found(result: ViewResult, found: int) -> str:
@@ -101,57 +150,6 @@ def _found(result: ViewResult, found: int) -> str:
         return whole
     first, last = result.before + 1, result.before + len(result.messages)
     return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"
-
-
-def _title(viewed: ViewedMessage, place: str) -> str:
-    """Return a message's heading; ``place`` says what its number counts.
-
-    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
-    """
-    message, hidden = viewed.message, viewed.hidden
-    marks = [
-        "summary" if message.summary else "",
-        "marker" if message.tags.is_truncation_marker else "",
-        "rewritten" if message.tags.edit_id else "",
-        "injected" if message.injected and not message.synthetic else "",
-        f"hidden by {hidden.group}" if hidden else "",
-        (hidden and hidden.stage) or "",
-    ]
-    noted = ", ".join(mark for mark in marks if mark)
-    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
-
-
-def _cut(text: str, *, full: bool) -> str:
-    if full or len(text) <= SHORT_TEXT:
-        return safe_text(text)
-    rest = len(text) - SHORT_TEXT
-    return f"{safe_text(text[:SHORT_TEXT])}\n[… {rest:,} more characters; see them with --full]"
-
-
-_KINDS = {
-    "TextPart": "text",
-    "ReasoningPart": "reasoning",
-    "ToolCallPart": "tool_call",
-    "ToolResultPart": "tool_result",
-    "FilePart": "file",
-    "ToolDefinitionPart": "tool_definition",
-    "MediaPart": "media",
-}
-# How a part is stored, which says nothing about what the model reads.
-_STORAGE = ("path", "embedded")
-
-
-def view_document(result: ViewResult) -> dict[str, Any]:
-    """Return the document for ``view``."""
-    return {
-        "schema": "compactctl.view/1",
-        "path": result.options.input.path,
-        "what": result.options.what,
-        "found": len(result.messages) if result.found is None else result.found,
-        "before": result.before,
-        "messages": encoded(result.messages),
-        "warnings": encoded(result.warnings),
-    }
 
 
 @encoded.register
