@@ -1,4 +1,4 @@
-"""What reports of different commands say alike: how figures were measured, what grew."""
+"""What several results say alike: what was measured, how full the window is, what was written."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -19,16 +19,22 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
+# What ``resolve_model`` calls a model that nobody named.
+_UNNAMED = "unknown"
 # What levels and gates refer to, whoever the client is.
 BASES: Mapping[Base, str] = {
     "client": "where its client compacts",
     "window": "the window",
     "available": "the available input",
 }
+_VERDICTS: dict[str, tuple[str, TextStyle]] = {
+    "as expected": ("as expected", ""),
+    "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
+}
 # Of reports of compactions.
 BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
-# What ``resolve_model`` calls a model that nobody named.
-_UNNAMED = "unknown"
+# Only of what is more than the window.
+TOO_LARGE = "does not fit"
 
 
 def counter_text(measured: Measure) -> str:
@@ -60,6 +66,11 @@ def window_facts(measured: Measure) -> Iterator[Fact]:
     yield Fact("available input", tokens_text(budget.available))
 
 
+def tokens_text(count: int) -> str:
+    """Return a number of tokens, aligned with others of its kind."""
+    return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
+
+
 def _reserve_facts(budget: Budget) -> Iterator[Fact]:
     """Yield what of a window is not for input."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
@@ -74,17 +85,6 @@ def base_text(limits: Limits) -> str:
         is_late = limits.due_at != limits.compacts_at
         return f"where {limits.client.name} {'should compact' if is_late else 'compacts'}"
     return BASES[limits.base]
-
-
-def tokens_text(count: int) -> str:
-    """Return a number of tokens, aligned with others of its kind."""
-    return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
-
-
-def _carried_text(lines: int) -> str:
-    """Return that lines were appended to a transcript while it was worked on, and kept."""
-    were = "line was" if lines == 1 else "lines were"
-    return f"{lines:,} {were} appended meanwhile; carried over"
 
 
 def warning_lines(warnings: Iterable[str]) -> Iterator[str]:
@@ -107,10 +107,6 @@ def utc_text(seconds: float | None) -> str | None:
         return None
 
 
-# Only of what is more than the window.
-TOO_LARGE = "does not fit"
-
-
 def fit_facts(measured: Measure, tokens: int) -> Iterator[Fact]:
     """Yield the window, then what lies below it: the client's own compaction, or a reserve."""
     budget, limits = measured.budget, measured.limits
@@ -129,17 +125,6 @@ def fit_facts(measured: Measure, tokens: int) -> Iterator[Fact]:
         yield Fact("for the answer", f"{fit.answer:>11,} {where}")
 
 
-def _assumption(limits: Limits) -> Iterator[Fact]:
-    """Yield what the client takes the window for where it does not know the model."""
-    if limits.assumed is None:
-        return
-    window = limits.budget.window
-    text = f"it does not know the model, and takes its window to be {limits.assumed:,}"
-    if limits.compacts_at is not None and limits.compacts_at > window:
-        text += f": too late for {window:,}"
-    yield Fact("", text)
-
-
 def _filled(limit: int, tokens: int) -> str:
     """Return how full a limit is; all of it where it is nothing."""
     share = share_text(tokens / limit if limit else 1.0)
@@ -153,10 +138,15 @@ def _compaction(fit: Fit) -> str:
     return f"compacts by itself {when}"
 
 
-_VERDICTS: dict[str, tuple[str, TextStyle]] = {
-    "as expected": ("as expected", ""),
-    "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
-}
+def _assumption(limits: Limits) -> Iterator[Fact]:
+    """Yield what the client takes the window for where it does not know the model."""
+    if limits.assumed is None:
+        return
+    window = limits.budget.window
+    text = f"it does not know the model, and takes its window to be {limits.assumed:,}"
+    if limits.compacts_at is not None and limits.compacts_at > window:
+        text += f": too late for {window:,}"
+    yield Fact("", text)
 
 
 def request_text(tokens: int, unreported: str) -> str:
@@ -233,6 +223,12 @@ def beside_texts(written: Written) -> Iterator[str]:
         yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
     if written.carried_lines:
         yield _carried_text(written.carried_lines)
+
+
+def _carried_text(lines: int) -> str:
+    """Return that lines were appended to a transcript while it was worked on, and kept."""
+    were = "line was" if lines == 1 else "lines were"
+    return f"{lines:,} {were} appended meanwhile; carried over"
 
 
 def continue_texts(command: str | None) -> Iterator[str]:

@@ -7,16 +7,14 @@ from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthF
 from compactctl.views.encode import fields_of
 from compactctl.views.terminal.text import line_text, plural, share_text
 
+_NO_PROJECT = "files without a project"
+# Names of projects in one line.
+_SHOWN = 3
 _GROWTH: Mapping[Figure, str] = {
     "context": "the median request",
     "reread": "the share of files read again",
     "tools": "the share of tools",
 }
-
-
-_NO_PROJECT = "files without a project"
-# Names of projects in one line.
-_SHOWN = 3
 
 
 def growth_lines(

@@ -11,6 +11,11 @@ from compactctl.views.terminal.graph import round_values
 HEIGHT = 1_000
 # Above there is no room for what stands on a line.
 _HIGHEST_LINE = 0.87
+# Colours of the style sheet for what has none of its own.
+SERIES = 6
+_LINES = 5
+# Above and to the right there is room for what stands at a point.
+_TOP, _RIGHT = 96.0, 96.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,49 +32,6 @@ class GridLine:
 
     label: str
     at: float
-
-
-def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float) -> list[Area]:
-    """Return the areas of what occurs, ``order`` from the bottom up, for a drawing up to ``top``.
-
-    Each reaches down to the ground; they are to be drawn in this order, the highest first, so that
-    the lower ones cover it.
-    """
-    names = [name for name in order if any(column.get(name) for column in columns)]
-    heights = [list(accumulate(column.get(name, 0) for name in names)) for column in columns]
-    found = [
-        Area(name=name, path=_path([each[index] for each in heights], top))
-        for index, name in enumerate(names)
-    ]
-    return found[::-1]
-
-
-def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[GridLine, ...]:
-    """Return at most so many lines at round values, the ground left out."""
-    values = round_values(_HIGHEST_LINE * top, most)
-    return tuple(GridLine(label=label(value), at=down(value, top)) for value in values)
-
-
-def down(value: float, top: float) -> float:
-    """Return how far from the top a value is, in per cent."""
-    return round(100 * (1 - value / top), 2)
-
-
-def across(column: float, columns: int) -> float:
-    """Return how far from the left a column begins, in per cent."""
-    return round(100 * column / columns, 3)
-
-
-def _path(values: Sequence[int], top: float) -> str:
-    """Return the steps over the columns and back along the ground."""
-    before = HEIGHT
-    moves = [f"M0 {HEIGHT}"]
-    for column, value in enumerate(values):
-        height = round(HEIGHT * (1 - min(1.0, value / top)))
-        if height != before:
-            moves.append(f"H{column}V{height}")
-            before = height
-    return "".join((*moves, f"H{len(values)}V{HEIGHT}Z"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +78,49 @@ class BarList:
     paths: bool = False
 
 
+def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float) -> list[Area]:
+    """Return the areas of what occurs, ``order`` from the bottom up, for a drawing up to ``top``.
+
+    Each reaches down to the ground; they are to be drawn in this order, the highest first, so that
+    the lower ones cover it.
+    """
+    names = [name for name in order if any(column.get(name) for column in columns)]
+    heights = [list(accumulate(column.get(name, 0) for name in names)) for column in columns]
+    found = [
+        Area(name=name, path=_path([each[index] for each in heights], top))
+        for index, name in enumerate(names)
+    ]
+    return found[::-1]
+
+
+def _path(values: Sequence[int], top: float) -> str:
+    """Return the steps over the columns and back along the ground."""
+    before = HEIGHT
+    moves = [f"M0 {HEIGHT}"]
+    for column, value in enumerate(values):
+        height = round(HEIGHT * (1 - min(1.0, value / top)))
+        if height != before:
+            moves.append(f"H{column}V{height}")
+            before = height
+    return "".join((*moves, f"H{len(values)}V{HEIGHT}Z"))
+
+
+def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[GridLine, ...]:
+    """Return at most so many lines at round values, the ground left out."""
+    values = round_values(_HIGHEST_LINE * top, most)
+    return tuple(GridLine(label=label(value), at=down(value, top)) for value in values)
+
+
+def down(value: float, top: float) -> float:
+    """Return how far from the top a value is, in per cent."""
+    return round(100 * (1 - value / top), 2)
+
+
+def across(column: float, columns: int) -> float:
+    """Return how far from the left a column begins, in per cent."""
+    return round(100 * column / columns, 3)
+
+
 def class_of(name: str) -> str:
     """Return the class that has the colour of a category."""
     return f"c-{name.replace(' ', '-')}"
@@ -129,13 +134,6 @@ def dollars(amount: float) -> str:
 def percent(part: float, whole: float) -> float:
     """Return a part in per cent, 0 of nothing."""
     return round(100 * part / whole, 3) if whole else 0.0
-
-
-# Colours of the style sheet for what has none of its own.
-SERIES = 6
-# Above and to the right there is room for what stands at a point.
-_TOP, _RIGHT = 96.0, 96.0
-_LINES = 5
 
 
 def series(index: int) -> str:

@@ -27,73 +27,16 @@ from compactctl.views.terminal.text import one_line, safe_text
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
 _TEMPLATES = files("compactctl.views.pages") / "templates"
-
-
-def page_of(template: str, values: dict[str, object]) -> str:
-    """Return a page; whatever the values hold is text in it, and nothing is ever run or loaded.
-
-    Beside its own style and script, which it names by their digests, its policy allows nothing:
-    no network, no image, no form, no style or handler in an attribute.
-    """
-    style, script = _read("page.css"), _read("page.js")
-    policy = "; ".join((
-        "default-src 'none'",
-        f"style-src {_digest(style)}",
-        f"script-src {_digest(script)}",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ))  # fmt: skip
-    made = _environment().get_template(f"{template}.html.jinja")
-    page: str = made.render(**values, policy=policy, style=style, script=script)
-    return page
-
-
-def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
-    """Write a page, whole or not at all; return warnings. Raises as ``write_output`` does.
-
-    A page that compactctl wrote, and nobody changed, gives way.
-    """
-    return write_output(
-        FileSystem(),
-        Path(choice.path),
-        Content.of((sealed_text(page.encode("utf-8", "backslashreplace")),)),
-        force=choice.force or is_sealed_text(Path(choice.path)),
-    )
-
-
-def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    return Environment(
-        loader=FunctionLoader(_read),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _read(name: str) -> str:
-    return (_TEMPLATES / name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    """Return the source expression of a text (CSP level 2, 4.2.4)."""
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
-
-
+# Endings of names that tell a language and nothing else.
+_ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
+# What counters of a user's own are called on a shared page, by how their names begin.
+_OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
+_NAME_WIDTH = 160
 # What all texts of a page may take, in bytes, and after how many characters each is cut for that:
 # with what is drawn beside them a page stays below 2 MB.
 TEXT_BYTES = 700_000
 _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
-# Endings of names that tell a language and nothing else.
-_ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
-_NAME_WIDTH = 160
-# What counters of a user's own are called on a shared page, by how their names begin.
-_OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 # Most tokens have fewer characters; of a longer one the beginning is enough to know it.
 _LONGEST_TOKEN = 2_000
 
@@ -163,6 +106,60 @@ class PageNames:
         return self._numbers.setdefault((kind, name), same + 1)
 
 
+def page_of(template: str, values: dict[str, object]) -> str:
+    """Return a page; whatever the values hold is text in it, and nothing is ever run or loaded.
+
+    Beside its own style and script, which it names by their digests, its policy allows nothing:
+    no network, no image, no form, no style or handler in an attribute.
+    """
+    style, script = _read("page.css"), _read("page.js")
+    policy = "; ".join((
+        "default-src 'none'",
+        f"style-src {_digest(style)}",
+        f"script-src {_digest(script)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ))  # fmt: skip
+    made = _environment().get_template(f"{template}.html.jinja")
+    page: str = made.render(**values, policy=policy, style=style, script=script)
+    return page
+
+
+def _read(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the source expression of a text (CSP level 2, 4.2.4)."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(_read),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
+    """Write a page, whole or not at all; return warnings. Raises as ``write_output`` does.
+
+    A page that compactctl wrote, and nobody changed, gives way.
+    """
+    return write_output(
+        FileSystem(),
+        Path(choice.path),
+        Content.of((sealed_text(page.encode("utf-8", "backslashreplace")),)),
+        force=choice.force or is_sealed_text(Path(choice.path)),
+    )
+
+
 def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[str], int | None]:
     """Return the text of each message, and after how many characters its parts are cut, if any.
 
@@ -178,6 +175,32 @@ def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[s
         if sum(map(_size, shown)) <= TEXT_BYTES:
             return shown, cut if longest > cut else None
     return [""] * len(messages), 0
+
+
+def _cuts(messages: Sequence[Message]) -> Sequence[int]:
+    """Return the cuts that can be enough: each leaves no more letters than there is room for."""
+    lengths = [len(text) for m in messages for p in m.parts for text in part_texts(p)]
+    return [cut for cut in _CUTS if sum(min(cut, length) for length in lengths) <= TEXT_BYTES]
+
+
+def _text(message: Message, *, cut: int, mask: bool) -> str:
+    """Return what a message says; names of tools and files in it are masked with the rest."""
+    shown = partial(_shown, cut=cut, mask=mask)
+    text = "\n".join(part_text(part, shown) for part in message.parts)
+    return masked(text) if mask else text
+
+
+def _shown(text: str, *, cut: int, mask: bool) -> str:
+    """Return the beginning of a text; what a cut parts is masked as a whole."""
+    begun = text[: cut + _LONGEST_TOKEN]
+    begun = masked(begun) if mask else begun
+    kept = safe_text(begun[:cut])
+    rest = len(text) - cut
+    return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
+
+
+def _size(text: str) -> int:
+    return len(escape(text).encode("utf-8", "backslashreplace"))
 
 
 def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
@@ -206,29 +229,3 @@ def holds_names(choice: PageChoice) -> Iterator[str]:
         yield "This page holds figures only: no names of files or projects."
         return
     yield "This page holds figures, and names of files and projects; no text of the transcripts."
-
-
-def _cuts(messages: Sequence[Message]) -> Sequence[int]:
-    """Return the cuts that can be enough: each leaves no more letters than there is room for."""
-    lengths = [len(text) for m in messages for p in m.parts for text in part_texts(p)]
-    return [cut for cut in _CUTS if sum(min(cut, length) for length in lengths) <= TEXT_BYTES]
-
-
-def _text(message: Message, *, cut: int, mask: bool) -> str:
-    """Return what a message says; names of tools and files in it are masked with the rest."""
-    shown = partial(_shown, cut=cut, mask=mask)
-    text = "\n".join(part_text(part, shown) for part in message.parts)
-    return masked(text) if mask else text
-
-
-def _shown(text: str, *, cut: int, mask: bool) -> str:
-    """Return the beginning of a text; what a cut parts is masked as a whole."""
-    begun = text[: cut + _LONGEST_TOKEN]
-    begun = masked(begun) if mask else begun
-    kept = safe_text(begun[:cut])
-    rest = len(text) - cut
-    return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
-
-
-def _size(text: str) -> int:
-    return len(escape(text).encode("utf-8", "backslashreplace"))

@@ -40,19 +40,14 @@ from compactctl.views.pages.session_lists import (
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import path_name, plural, share_text, size_text
 
+# More are drawn no finer than a wide screen has dots for them.
+_MOST_COLUMNS = 720
+_CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
 # From the bottom up: what stays the same, what people and model say, what tools bring.
 ORDER = (
     OVERHEAD, "system prompt", "tool definitions", "summaries", "user", "assistant", "reasoning",
     "tool calls", "tool results", "file reads", "attachments", "media", "other", UNSEEN,
 )  # fmt: skip
-_CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
-# More are drawn no finer than a wide screen has dots for them.
-_MOST_COLUMNS = 720
-# A window that is higher than so many times all there is makes everything flat.
-_HIGHEST = 3
-_HEADROOM = 1.14
-_MOST_LABELS = 6
-_LOW_LINES = 2
 _WORDS: Mapping[RoundMark, str] = {
     "compacted": "compacted by the client",
     "compactctl": "compacted by compactctl",
@@ -60,6 +55,11 @@ _WORDS: Mapping[RoundMark, str] = {
     "missed": "cache missed",
     "idle": "idle before",
 }
+# A window that is higher than so many times all there is makes everything flat.
+_HIGHEST = 3
+_HEADROOM = 1.14
+_MOST_LABELS = 6
+_LOW_LINES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,48 @@ class RequestColumn:
         return dict(zip(_CACHE_ORDER, parts, strict=True))
 
 
+def stats_page(result: StatsResult, choice: PageChoice) -> str:
+    """Return the page; the result was asked for with its timeline."""
+    timeline = result.timeline
+    if timeline is None:
+        raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
+    names = PageNames(choice)
+    columns = _columns_of(result, timeline)
+    chosen = chosen_messages(timeline)
+    texts, cut = shown_texts([timeline.messages[at].message for at in chosen], choice)
+    anchors = {timeline.messages[at].message.id: anchor_of(at) for at in chosen}
+    titles, rows = _request_table(columns, anchors, names)
+    return page_of(
+        "session",
+        {
+            "title": _title(result, choice, names),
+            "facts": list(_facts(result, choice, names)),
+            "holds": list(holds_texts(choice, cut, len(timeline.messages) - len(chosen))),
+            "warnings": _warnings(result, choice, names),
+            **_request(result),
+            **_drawn(result, columns),
+            "is_reported": timeline.is_reported,
+            "aside": timeline.rounds.aside,
+            "totals": list(_totals(result, timeline)),
+            "titles": titles,
+            "table": rows,
+            "lists": (
+                *(
+                    each
+                    for each in (tool_bars(result, names), file_bars(timeline, names))
+                    if each.rows
+                ),
+                message_bars(timeline, names),
+            ),
+            "reads": read_rows(timeline, names),
+            "messages": message_rows(timeline, chosen, texts, names),
+            "gone": sum(not each.is_sent for each in timeline.messages),
+            "redacted": choice.redact,
+            "class_of": class_of,
+        },
+    )
+
+
 def _columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn, ...]:
     """Return what is drawn of the requests, and how many share a column."""
     found = timeline.rounds.rounds
@@ -98,80 +140,6 @@ def _column(some: Sequence[tuple[Round, Mapping[str, int], RoundCost | None]]) -
     found, held, cost = max(some, key=lambda each: each[0].context)
     marks = dict.fromkeys(mark for each, _, _ in some for mark in each.marks)
     return RequestColumn(round=found, held=held, cost=cost, marks=tuple(marks), shared=len(some))
-
-
-def _context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
-    """Return the contexts by category, with window, the client's own limit and compactions."""
-    limits = list(_limits(result))
-    peak = max((each.round.context for each in columns), default=1)
-    shown = [size for _, size, _ in limits if size <= _HIGHEST * peak]
-    top = _HEADROOM * max(peak, *shown, 1)
-    return Chart(
-        label=f"context of {plural(len(columns), 'request')}, at most {peak:,} tokens",
-        columns=len(columns),
-        areas=tuple(areas([each.held for each in columns], ORDER, top)),
-        grid=grid(top, short_count),
-        limits=tuple(
-            ChartLine(label=label, at=down(size, top), kind=kind)
-            for label, size, kind in limits
-            if size <= top
-        ),
-        marks=tuple(_marks(columns)),
-    )
-
-
-def _far_limits(result: StatsResult, chart: Chart) -> tuple[str, ...]:
-    """Return the names of limits that are far above a drawing."""
-    drawn = {line.label for line in chart.limits}
-    return tuple(label for label, _, _ in _limits(result) if label not in drawn)
-
-
-def _limits(result: StatsResult) -> Iterator[tuple[str, int, str]]:
-    limits = result.measure.limits
-    yield f"window {limits.budget.window:,}", limits.budget.window, "window"
-    if limits.client is not None and limits.compacts_at is not None:
-        label = f"{limits.client.name} compacts at {limits.compacts_at:,}"
-        yield label, limits.compacts_at, "client"
-
-
-def _marks(columns: Sequence[RequestColumn]) -> Iterator[ChartLine]:
-    found = [
-        (at, mark)
-        for at, each in enumerate(columns)
-        for mark in ("compacted", "compactctl")
-        if mark in each.marks
-    ]
-    for at, mark in found:
-        label = _WORDS[mark] if len(found) <= _MOST_LABELS else ""
-        yield ChartLine(label=label, at=across(at, len(columns)), kind=mark)
-
-
-def _cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
-    """Return what of the contexts came from the cache; None where nothing tells of one."""
-    if not any(each.cache for each in columns):
-        return None
-    top = _HEADROOM * max(each.round.context for each in columns)
-    return Chart(
-        label="what of each request was read from the cache, new, and paid again",
-        columns=len(columns),
-        areas=tuple(areas([each.cache for each in columns], _CACHE_ORDER, top)),
-        grid=grid(top, short_count, _LOW_LINES),
-    )
-
-
-def _cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
-    """Return what each request cost, in US dollars; None where no price is known."""
-    costs = [{"cost": round(MILLION * each.cost.total) if each.cost else 0} for each in columns]
-    most = max((each["cost"] for each in costs), default=0)
-    if not most:
-        return None
-    top = _HEADROOM * most
-    return Chart(
-        label=f"cost of each request (estimate), at most $ {most / MILLION:,.4f}",
-        columns=len(columns),
-        areas=tuple(areas(costs, ("cost",), top)),
-        grid=grid(top, lambda value: f"$ {value / MILLION:g}", _LOW_LINES),
-    )
 
 
 def _request_table(
@@ -215,48 +183,6 @@ def _mark_texts(each: RequestColumn, names: PageNames) -> Iterator[str]:
             yield f"now {names.model(each.round.model or 'an unnamed model')}"
         else:
             yield _WORDS[mark]
-
-
-def stats_page(result: StatsResult, choice: PageChoice) -> str:
-    """Return the page; the result was asked for with its timeline."""
-    timeline = result.timeline
-    if timeline is None:
-        raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
-    names = PageNames(choice)
-    columns = _columns_of(result, timeline)
-    chosen = chosen_messages(timeline)
-    texts, cut = shown_texts([timeline.messages[at].message for at in chosen], choice)
-    anchors = {timeline.messages[at].message.id: anchor_of(at) for at in chosen}
-    titles, rows = _request_table(columns, anchors, names)
-    return page_of(
-        "session",
-        {
-            "title": _title(result, choice, names),
-            "facts": list(_facts(result, choice, names)),
-            "holds": list(holds_texts(choice, cut, len(timeline.messages) - len(chosen))),
-            "warnings": _warnings(result, choice, names),
-            **_request(result),
-            **_drawn(result, columns),
-            "is_reported": timeline.is_reported,
-            "aside": timeline.rounds.aside,
-            "totals": list(_totals(result, timeline)),
-            "titles": titles,
-            "table": rows,
-            "lists": (
-                *(
-                    each
-                    for each in (tool_bars(result, names), file_bars(timeline, names))
-                    if each.rows
-                ),
-                message_bars(timeline, names),
-            ),
-            "reads": read_rows(timeline, names),
-            "messages": message_rows(timeline, chosen, texts, names),
-            "gone": sum(not each.is_sent for each in timeline.messages),
-            "redacted": choice.redact,
-            "class_of": class_of,
-        },
-    )
 
 
 def _title(result: StatsResult, choice: PageChoice, names: PageNames) -> str:
@@ -321,6 +247,80 @@ def _drawn(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str,
         "cache_legend": _CACHE_ORDER,
         "cost": _cost_chart(columns),
     }
+
+
+def _context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
+    """Return the contexts by category, with window, the client's own limit and compactions."""
+    limits = list(_limits(result))
+    peak = max((each.round.context for each in columns), default=1)
+    shown = [size for _, size, _ in limits if size <= _HIGHEST * peak]
+    top = _HEADROOM * max(peak, *shown, 1)
+    return Chart(
+        label=f"context of {plural(len(columns), 'request')}, at most {peak:,} tokens",
+        columns=len(columns),
+        areas=tuple(areas([each.held for each in columns], ORDER, top)),
+        grid=grid(top, short_count),
+        limits=tuple(
+            ChartLine(label=label, at=down(size, top), kind=kind)
+            for label, size, kind in limits
+            if size <= top
+        ),
+        marks=tuple(_marks(columns)),
+    )
+
+
+def _limits(result: StatsResult) -> Iterator[tuple[str, int, str]]:
+    limits = result.measure.limits
+    yield f"window {limits.budget.window:,}", limits.budget.window, "window"
+    if limits.client is not None and limits.compacts_at is not None:
+        label = f"{limits.client.name} compacts at {limits.compacts_at:,}"
+        yield label, limits.compacts_at, "client"
+
+
+def _marks(columns: Sequence[RequestColumn]) -> Iterator[ChartLine]:
+    found = [
+        (at, mark)
+        for at, each in enumerate(columns)
+        for mark in ("compacted", "compactctl")
+        if mark in each.marks
+    ]
+    for at, mark in found:
+        label = _WORDS[mark] if len(found) <= _MOST_LABELS else ""
+        yield ChartLine(label=label, at=across(at, len(columns)), kind=mark)
+
+
+def _far_limits(result: StatsResult, chart: Chart) -> tuple[str, ...]:
+    """Return the names of limits that are far above a drawing."""
+    drawn = {line.label for line in chart.limits}
+    return tuple(label for label, _, _ in _limits(result) if label not in drawn)
+
+
+def _cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+    """Return what of the contexts came from the cache; None where nothing tells of one."""
+    if not any(each.cache for each in columns):
+        return None
+    top = _HEADROOM * max(each.round.context for each in columns)
+    return Chart(
+        label="what of each request was read from the cache, new, and paid again",
+        columns=len(columns),
+        areas=tuple(areas([each.cache for each in columns], _CACHE_ORDER, top)),
+        grid=grid(top, short_count, _LOW_LINES),
+    )
+
+
+def _cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+    """Return what each request cost, in US dollars; None where no price is known."""
+    costs = [{"cost": round(MILLION * each.cost.total) if each.cost else 0} for each in columns]
+    most = max((each["cost"] for each in costs), default=0)
+    if not most:
+        return None
+    top = _HEADROOM * most
+    return Chart(
+        label=f"cost of each request (estimate), at most $ {most / MILLION:,.4f}",
+        columns=len(columns),
+        areas=tuple(areas(costs, ("cost",), top)),
+        grid=grid(top, lambda value: f"$ {value / MILLION:g}", _LOW_LINES),
+    )
 
 
 def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]]:

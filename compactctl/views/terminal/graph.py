@@ -4,40 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+_LEAST = 1e-6
 # Times a power of ten: people can divide by them in their heads.
 _STEPS = (1, 2, 2.5, 5)
-_LEAST = 1e-6
 _THOUSAND, _MILLION = 1_000, 1_000_000
-
-
-def round_values(top: float, most: int) -> tuple[float, ...]:
-    """Return at most so many round values up to ``top``, evenly apart, without 0."""
-    step = next(each for each in _round_steps() if top / each < most + 1)
-    return tuple(step * number for number in range(1, most + 1) if step * number <= top)
-
-
-def short_count(value: float) -> str:
-    """Return a round number of tokens in a few letters: 250k, 1M."""
-    if value >= _MILLION:
-        return f"{value / _MILLION:g}M"
-    return f"{value / _THOUSAND:g}k" if value >= _THOUSAND else f"{value:g}"
-
-
-def _round_steps() -> Iterator[float]:
-    power = _LEAST
-    while True:
-        yield from (step * power for step in _STEPS)
-        power *= 10
-
-
-# From the bottom up; a terminal without colours tells them apart.
-SHADES = "█▓▒░"
-_EIGHTHS = "▁▂▃▄▅▆▇█"
-_HEIGHT = 14
 _LABELS = 4
 # As wide as a graph is where nothing says how wide it may be, and at most.
 _WIDTH, _MOST = 80, 120
 _AXIS = " ┤"
+_HEIGHT = 14
+# From the bottom up; a terminal without colours tells them apart.
+SHADES = "█▓▒░"
+_EIGHTHS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +34,26 @@ class Graph:
     top: float
     limits: tuple[float, ...] = ()
     marks: tuple[int, ...] = ()
+
+
+def round_values(top: float, most: int) -> tuple[float, ...]:
+    """Return at most so many round values up to ``top``, evenly apart, without 0."""
+    step = next(each for each in _round_steps() if top / each < most + 1)
+    return tuple(step * number for number in range(1, most + 1) if step * number <= top)
+
+
+def _round_steps() -> Iterator[float]:
+    power = _LEAST
+    while True:
+        yield from (step * power for step in _STEPS)
+        power *= 10
+
+
+def short_count(value: float) -> str:
+    """Return a round number of tokens in a few letters: 250k, 1M."""
+    if value >= _MILLION:
+        return f"{value / _MILLION:g}M"
+    return f"{value / _THOUSAND:g}k" if value >= _THOUSAND else f"{value:g}"
 
 
 def graph_lines(graph: Graph, width: int | None) -> Iterator[str]:
@@ -79,11 +77,9 @@ def graph_lines(graph: Graph, width: int | None) -> Iterator[str]:
         yield f"{'':>{left + len(_AXIS)}}{''.join(marked)}".rstrip()
 
 
-def small_bars(values: Sequence[float], top: float, width: int) -> str:
-    """Return a letter for each value, of several that share one for the largest."""
-    shown = [max(values[first:last]) for first, last in _spans(len(values), width, widest=1)]
-    highest = len(_EIGHTHS) - 1
-    return "".join(_EIGHTHS[min(highest, max(0, round(highest * value / top)))] for value in shown)
+def _row(value: float, top: float) -> int:
+    """Return the row, from the bottom, in which a value lies."""
+    return min(_HEIGHT - 1, int(value / top * _HEIGHT))
 
 
 def _spans(count: int, width: int, *, widest: int = _MOST) -> list[tuple[int, int]]:
@@ -91,11 +87,6 @@ def _spans(count: int, width: int, *, widest: int = _MOST) -> list[tuple[int, in
     letters = min(max(1, width), count * widest)
     edges = [count * letter // letters for letter in range(letters + 1)]
     return [(first, max(last, first + 1)) for first, last in pairwise(edges)]
-
-
-def _row(value: float, top: float) -> int:
-    """Return the row, from the bottom, in which a value lies."""
-    return min(_HEIGHT - 1, int(value / top * _HEIGHT))
 
 
 def _letter(column: Sequence[float], row: int, top: float, empty: str) -> str:
@@ -106,3 +97,10 @@ def _letter(column: Sequence[float], row: int, top: float, empty: str) -> str:
         if middle < reached:
             return shade
     return empty
+
+
+def small_bars(values: Sequence[float], top: float, width: int) -> str:
+    """Return a letter for each value, of several that share one for the largest."""
+    shown = [max(values[first:last]) for first, last in _spans(len(values), width, widest=1)]
+    highest = len(_EIGHTHS) - 1
+    return "".join(_EIGHTHS[min(highest, max(0, round(highest * value / top)))] for value in shown)
