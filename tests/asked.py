@@ -26,6 +26,6 @@ def asked(options: T, **values: Any) -> T:
 
 
 def _holder(options: "DataclassInstance", name: str) -> str:
-    records = ("input", "recipe", "output")
+    records = ("input", "recipe", "output", "files", "gates")
     held = (each for each in records if hasattr(options, each))
     return next(each for each in held if hasattr(getattr(options, each), name))

@@ -40,12 +40,14 @@ from compactctl.cli.options.summaries import (
 )
 from compactctl.cli.report import TOLERANCE_OPTION
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.batch.options import Shard, parse_shard
+from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.batch.row import Flag, parse_flags
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.figures import DetailChoice
 from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.output_files import WrittenFile
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.discover import listed_paths
+from compactctl.commands.reading.discover import FileChoice, Shard, listed_paths, parse_shard
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
@@ -93,11 +95,8 @@ def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> Ba
     else:
         content = Content.of((_text(result, kind),))
         warnings = write_output(FileSystem(), Path(path), content, force=force)
-    return replace(
-        result,
-        reports=(*result.reports, path),
-        warnings=(*result.warnings, *warnings),
-    )
+    file = WrittenFile(path=path, kind="report", rows=len(result.rows), warnings=warnings)
+    return replace(result, files=(*result.files, file))
 
 
 def annotate(result: BatchResult, runner: str) -> None:
@@ -419,13 +418,15 @@ def batch_command(
     page_path = None if page is None else page.path
     page = page and replace(page, force=force)
     options = BatchOptions(
-        paths=(*paths, *(listed_paths(files_from) if files_from else ())),
-        include=include,
-        exclude=exclude,
-        skip_unknown=skip_unknown,
-        column=column,
-        shard=shard,
-        out=out,
+        files=FileChoice(
+            paths=(*paths, *(listed_paths(files_from) if files_from else ())),
+            include=include,
+            exclude=exclude,
+            shard=shard,
+            skip_unknown=skip_unknown,
+            column=column,
+        ),
+        input=InputOptions(format=format, limits=limits, strict=strict),
         recipe=Recipe(
             measure=replace(measure, profile=profile, base=base),
             plan=plan,
@@ -433,23 +434,21 @@ def batch_command(
             summarizer=summarizer_from(summarizer, profile),
         ),
         compacts=bool(out) or _is_plan_given(click.get_current_context()),
-        input=InputOptions(format=format, limits=limits, strict=strict),
-        layout=layout,
-        tags=tags,
-        force=force,
-        dry_run=dry_run,
+        output=OutputOptions(path=out, layout=layout, tags=tags, dry_run=dry_run, force=force),
+        require_fit=require_fit,
+        require_audit=require_audit,
+        gates=BatchGates(
+            fail_over=fail_over,
+            fail_over_tokens=fail_over_tokens,
+            fail_on=fail_on,
+            baseline=baseline,
+            tolerance=tolerance,
+        ),
         cached=cached,
         verify_cache=verify_cache,
         resume=resume,
         jobs=jobs,
         timeout=timeout,
-        fail_over=fail_over,
-        fail_over_tokens=fail_over_tokens,
-        fail_on=fail_on,
-        baseline=baseline,
-        tolerance=tolerance,
-        require_fit=require_fit,
-        require_audit=require_audit,
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
         reports=(*report, *filter(None, (junit, messages_out, rounds_out, page_path))),
     )

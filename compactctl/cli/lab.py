@@ -35,7 +35,7 @@ from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, ev
 from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult, simulate
 from compactctl.commands.output_files import check_report
 from compactctl.commands.planning.plan import StageSettings, stage_list
-from compactctl.commands.reading.discover import Choice, discover
+from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import parse_share
 
@@ -280,7 +280,7 @@ def eval_command(
             options.session, planned=plan, answering=_answering(answers, answers_timeout)
         ),
     )
-    inputs = discover(options.paths, Choice())
+    inputs = discover(FileChoice(paths=options.paths))
     taken = [*(item.path for item in inputs), *filter(None, (planned,))]
     for path in filter(None, (report, plot)):
         check_report(path, taken, force=force)

@@ -22,7 +22,8 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
 from compactctl.commands.batch.report import TOLERANCE, ReportOptions, report
-from compactctl.commands.batch.row_cache import cache
+from compactctl.commands.cache import cache
+from compactctl.commands.output_files import WrittenFile
 from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
@@ -96,8 +97,9 @@ def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_a
     if merge is not None:
         from compactctl.views.results.batch_files import write_values
 
-        values = [row.values for row in result.rows]
-        result = replace(result, merged=merge, warnings=write_values(values, merge, force=force))
+        warnings = write_values([row.values for row in result.rows], merge, force=force)
+        merged = WrittenFile(path=merge, kind="report", rows=len(result.rows), warnings=warnings)
+        result = replace(result, files=(merged,))
     emit(result, shown_as, page=page)
     return result.exit_code
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.store.archive.sealed import is_sealed
@@ -27,6 +28,22 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
 
 def _is_ours(path: Path) -> bool:
     return is_sealed(path) or is_sealed_text(path)
+
+
+FileKind = Literal["report", "table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """A file that was written beside what a command shows, and what there was to say about that.
+
+    A ``report`` has a row for each of what the command looked at, a ``table`` rows of another kind.
+    """
+
+    path: str
+    kind: FileKind
+    rows: int
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,8 @@ _VERDICTS: dict[str, tuple[str, TextStyle]] = {
 BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
 # Only of what is more than the window.
 TOO_LARGE = "does not fit"
+# Statuses of a batch's rows that are called otherwise where users read them.
+_STATUSES = {"skipped": "not a transcript"}
 
 
 def counter_text(measured: Measure) -> str:
@@ -235,3 +237,8 @@ def continue_texts(command: str | None) -> Iterator[str]:
     """Yield how to go on with a session, nothing where there is none."""
     if command:
         yield f"continue with: {line_text(command)}"
+
+
+def status_text(status: str) -> str:
+    """Return what the status of a batch's row is called where users read it."""
+    return _STATUSES.get(status, status)

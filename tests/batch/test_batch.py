@@ -15,12 +15,12 @@ from batch.inputs import bytes_below, transcript, write
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.options import Shard
 from compactctl.commands.batch.row import RowFailure
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.discover import FileChoice, Shard
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import NoInputError, UsageError
@@ -54,8 +54,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*paths: str, **options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "out"))
-    return batch(asked(BatchOptions(paths=paths, jobs=1, compacts=compacts), **options))
+    compacts = not options.keys().isdisjoint(("plan", "output"))
+    return batch(
+        asked(BatchOptions(files=FileChoice(paths=paths), jobs=1, compacts=compacts), **options)
+    )
 
 
 def mixed() -> None:
@@ -240,13 +242,13 @@ def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(
 
 def test_processes_give_the_same_rows_and_files_as_one() -> None:
     mixed()
-    one = run("in", plan=PLAN, out="out", jobs=1)
+    one = run("in", plan=PLAN, output="out", jobs=1)
     files = {
         name: data for name, data in bytes_below(Path("out")).items() if ".archive/" not in name
     }
     Path("out").rename("out-of-one")
-    two = run("in", plan=PLAN, out="out", jobs=2)
-    assert two == one
+    two = run("in", plan=PLAN, output="out", jobs=2)
+    assert (two.rows, two.totals) == (one.rows, one.totals)
     again = {
         name: data for name, data in bytes_below(Path("out")).items() if ".archive/" not in name
     }
@@ -257,7 +259,7 @@ def test_processes_give_the_same_rows_and_files_as_one() -> None:
 def test_every_output_rewinds_to_its_input() -> None:
     mixed()
     inputs = bytes_below(Path("in").rename("kept"))
-    result = run("kept", plan=PLAN, out="out/nested")
+    result = run("kept", plan=PLAN, output="out/nested")
     assert bytes_below(Path("kept")) == inputs
     written = [row for row in result.rows if row.status == "ok"]
     assert [row.output and row.output.path for row in written] == [
@@ -280,16 +282,16 @@ def test_every_output_rewinds_to_its_input() -> None:
 
 def test_a_second_run_finds_only_the_inputs_and_gives_the_same() -> None:
     write(Path("run.jsonl"))
-    first = run(".", plan=PLAN, out=".")
-    assert run(".", plan=PLAN, out=".") == first
+    first = run(".", plan=PLAN, output=".")
+    assert run(".", plan=PLAN, output=".") == first
     assert [row.output and row.output.path for row in first.rows] == ["run.compacted.jsonl"]
 
 
 def test_an_input_that_grew_is_compacted_again() -> None:
     path = write(Path("run.jsonl"), transcript(5))
-    run("run.jsonl", plan=PLAN, out="out")
+    run("run.jsonl", plan=PLAN, output="out")
     path.write_bytes(transcript(9))
-    (row,) = run("run.jsonl", plan=PLAN, out="out").rows
+    (row,) = run("run.jsonl", plan=PLAN, output="out").rows
     assert row.status == "ok"
     assert row.output is not None
     rewind(RewindOptions(input=InputOptions(path=row.output.path)))
@@ -299,12 +301,12 @@ def test_an_input_that_grew_is_compacted_again() -> None:
 def test_a_file_that_compactctl_did_not_write_is_not_overwritten() -> None:
     write(Path("run.jsonl"))
     write(Path("out/run.compacted.jsonl"), b"mine\n")
-    (row,) = run("run.jsonl", plan=PLAN, out="out").rows
+    (row,) = run("run.jsonl", plan=PLAN, output="out").rows
     assert (row.status, row_values(row)["error_class"]) == ("failed", "UsageError")
     assert Path("out/run.compacted.jsonl").read_bytes() == b"mine\n"
 
 
-@pytest.mark.parametrize("options", [{}, {"out": "out", "dry_run": True}])
+@pytest.mark.parametrize("options", [{}, {"output": "out", "dry_run": True}])
 def test_stages_without_output_only_say_what_they_would_save(options: dict[str, object]) -> None:
     write(Path("in/run.jsonl"))
     (row,) = run("in", plan=PLAN, **options).rows
@@ -318,7 +320,7 @@ def test_stages_without_output_only_say_what_they_would_save(options: dict[str, 
 def test_the_figures_are_those_of_what_would_be_written(damage: bytes, grown: bytes) -> None:
     write(Path("in/run.jsonl"), transcript() + damage + grown)
     (told,) = run("in", plan=PLAN).rows
-    (done,) = run("in", plan=PLAN, out="out").rows
+    (done,) = run("in", plan=PLAN, output="out").rows
     assert (told.status, told.figures, told.outcome) == (done.status, done.figures, done.outcome)
 
 
@@ -333,7 +335,7 @@ def test_much_text_is_counted_alike_by_an_engine_that_takes_longer_to_load(
 
 def test_what_needs_no_compaction_is_copied_and_called_unchanged() -> None:
     data = write(Path("in/run.jsonl")).read_bytes()
-    result = run("in", out="out")
+    result = run("in", output="out")
     (row,) = result.rows
     values = row_values(row)
     assert (row.status, row.saved, values["stages"], values["archive"]) == (
@@ -350,10 +352,10 @@ def test_two_inputs_with_one_output_are_refused_before_any_work() -> None:
     write(Path("a/run.jsonl"))
     write(Path("b/run.jsonl"))
     with pytest.raises(UsageError, match=r"output of both a/run.jsonl and b/run.jsonl"):
-        run("a", "b", out="out")
+        run("a", "b", output="out")
     assert not Path("out").exists()
     with pytest.raises(UsageError, match="output of both"):
-        run("a", "b", out="out", dry_run=True)
+        run("a", "b", output="out", dry_run=True)
     assert run("a", "b", plan=PLAN).exit_code == 0
 
 
@@ -361,23 +363,23 @@ def test_an_output_that_is_an_input_is_refused() -> None:
     write(Path("run.jsonl"))
     write(Path("run.compacted.jsonl"))
     with pytest.raises(UsageError, match="would overwrite an input"):
-        run("run.jsonl", "run.compacted.jsonl", out=".")
+        run("run.jsonl", "run.compacted.jsonl", output=".")
 
 
 def test_a_report_never_overwrites_an_input_or_output() -> None:
     data = write(Path("run.jsonl")).read_bytes()
     for report in ("run.jsonl", "out/run.compacted.jsonl", "out", "missing/report.parquet"):
         with pytest.raises(UsageError, match=report):
-            run("run.jsonl", out="out", reports=(report,))
+            run("run.jsonl", output="out", reports=(report,))
     assert Path("run.jsonl").read_bytes() == data
-    assert run("run.jsonl", out="out", reports=("out/report.parquet",)).exit_code == 0
+    assert run("run.jsonl", output="out", reports=("out/report.parquet",)).exit_code == 0
 
 
 def test_an_output_folder_that_is_a_file_is_refused() -> None:
     write(Path("run.jsonl"))
     write(Path("out"), b"text")
     with pytest.raises(UsageError, match="out"):
-        run("run.jsonl", out="out")
+        run("run.jsonl", output="out")
 
 
 @pytest.mark.parametrize(
@@ -443,7 +445,7 @@ def test_totals_are_the_sums_of_the_rows() -> None:
 def test_progress_is_told_of_every_row(jobs: int) -> None:
     mixed()
     told: list[Any] = []
-    result = batch(BatchOptions(paths=("in",), jobs=jobs), told.append)
+    result = batch(BatchOptions(files=FileChoice(paths=("in",)), jobs=jobs), told.append)
     assert [each.files for each in told] == list(range(1, 18))
     assert {each.of_files for each in told} == {17}
     assert [each.n_bytes for each in told] == sorted(each.n_bytes for each in told)
@@ -460,6 +462,6 @@ def test_an_interruption_ends_the_batch_and_its_workers(jobs: int) -> None:
 
     # The traceback keeps the batch's variables alive, so only an orderly end can end the workers.
     with pytest.raises(KeyboardInterrupt) as stopped:
-        batch(BatchOptions(paths=("in",), jobs=jobs), interrupt)
+        batch(BatchOptions(files=FileChoice(paths=("in",)), jobs=jobs), interrupt)
     assert stopped.traceback
     assert not active_children()

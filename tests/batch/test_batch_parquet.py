@@ -10,10 +10,13 @@ from batch.inputs import write
 from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
-from compactctl.commands.batch.columns import COLUMNS, FILES_VERSION, METADATA, row_values
+from compactctl.commands.batch.columns import COLUMNS, row_values
+from compactctl.commands.batch.report import FILES_VERSION, METADATA
 from compactctl.commands.batch.row import RowFailure, RowMeasure, RowOutcome, RowOutput
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
 from compactctl.views.results.batch_files import write_report
@@ -27,7 +30,10 @@ def rows(tmp_path: Path) -> tuple[BatchRow, ...]:
     paths = (str(tmp_path / "in"),)
     return batch(
         BatchOptions(
-            paths=paths, out=str(tmp_path / "out"), recipe=Recipe(plan=plan), compacts=True
+            files=FileChoice(paths=paths),
+            output=OutputOptions(path=str(tmp_path / "out")),
+            recipe=Recipe(plan=plan),
+            compacts=True,
         )
     ).rows
 

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from asked import asked
@@ -20,6 +20,7 @@ from batch.inputs import bytes_below, transcript, write
 
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
+from compactctl.commands.batch import row_cache
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.one_file import run_file
@@ -28,6 +29,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import load_profile
@@ -35,6 +37,11 @@ from compactctl.profiles.profile import Profile
 from compactctl.store.cache import results
 from compactctl.store.cache.results import ResultCache, cache_state
 from compactctl.tokens.models.own_models import read_own_models
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 
@@ -62,8 +69,10 @@ def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(**options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "out"))
-    return batch(asked(BatchOptions(paths=("in",), jobs=1, compacts=compacts), **options))
+    compacts = not options.keys().isdisjoint(("plan", "output"))
+    return batch(
+        asked(BatchOptions(files=FileChoice(paths=("in",)), jobs=1, compacts=compacts), **options)
+    )
 
 
 def test_what_has_not_changed_is_not_read_again(worked_on: list[str]) -> None:
@@ -106,6 +115,47 @@ def test_other_options_are_another_question(other: dict[str, Any], worked_on: li
     found = run(**other)
     assert len(worked_on) == 5
     assert found.rows == run(**other, cached=False).rows
+
+
+# Options by their places that no row depends on: which files there are, how they are gone through,
+# and what is held against a row that is known.
+OUTSIDE_OF_ROWS = {
+    "files.paths", "files.include", "files.exclude", "files.shard", "output.force",
+    "gates.fail_over", "gates.fail_over_tokens", "gates.fail_on", "gates.baseline",
+    "gates.tolerance", "verify_cache", "resume", "jobs", "timeout", "details.messages",
+    "details.rounds", "reports",
+}  # fmt: skip
+
+
+def places(record: "DataclassInstance", above: str = "") -> Iterator[str]:
+    """Yield the places of all options in a record and in those that it holds."""
+    for each in fields(record):
+        value = getattr(record, each.name)
+        if is_dataclass(value) and not isinstance(value, type):
+            yield from places(value, f"{above}{each.name}.")
+        else:
+            yield f"{above}{each.name}"
+
+
+def changed(record: T, place: str) -> T:
+    name, _, below = place.partition(".")
+    value = changed(getattr(record, name), below) if below else "changed"
+    return replace(record, **{name: value})
+
+
+def test_a_row_depends_on_every_option_but_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_cache, "_rank_files", lambda _: [])
+    for compacts in (True, False):
+        options = BatchOptions(files=FileChoice(), compacts=compacts)
+        without = {
+            place
+            for place in places(options)
+            if row_cache.fingerprint(changed(options, place)) == row_cache.fingerprint(options)
+        }
+        # What makes a context smaller says nothing about files that are only measured.
+        making = {place for place in places(options) if place.startswith("recipe.")}
+        making -= {place for place in making if place.startswith("recipe.measure.")}
+        assert without == OUTSIDE_OF_ROWS | (set() if compacts else making)
 
 
 def test_gates_are_held_against_what_is_known(worked_on: list[str]) -> None:
@@ -226,7 +276,7 @@ def test_verified_against_the_bytes(worked_on: list[str], cache_file: Path) -> N
         lambda row: {**row, "sha256": "0" * 64, "figures": {**row["figures"], "messages": 1}},
     )
     worked_on.clear()
-    assert run(verify_cache=True) == first
+    assert run(verify_cache=True).rows == first.rows
     assert len(worked_on) == 5
 
 
@@ -239,17 +289,17 @@ def forge(path: Path, change: Any) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no database at all" * 99, b"SQLite format 3\x00torn"])
 def test_a_cache_that_cannot_be_read_is_empty(data: bytes, cache_file: Path) -> None:
-    expected = run(cached=False)
+    expected = run(cached=False).rows
     cache_file.parent.mkdir(parents=True)
     cache_file.write_bytes(data)
-    assert run() == expected
-    assert run() == expected
+    assert run().rows == expected
+    assert run().rows == expected
     assert cache_state(cache_file).results == 5
 
 
 def test_a_folder_that_cannot_be_made(cache_file: Path) -> None:
     Path("cache").write_text("a file")
-    assert run() == run(cached=False)
+    assert run().rows == run(cached=False).rows
     assert cache_state(cache_file).results == 0
 
 
@@ -306,20 +356,20 @@ def test_shown_and_cleared(cache_file: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
-    first = run(out="out", plan=PLAN)
+    first = run(output="out", plan=PLAN)
     tree = bytes_below(Path("out"))
     Path("out/3.compacted.jsonl").unlink()
     Path("out/1.compacted.jsonl").write_bytes(b"changed\n")
     worked_on.clear()
-    found = run(out="out", plan=PLAN, resume=True, force=True)
+    found = run(output="out", plan=PLAN, resume=True, force=True)
     assert worked_on == ["in/1.jsonl", "in/3.jsonl"]
-    assert found == first
+    assert found.rows == first.rows
     assert bytes_below(Path("out")).keys() == tree.keys()
 
 
 @pytest.mark.parametrize("damage", ["removed", "emptied", "cut off", "swapped"])
 def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) -> None:
-    first = run(out="out", plan=PLAN)
+    first = run(output="out", plan=PLAN)
     archive, other, *_ = sorted(Path("out").glob("*/0001-*.parquet"))
     data = archive.read_bytes()
     if damage == "removed":
@@ -328,10 +378,10 @@ def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) 
         altered = {"emptied": b"", "cut off": data[:-9], "swapped": other.read_bytes()}[damage]
         archive.write_bytes(altered)
     worked_on.clear()
-    found = run(out="out", plan=PLAN, resume=True, force=True)
+    found = run(output="out", plan=PLAN, resume=True, force=True)
     assert worked_on == [f"in/{archive.parent.name[0]}.jsonl"]
     if damage == "removed":
-        assert found == first
+        assert found.rows == first.rows
         assert run_program(["verify", "out"]) == 0
     else:
         # What it would overwrite may be all that is left of an original.
@@ -340,12 +390,12 @@ def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) 
 
 
 def test_without_resume_everything_is_written_anew(worked_on: list[str]) -> None:
-    run(out="out", plan=PLAN)
-    run(out="out", plan=PLAN)
+    run(output="out", plan=PLAN)
+    run(output="out", plan=PLAN)
     assert len(worked_on) == 10
 
 
-@pytest.mark.parametrize("options", [{}, {"out": "out", "cached": False}])
+@pytest.mark.parametrize("options", [{}, {"output": "out", "cached": False}])
 def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="--resume goes on with a batch that writes"):
         run(resume=True, **options)
@@ -355,7 +405,7 @@ def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
 def test_killed_and_gone_on_with(delay: float) -> None:
     for number in range(30):
         write(Path(f"in/{number:02}.jsonl"), transcript(40 + number))
-    expected = run(out="whole", plan=PLAN)
+    expected = run(output="whole", plan=PLAN)
     program = [
         sys.executable, "-m", "compactctl", "batch", "in", "--out", "out",
         "--stages", "dedup,truncate", "-j", "1", "--resume",
@@ -364,7 +414,7 @@ def test_killed_and_gone_on_with(delay: float) -> None:
         time.sleep(delay)
         killed.send_signal(signal.SIGKILL)
     subprocess.run(program, check=True, capture_output=True)
-    found = run(out="out", plan=PLAN, resume=True)
+    found = run(output="out", plan=PLAN, resume=True)
     assert contents(Path("out")) == contents(Path("whole"))
     assert list(map(without_place, found.rows)) == list(map(without_place, expected.rows))
 

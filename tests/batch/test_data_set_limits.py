@@ -13,6 +13,7 @@ from pyarrow import parquet
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
@@ -21,7 +22,7 @@ LIMITS = ReadLimits(line=LINE, unpacked=WHOLE)
 MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
 MODES: dict[str, dict[str, Any]] = {
     "measured": {},
-    "written": {"out": "out", "plan": PlanOptions()},
+    "written": {"output": "out", "plan": PlanOptions()},
 }
 
 
@@ -47,9 +48,12 @@ def batched(table: pa.Table, limits: ReadLimits = LIMITS, **options: Any) -> tup
     """Return the exit code of a batch over a table, and what is said of it."""
     written = {name: options.pop(name) for name in ("use_dictionary",) if name in options}
     parquet.write_table(table, "data.parquet", row_group_size=50, **written)
-    compacts = not options.keys().isdisjoint(("plan", "out"))
+    compacts = not options.keys().isdisjoint(("plan", "output"))
     batched = BatchOptions(
-        paths=("data.parquet",), input=InputOptions(limits=limits), jobs=1, compacts=compacts
+        files=FileChoice(paths=("data.parquet",)),
+        input=InputOptions(limits=limits),
+        jobs=1,
+        compacts=compacts,
     )
     found = batch(asked(batched, **options))
     return found.exit_code, " ".join(row_values(row)["error"] or "" for row in found.rows)

@@ -18,6 +18,7 @@ from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -67,8 +68,10 @@ def put(table: pa.Table, path: str = "data.parquet", rows: int = 2, **options: A
 
 
 def run(*paths: str, **options: Any) -> BatchResult:
-    compacts = not options.keys().isdisjoint(("plan", "out"))
-    return batch(asked(BatchOptions(paths=paths, jobs=1, compacts=compacts), **options))
+    compacts = not options.keys().isdisjoint(("plan", "output"))
+    return batch(
+        asked(BatchOptions(files=FileChoice(paths=paths), jobs=1, compacts=compacts), **options)
+    )
 
 
 def statuses(result: BatchResult) -> list[str]:
@@ -96,7 +99,7 @@ def test_every_conversation_is_a_row_as_a_file_of_its_own_would_be(jobs: int) ->
 def test_conversations_are_replaced_and_the_old_file_comes_back(table: Any) -> None:
     path = put(table(LONG, SHORT, LONG))
     before = path.read_bytes()
-    found = run("data.parquet", out="out", plan=KEPT)
+    found = run("data.parquet", output="out", plan=KEPT)
     assert found.exit_code == 0
     made = parquet.read_table("out/data.compacted.parquet")
     column = made.schema.names[-1] if table is texts else "messages"
@@ -122,7 +125,7 @@ def test_all_but_the_column_stays_as_it_is() -> None:
     names = ("role", "content", "tool_call_id")
     codecs |= {f"messages.list.element.{name}": "zstd" for name in names}
     put(structs(LONG, SHORT, LONG, SHORT, LONG), compression=codecs)
-    run("data.parquet", out="out", plan=KEPT)
+    run("data.parquet", output="out", plan=KEPT)
     old, new = map(parquet.ParquetFile, ("data.parquet", "out/data.compacted.parquet"))
     assert new.schema_arrow.equals(old.schema_arrow, check_metadata=True)
     assert new.schema_arrow.metadata == HUGGINGFACE
@@ -139,7 +142,7 @@ def test_all_but_the_column_stays_as_it_is() -> None:
 
 def test_a_conversation_that_fails_stays_and_stops_no_other() -> None:
     put(texts(LONG, "no list", LONG, '[{"from": "human", "value": "Hi"}]'))
-    found = run("data.parquet", out="out", plan=KEPT)
+    found = run("data.parquet", output="out", plan=KEPT)
     assert statuses(found) == ["ok", "failed", "ok", "failed"]
     assert found.exit_code == 4
     assert "data.parquet#2" in (row_values(found.rows[1])["error"] or "")
@@ -153,7 +156,7 @@ def test_a_conversation_that_fails_stays_and_stops_no_other() -> None:
 
 def test_a_data_set_in_which_nothing_changes_is_copied() -> None:
     path = put(structs(SHORT, SHORT))
-    found = run("data.parquet", out="out", plan=PlanOptions(stages=("truncate",)))
+    found = run("data.parquet", output="out", plan=PlanOptions(stages=("truncate",)))
     assert statuses(found) == ["unchanged"] * 2
     assert Path("out/data.compacted.parquet").read_bytes() == path.read_bytes()
     for row in map(row_values, found.rows):
@@ -198,7 +201,7 @@ def test_what_is_no_parquet_fails_in_words(damage: bytes | None) -> None:
     else:
         write(Path("data.parquet"), damage)
     for out in (None, "out"):
-        found = run("data.parquet", out=out, plan=KEPT)
+        found = run("data.parquet", output=out, plan=KEPT)
         assert {row.exit_code for row in found.rows} <= {3, 4}
         assert found.exit_code
         assert all("data.parquet" in (row_values(row)["error"] or "") for row in found.rows)
@@ -216,7 +219,7 @@ def test_a_file_that_changes_meanwhile_is_not_written(monkeypatch: pytest.Monkey
         path.write_bytes(data)
 
     monkeypatch.setattr(DataSet, "write_with", write_and_change)
-    (row,) = run("data.parquet", out="out", plan=KEPT).rows
+    (row,) = run("data.parquet", output="out", plan=KEPT).rows
     assert row.exit_code == 8
     assert not list(Path("out").rglob("*.parquet"))
 
@@ -225,9 +228,10 @@ def test_what_is_known_and_what_is_finished_is_taken() -> None:
     put(structs(LONG, SHORT, LONG))
     first = run("data.parquet")
     assert run("data.parquet") == first
-    whole = run("data.parquet", out="out", plan=KEPT)
+    whole = run("data.parquet", output="out", plan=KEPT)
     made = Path("out/data.compacted.parquet").stat().st_ino
-    assert run("data.parquet", out="out", plan=KEPT, resume=True) == whole
+    found = run("data.parquet", output="out", plan=KEPT, resume=True)
+    assert found.rows == whole.rows
     assert Path("out/data.compacted.parquet").stat().st_ino == made
 
 
@@ -262,13 +266,13 @@ def test_two_data_sets_never_share_an_output() -> None:
     put(structs(SHORT), "a/data.parquet")
     put(structs(SHORT), "b/data.parquet")
     with pytest.raises(UsageError, match="both"):
-        run("a", "b", out="out")
+        run("a", "b", output="out")
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no real data sets beside the checkout")
 def test_real_data_sets_come_back() -> None:
     for path in sorted(REAL.glob("*.messages.parquet")):
-        found = run(str(path), out="out", plan=KEPT)
+        found = run(str(path), output="out", plan=KEPT)
         assert len(found.rows) == parquet.read_metadata(path).num_rows
         assert found.exit_code == 0
         assert all((row.saved or 0) >= 0 for row in found.rows)

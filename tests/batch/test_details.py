@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from compactctl.__main__ import run
-from compactctl.commands.batch.batch import InTurn
+from compactctl.commands.batch.batch import InOrder
 from compactctl.views import table_file
 
 SAMPLES = str(ROOT / "sample_transcripts")
@@ -165,8 +165,8 @@ def test_what_is_done_is_not_gone_through_again(capsys: pytest.CaptureFixture[st
 @given(st.permutations(range(12)), st.sets(st.integers(0, 11)))
 def test_whatever_is_done_first_is_passed_on_in_turn(places: list[int], without: set[int]) -> None:
     taken: list[int] = []
-    turns = InTurn(taken.append)
+    turns = InOrder(taken.append)
     for place in places:
-        turns.put(place, [] if place in without else [place])
+        turns.add(place, [] if place in without else [place])
         assert taken == [each for each in sorted(taken) if each not in without]
     assert taken == [place for place in range(12) if place not in without]

@@ -8,7 +8,7 @@ from batch.inputs import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.reading.discover import Choice, discover, matches
+from compactctl.commands.reading.discover import FileChoice, discover, matches
 from compactctl.errors import NoInputError, UsageError
 
 
@@ -24,7 +24,8 @@ def made(*paths: str) -> None:
 
 
 def found(*paths: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
-    return [item.path for item in discover(paths, Choice(include=include, exclude=exclude))]
+    choice = FileChoice(paths=paths, include=include, exclude=exclude)
+    return [file.path for file in discover(choice)]
 
 
 def test_what_clients_keep_beside_transcripts_is_passed_by_unless_asked_for() -> None:
@@ -158,7 +159,7 @@ def test_a_folder_that_cannot_be_looked_into_is_reported(tmp_path: Path) -> None
     made("in/a.jsonl", "in/locked/b.jsonl")
     locked = tmp_path / "in/locked"
     locked.chmod(0)
-    items = discover(["in"], Choice())
+    items = discover(FileChoice(paths=("in",)))
     locked.chmod(0o700)
     assert [(item.path, bool(item.problem)) for item in items] == [
         ("in/a.jsonl", False),

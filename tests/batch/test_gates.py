@@ -24,6 +24,7 @@ from formats.confusion.shapes import (
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
+from compactctl.commands.reading.discover import FileChoice
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +97,7 @@ def test_a_call_in_a_logged_answer_is_no_orphan(name: str) -> None:
     """Its result is in the next request; any other request without it is one that was refused."""
     request, answer = ASKING[name]
     write(Path("in/log.jsonl"), lines({"request": request, "response": answer}))
-    (row,) = batch(BatchOptions(paths=("in/log.jsonl",), cached=False)).rows
+    (row,) = batch(BatchOptions(files=FileChoice(paths=("in/log.jsonl",)), cached=False)).rows
     values = row_values(row)
     assert (values["format"], values["orphans"]) == (name, 0)
     assert {*values["tools"]} == {"read_log"}
@@ -106,7 +107,7 @@ def test_a_call_in_a_logged_answer_is_no_orphan(name: str) -> None:
 def test_a_call_in_a_request_without_its_result_is_an_orphan(beside: Record) -> None:
     request = {"messages": [say("user", "Look."), _CALL]}
     write(Path("in/log.jsonl"), lines({"request": request, **beside}))
-    (row,) = batch(BatchOptions(paths=("in/log.jsonl",), cached=False)).rows
+    (row,) = batch(BatchOptions(files=FileChoice(paths=("in/log.jsonl",)), cached=False)).rows
     assert row_values(row)["orphans"] == 1
 
 

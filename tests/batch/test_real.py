@@ -9,7 +9,9 @@ from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.columns import row_values
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.tokens.budget import TargetSize
@@ -26,9 +28,14 @@ def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
     out = str(tmp_path_factory.mktemp("out"))
-    return batch(
-        BatchOptions(paths=(str(above),), out=out, recipe=Recipe(plan=PLAN), compacts=True, jobs=2)
+    options = BatchOptions(
+        files=FileChoice(paths=(str(above),)),
+        recipe=Recipe(plan=PLAN),
+        output=OutputOptions(path=out),
+        compacts=True,
+        jobs=2,
     )
+    return batch(options)
 
 
 def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResult) -> None:

@@ -19,6 +19,7 @@ from xmlschema import XMLSchema11
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutcome
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.views.results.batch_files import (
     RUNNERS,
     batch_annotations,
@@ -41,14 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def worked(*rows: BatchRow) -> BatchResult:
     """Return the result of a batch of one good file, with these rows instead."""
-    result = batch(BatchOptions(paths=("in/good.jsonl",), jobs=1))
-    return BatchResult(
-        rows=rows or result.rows,
-        totals=result.totals,
-        compacted=False,
-        written=False,
-        fail_over=None,
-    )
+    result = batch(BatchOptions(files=FileChoice(paths=("in/good.jsonl",)), jobs=1))
+    return replace(result, rows=rows or result.rows)
 
 
 def failed(path: str = HOSTILE, error: str = HOSTILE) -> BatchRow:
@@ -151,7 +146,7 @@ def worked_once(row: BatchRow) -> BatchResult:
         tokens_after=None, saved=None, messages=0, lines=0, bytes=0, opaque_lines=0,
         categories={}, counters=(),
     )  # fmt: skip
-    return BatchResult(rows=(row,), totals=totals, compacted=False, written=False, fail_over=None)
+    return BatchResult(options=BatchOptions(files=FileChoice()), rows=(row,), totals=totals)
 
 
 @pytest.mark.parametrize("runner", RUNNERS)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import orjson
 
-from compactctl.commands.reading.discover import Choice, discover
+from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import CompactctlError
 from compactctl.tokens.counters.bpe import count_or_bound
@@ -75,8 +75,9 @@ def main() -> None:
 
 def understood(folders: Sequence[str], largest: int) -> list[Path]:
     """Return the transcripts below folders, of which none is larger."""
-    found = (Path(item.path) for item in discover(folders, Choice(include=("*.jsonl",))))
-    return [path for path in found if 0 < path.stat().st_size <= largest and is_understood(path)]
+    files = discover(FileChoice(paths=tuple(folders), include=("*.jsonl",)))
+    paths = (Path(file.path) for file in files)
+    return [path for path in paths if 0 < path.stat().st_size <= largest and is_understood(path)]
 
 
 def is_understood(path: Path) -> bool:

@@ -3,17 +3,23 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from compactctl.commands.batch.columns import read_report, report_row, table_values
-from compactctl.commands.batch.one_file import died, judged, run_file
-from compactctl.commands.batch.options import BatchOptions, check_options
+from compactctl.commands.batch.columns import table_values
+from compactctl.commands.batch.one_file import run_file, worker_died
+from compactctl.commands.batch.options import BatchGates, BatchOptions, check_options
 from compactctl.commands.batch.pool import Pool, workers_for
-from compactctl.commands.batch.report import TOLERANCE, BaselineComparison, compare_with_baseline
-from compactctl.commands.batch.row import GATE, BatchRow, Flag
-from compactctl.commands.batch.row_cache import known_rows
+from compactctl.commands.batch.report import (
+    BaselineComparison,
+    ReportRow,
+    compare_with_baseline,
+    read_report,
+    report_row,
+)
+from compactctl.commands.batch.row import GATE, BatchRow
+from compactctl.commands.batch.row_cache import cached_rows
 from compactctl.commands.batch.tasks import (
     FileTask,
     WorkedFile,
@@ -22,41 +28,16 @@ from compactctl.commands.batch.tasks import (
     tasks_of,
 )
 from compactctl.commands.measuring.figures import FileDetails
-from compactctl.commands.output_files import check_report
+from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.reading.discover import Choice, Input, discover
+from compactctl.commands.reading.discover import InputFile, discover
 from compactctl.errors import NoInputError
 from compactctl.store.cache.results import ResultCache, cache_path
 from compactctl.store.places import this_machine
 
-Value = TypeVar("Value")
-
-
-class InTurn(Generic[Value]):
-    """Passes values on by their places, once those of all places before are there.
-
-    What is kept meanwhile is what was done while the slowest one was waited for.
-    """
-
-    def __init__(self, take: Callable[[Value], object] | None) -> None:
-        self._take = take
-        self._waiting: dict[int, Sequence[Value]] = {}
-        self._turn = 0
-
-    def put(self, place: int, values: Sequence[Value]) -> None:
-        """Take in the values of a place, from 0; each place comes once."""
-        if self._take is None:
-            return
-        self._waiting[place] = values
-        while self._turn in self._waiting:
-            due = self._waiting.pop(self._turn)
-            self._turn += 1
-            for value in due:
-                self._take(value)
-
-
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
+Value = TypeVar("Value")
 TakeDetails = Callable[[FileDetails], object]
 """Called once for each file with rows about it, in the order of the files."""
 MUCH_BYTES = 32 << 20
@@ -95,26 +76,15 @@ class BatchTotals:
 class BatchResult:
     """What became of all files, in input order.
 
-    ``compacted`` tells whether stages ran, ``written`` whether their outcome was written to
-    ``--out``. ``growth`` is what grew since the baseline by more than ``tolerance``, None without
-    one. ``reports`` are the files about it, once they are written, ``tables`` those with rows of
-    another kind and how many there are, and ``warnings`` what there was to say about that.
-    ``skip_unknown`` allows for files of which none is a transcript.
+    ``growth`` is what grew since the baseline, None without one; ``files`` are those that were
+    written about it.
     """
 
+    options: BatchOptions
     rows: tuple[BatchRow, ...]
     totals: BatchTotals
-    compacted: bool
-    written: bool
-    fail_over: float | None
-    fail_over_tokens: int | None = None
-    fail_on: tuple[Flag, ...] = ()
-    tolerance: float = TOLERANCE
     growth: BaselineComparison | None = None
-    reports: tuple[str, ...] = ()
-    tables: Mapping[str, int] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    skip_unknown: bool = False
+    files: tuple[WrittenFile, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -131,8 +101,11 @@ class BatchResult:
     @property
     def is_empty(self) -> bool:
         """Whether no file is a transcript, and nobody allowed for that."""
+        files = self.options.files
+        # A part of the files may well be without a transcript.
+        is_allowed = files.skip_unknown or files.shard is not None
         are_skipped = all(row.status == "skipped" for row in self.rows)
-        return are_skipped and bool(self.rows) and not self.skip_unknown
+        return are_skipped and bool(self.rows) and not is_allowed
 
 
 def batch(
@@ -148,43 +121,74 @@ def batch(
     an input; NoInputError when there is nothing to do; DiskError when ``out`` cannot be created.
     """
     check_options(options)
-    inputs = discover(options.paths, _choice(options))
-    if options.shard is not None:
-        inputs = options.shard.chosen(inputs)
-    earlier = None if options.baseline is None else read_report(options.baseline)
+    inputs = discover(options.files, data_sets=True)
+    gates = options.gates
+    baseline = None if gates.baseline is None else read_report(gates.baseline)
     tasks = _tasks(options, inputs)
     with _cache_for(options) as cache:
-        rows = tuple(judged(row, options) for row in _run(options, tasks, cache, progress, take))
+        rows = tuple(with_gates(row, gates) for row in _run(options, tasks, cache, progress, take))
     return BatchResult(
+        options=options,
         rows=rows,
         totals=_totals(rows, compacted=options.compacts),
-        compacted=options.compacts,
-        written=options.writes,
-        fail_over=options.fail_over,
-        fail_over_tokens=options.fail_over_tokens,
-        fail_on=options.fail_on,
-        tolerance=options.tolerance,
-        growth=None
-        if earlier is None
-        else compare_with_baseline(
-            [report_row(table_values(row)) for row in rows], earlier, options.tolerance
-        ),
-        # A part of the files may well be without a transcript.
-        skip_unknown=options.skip_unknown or options.shard is not None,
+        growth=None if baseline is None else _growth(rows, baseline, gates.tolerance),
     )
 
 
-def _choice(options: BatchOptions) -> Choice:
-    return Choice(include=options.include, exclude=options.exclude, data_sets=True)
+def _growth(
+    rows: Sequence[BatchRow], baseline: Sequence[ReportRow], tolerance: float
+) -> BaselineComparison:
+    return compare_with_baseline(
+        [report_row(table_values(row)) for row in rows], baseline, tolerance
+    )
 
 
-def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ...]:
-    outputs = {} if options.out is None else output_names(inputs, options.out)
-    if options.out is not None and options.writes:
-        make_folder(options.out)
+def with_gates(row: BatchRow, gates: BatchGates) -> BatchRow:
+    """Return a row with the gate that it does not pass, if any, as its status."""
+    if not row.is_read:
+        return row
+    if _is_over(row.used, gates.fail_over) or _is_over(row.context, gates.fail_over_tokens):
+        return replace(row, status="over")
+    if set(gates.fail_on).intersection(row.flags):
+        return replace(row, status="flagged")
+    return row
+
+
+def _is_over(size: float | None, limit: float | None) -> bool:
+    return limit is not None and size is not None and size > limit
+
+
+class InOrder(Generic[Value]):
+    """Passes values on by their places, once those of all places before are there.
+
+    What is kept meanwhile is what was done while the slowest one was waited for.
+    """
+
+    def __init__(self, take: Callable[[Value], object] | None) -> None:
+        self._take = take
+        self._waiting: dict[int, Sequence[Value]] = {}
+        self._turn = 0
+
+    def add(self, place: int, values: Sequence[Value]) -> None:
+        """Take in the values of a place, from 0; each place comes once."""
+        if self._take is None:
+            return
+        self._waiting[place] = values
+        while self._turn in self._waiting:
+            due = self._waiting.pop(self._turn)
+            self._turn += 1
+            for value in due:
+                self._take(value)
+
+
+def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask, ...]:
+    folder = options.output.path
+    outputs = {} if folder is None else output_names(inputs, folder)
+    if folder is not None and options.writes:
+        make_folder(folder)
     taken = [*(item.path for item in inputs), *outputs.values()]
     for report in options.reports:
-        check_report(report, taken, force=options.force)
+        check_report(report, taken, force=options.output.force)
         taken.append(report)
     return tasks_of(options, inputs, outputs)
 
@@ -196,18 +200,18 @@ def _run(
     progress: FilesProgress | None,
     take: TakeDetails | None,
 ) -> tuple[BatchRow, ...]:
-    known = known_rows(options, tasks, cache)
+    known = cached_rows(options, tasks, cache)
     rows = dict(known.rows)
     tally = ProgressTally([(task.input.path, task.n_bytes) for task in tasks], progress)
     for index in rows:
         tally.done(tasks[index].input.path, tasks[index].n_bytes)
     left = [index for index in range(len(tasks)) if index not in rows]
-    turns = InTurn(take)
+    turns = InOrder(take)
     for place, outcome in _worked_on(options, [tasks[index] for index in left]):
         index = left[place]
         rows[index] = outcome.rows
-        known.keep(index, outcome.rows)
-        turns.put(place, outcome.details)
+        known.store(index, outcome.rows)
+        turns.add(place, outcome.details)
         tally.done(tasks[index].input.path, tasks[index].n_bytes)
     return tuple(row for index in range(len(tasks)) for row in rows[index])
 
@@ -221,7 +225,8 @@ def _worked_on(
         measure = replace(options.recipe.measure, worth_loading=0)
         options = replace(options, recipe=replace(options.recipe, measure=measure))
     # Every task is sent with the options; those of a long command line are not sent again.
-    pool = Pool(partial(run_file, replace(options, paths=())), died)
+    sent = replace(options, files=replace(options.files, paths=()))
+    pool = Pool(partial(run_file, sent), worker_died)
     with closing(pool.run(tasks, sizes, workers)) as finished:
         yield from finished
 

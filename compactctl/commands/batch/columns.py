@@ -1,29 +1,18 @@
-"""The columns of a batch's rows: how they are taken from a row, and read back from a report."""
+"""The columns of a batch's rows, and how they are taken from a row."""
 
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
-from compactctl.commands.batch.row import UNREAD, BatchRow
-from compactctl.errors import ArchiveError, NoInputError, NotUnderstoodError
-from compactctl.history.categories import CATEGORIES, Category
+from compactctl.commands.batch.report import CATEGORY_COLUMNS
+from compactctl.commands.batch.row import BatchRow
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.archive.parquet import damage_errors, regular
-from compactctl.store.files.columns import n_bytes
-from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.modes import note_mode
 
-METADATA = "compactctl.batch"
-FILES_VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
 ArrowType = Literal["large_string", "int64", "float64"]
 _TEXT: ArrowType = "large_string"
 _WHOLE: ArrowType = "int64"
 _REAL: ArrowType = "float64"
-_BATCH_ROWS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +44,6 @@ class BatchColumn:
         return value
 
 
-# Null where a file could not be measured.
-_BY_CATEGORY: Mapping[str, Category] = {
-    f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
-}
 # Null where a stage did not run or changed nothing.
 _BY_STAGE = {f"saved_by_{stage.name.replace('-', '_')}": stage.name for stage in ALL_STAGES}
 COLUMNS = (
@@ -101,7 +86,7 @@ COLUMNS = (
     BatchColumn("orphans", _WHOLE, "figures.orphans"),
     BatchColumn("tool_errors", _WHOLE, "figures.tool_errors"),
     BatchColumn("flags", _TEXT),
-    BatchColumn("categories", _WHOLE, "figures.categories", missing={}, spread=_BY_CATEGORY),
+    BatchColumn("categories", _WHOLE, "figures.categories", missing={}, spread=CATEGORY_COLUMNS),
     BatchColumn("stages", _TEXT, "outcome.stages", missing=()),
     BatchColumn("saved_by", _WHOLE, "outcome.saved_by", missing={}, spread=_BY_STAGE),
     BatchColumn("output", _TEXT, "output.path"),
@@ -144,99 +129,3 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return ",".join(value)
     return json.dumps(dict(value)) if isinstance(value, Mapping) else value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRow:
-    """A transcript as a report tells of it; see ``BatchRow`` for what the figures are.
-
-    ``values`` are all columns as they stand in a table. ``tokens`` is 0 for a file that failed or
-    is not a transcript.
-    """
-
-    path: str
-    status: str
-    exit_code: int
-    project: str
-    model: str
-    counter: str
-    context: int
-    tokens: int
-    saved: int
-    reread: int
-    ended: float | None
-    error: str
-    categories: Mapping[Category, int]
-    tools: Mapping[str, int]
-    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def is_read(self) -> bool:
-        """Whether there are figures."""
-        return self.status not in UNREAD
-
-
-def report_row(values: Mapping[str, Any]) -> ReportRow:
-    """Return the row that has these values in a table; a column may be missing in older ones."""
-    return ReportRow(
-        path=values["path"],
-        status=values["status"],
-        exit_code=values["exit_code"] or 0,
-        project=values.get("project") or "",
-        model=values.get("model") or "",
-        counter=values.get("counter") or "",
-        context=values.get("context") or 0,
-        tokens=values.get("tokens_before") or 0,
-        saved=values.get("saved") or 0,
-        reread=values.get("reread") or 0,
-        ended=values.get("ended"),
-        error=values.get("error") or "",
-        categories={category: values.get(name) or 0 for name, category in _BY_CATEGORY.items()},
-        tools=json.loads(values.get("tools") or "{}"),
-        values=values,
-    )
-
-
-def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:
-    """Return the rows of all reports, sorted by path; of two with one path the later one counts.
-
-    Raises NoInputError and NotUnderstoodError for what is not such a report.
-    """
-    rows = {row.path: row for path in paths for row in read_report(path)}
-    return tuple(rows[path] for path in sorted(rows))
-
-
-def read_report(path: str) -> tuple[ReportRow, ...]:
-    """Return the rows of a report in their order. Raises as ``read_reports`` does."""
-    place = Path(path)
-    if not place.is_file():
-        raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
-    try:
-        with damage_errors(place), regular(place) as stream:
-            note_mode(os.fstat(stream.fileno()).st_mode)
-            return tuple(map(report_row, _values(stream, path)))
-    except ArchiveError as error:
-        raise NotUnderstoodError(
-            f"{path}: is no Parquet report of compactctl batch; write one with "
-            "compactctl batch --report FILE.parquet"
-        ) from error
-
-
-def _values(stream: Any, path: str) -> Iterable[Mapping[str, Any]]:  # noqa: ANN401
-    from pyarrow import parquet
-
-    file = parquet.ParquetFile(stream)
-    metadata = (file.schema_arrow.metadata or {}).get(METADATA.encode())
-    if metadata is None:
-        raise NotUnderstoodError(f"{path}: is not a report of compactctl batch")
-    version = json.loads(metadata).get("version")
-    if version != FILES_VERSION:
-        raise NotUnderstoodError(
-            f"{path}: is a report of version {version}, this compactctl knows {FILES_VERSION}"
-        )
-    size = 0
-    for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
-        size += sum(map(n_bytes, batch.columns))
-        if size > TEXT_LIMITS.unpacked:
-            raise NotUnderstoodError(f"{path}: unpacks to more than a report holds")
-        yield from batch.to_pylist()

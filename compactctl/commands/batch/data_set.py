@@ -12,21 +12,19 @@ from time import monotonic
 from typing import Any
 
 from compactctl import __version__
-from compactctl.commands.batch.one_file import attempted
+from compactctl.commands.batch.one_file import attempt, measured_row
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.row import BatchRow, RowMeasure, RowOutcome, RowOutput
+from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import audits_of, require_audit
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
 from compactctl.commands.compact.summing_up import left_of
-from compactctl.commands.measuring.context_size import unseen_size
-from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of, figures_of
-from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of
+from compactctl.commands.measuring.measure import measure
 from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError
 from compactctl.llm.choice import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
-from compactctl.model.transcript import Transcript
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.pipeline.run import summed
 from compactctl.store.archive.deposit import Deposit
@@ -43,6 +41,148 @@ from compactctl.store.publish.publish import publish
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneConversation:
+    """What became of one conversation, which is ``value`` now."""
+
+    row: BatchRow
+    value: Any
+    stages: tuple[StageRecord, ...] = ()
+    details: FileDetails | None = None
+
+
+def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
+    """Measure or compact the conversations of a data set, or of some of its row groups.
+
+    Raises NoInputError, NotUnderstoodError and UsageError for the file, and what writing does; a
+    conversation that fails is a failed row and stays as it is.
+    """
+    data = data_set_at(task.input.path, options.files.column)
+    work = _Conversations(options, data)
+    if options.writes and task.output is not None:
+        return _written(work, task.output)
+    groups = task.groups or range(len(data.groups))
+    first = data.groups[groups[0]].first if groups else 1
+    return _as_file(list(work.done(data.values(groups, options.input.limits), first)))
+
+
+def _written(work: "_Conversations", output: str) -> WorkedFile:
+    done: list[DoneConversation] = []
+
+    def replaced(values: list[Any]) -> list[Any]:
+        conversations = list(work.done(values, len(done) + 1))
+        # Of what is in the new file already only the rows are needed.
+        done.extend(replace(conversation, value=None) for conversation in conversations)
+        return [conversation.value for conversation in conversations]
+
+    def stages() -> list[tuple[StageRecord, ...]]:
+        return [conversation.stages for conversation in done if conversation.row.status == "ok"]
+
+    written, operation = write_data_set(work.data, output, replaced, stages, work.options)
+    return _as_file([replace(each, row=_placed(each.row, written, operation)) for each in done])
+
+
+def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
+    """Return the row of a conversation with where it is now, and by which operation."""
+    if row.status == "ok" and row.outcome is not None:
+        row = replace(row, outcome=replace(row.outcome, operation=operation))
+    return replace(row, output=written)
+
+
+def _as_file(done: Sequence[DoneConversation]) -> WorkedFile:
+    details = tuple(each.details for each in done if each.details is not None)
+    return WorkedFile(rows=tuple(each.row for each in done), details=details)
+
+
+class _Conversations:
+    """Measures or compacts conversations of one data set."""
+
+    def __init__(self, options: BatchOptions, data: DataSet) -> None:
+        self.options, self.data = options, data
+        # Many conversations follow one another.
+        self._measure = replace(options.recipe.measure, worth_loading=0)
+        self._recipe = replace(options.recipe, measure=self._measure)
+        self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
+
+    def done(self, values: Iterator[Any] | Sequence[Any], first: int) -> Iterator[DoneConversation]:
+        """Yield what became of each; ``first`` is the number of the first one's row."""
+        for number, value in enumerate(values, first):
+            yield self._one(f"{self.data.path}#{number}", number, value)
+
+    def _one(self, name: str, number: int, value: Any) -> DoneConversation:  # noqa: ANN401
+        started = monotonic()
+        work: Callable[[], DoneConversation] = partial(
+            self._compacted if self.options.compacts else self._measured, name, value
+        )
+        if not value:
+            work = partial(self._empty, name, value)
+        found = attempt(name, self.options.timeout, work)
+        done = DoneConversation(row=found, value=value) if isinstance(found, BatchRow) else found
+        took = round(1000 * (monotonic() - started))
+        return replace(done, row=replace(done.row, row=number, milliseconds=took))
+
+    def _empty(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+        """Return what becomes of a row without a conversation: it counts nothing."""
+        row = BatchRow(path=name)
+        if self.options.compacts:
+            row = replace(row, status="unchanged", outcome=RowOutcome(tokens=0, largest=0))
+        return DoneConversation(row=row, value=value)
+
+    def _measured(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+        source = _source(value, self.data.kind)
+        asked = self.options.input
+        transcript = loaded_from(source, name, asked.format, asked.limits).transcript
+        check_strict(transcript, self.options.input.at(name))
+        measured = measure(transcript, self._measure)
+        measured.meter.prime(transcript.effective)
+        row = measured_row(name, source.digest.sha256, transcript, measured)
+        wanted = self.options.details != NO_DETAILS
+        details = details_of(name, transcript, measured, self.options.details) if wanted else None
+        return DoneConversation(row=row, value=value, details=details)
+
+    def _compacted(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+        source = _source(value, self.data.kind)
+        made = compact_lines(
+            source.lines, self.options.input.at(name), self._recipe, self._summarizer
+        )
+        self._check(name, made)
+        outcome, measured = made.run.outcome, made.measured
+        left = value_of(value, self.data.kind, made) if made.run.applied.edits else value
+        is_same = left == value
+        row = measured_row(name, source.digest.sha256, made.transcript, measured)
+        came_to = RowOutcome.of(outcome.stages, outcome.after.tokens, made.largest_after)
+        return DoneConversation(
+            row=replace(row, status="unchanged" if is_same else "ok", outcome=came_to),
+            value=value if is_same else left,
+            stages=outcome.stages,
+            details=self._details(name, made),
+        )
+
+    def _check(self, name: str, made: CompactedLines) -> None:
+        """Raise for what the user does not want to be written."""
+        check_strict(made.transcript, self.options.input.at(name))
+        applied, meter = made.run.applied, made.measured.meter
+        if self.options.require_audit:
+            cwd = made.transcript.cwd
+            require_audit(name, audits_of(applied, {}, meter, cwd, own=True))
+        if self.options.require_fit and not made.fits:
+            raise DoesNotFitError(
+                f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "
+                f"of {made.limit:,}; it stays as it is, add a stage or keep less"
+            )
+
+    def _details(self, name: str, made: CompactedLines) -> FileDetails | None:
+        if self.options.details == NO_DETAILS:
+            return None
+        left = left_of(made.run.applied, made.measured.meter)
+        return details_of(name, made.transcript, made.measured, self.options.details, left)
+
+
+def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
+    lines = lines_of(value, kind)
+    return Source(path=None, lines=lines, digest=digest_of(lines))
+
+
 def write_data_set(
     data: DataSet,
     output: str,
@@ -53,8 +193,11 @@ def write_data_set(
     """Write a data set with the conversations that ``replaced`` makes of those of a row group.
 
     ``stages`` are those of the conversations that were changed, known when all is done. Without
-    any the old file is written as it is, and there is no operation. Raises
-    as ``publish`` and ``DataSet.write_with`` do.
+    any the old file is written as it is, and there is no operation. Raises as ``publish`` and
+    ``DataSet.write_with`` do.
+
+    The archive holds the bytes of the old file, as it does of any transcript: a Parquet file that
+    is written again is never the same.
     """
     place = Path(output)
     make_folder(place.parent)
@@ -75,7 +218,7 @@ def write_data_set(
             target=place,
             archives=archives,
             content=content,
-            force=options.force,
+            force=options.output.force,
         )
     archive = str(archive_folder(place)) if archives else None
     written = RowOutput(path=output, sha256=content.digest.sha256, archive=archive)
@@ -136,156 +279,3 @@ def _summed(changed: RunStages) -> Iterable[StageRecord]:
             detail="" if is_applied else records[0].detail,
             figures=summed(*(record.figures for record in records)),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Worked:
-    """What became of one conversation, which is ``value`` now."""
-
-    row: BatchRow
-    value: Any
-    stages: tuple[StageRecord, ...] = ()
-    details: FileDetails | None = None
-
-
-def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
-    """Measure or compact the conversations of a data set, or of some of its row groups.
-
-    Raises NoInputError, NotUnderstoodError and UsageError for the file, and what writing does; a
-    conversation that fails is a failed row and stays as it is.
-    """
-    data = data_set_at(task.input.path, options.column)
-    work = _Conversations(options, data)
-    if options.writes and task.output is not None:
-        return _written(work, task.output)
-    groups = task.groups or range(len(data.groups))
-    first = data.groups[groups[0]].first if groups else 1
-    worked = list(work.each(data.values(groups, options.input.limits), first))
-    return _as_file(worked)
-
-
-def _written(work: "_Conversations", output: str) -> WorkedFile:
-    worked: list[_Worked] = []
-
-    def replaced(values: list[Any]) -> list[Any]:
-        done = list(work.each(values, len(worked) + 1))
-        worked.extend(replace(each, value=None) for each in done)
-        return [each.value for each in done]
-
-    def stages() -> list[tuple[StageRecord, ...]]:
-        return [each.stages for each in worked if each.row.status == "ok"]
-
-    written, operation = write_data_set(work.data, output, replaced, stages, work.options)
-    return _as_file([replace(each, row=_placed(each.row, written, operation)) for each in worked])
-
-
-def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
-    """Return the row of a conversation with where it is now, and by which operation."""
-    if row.status == "ok" and row.outcome is not None:
-        row = replace(row, outcome=replace(row.outcome, operation=operation))
-    return replace(row, output=written)
-
-
-def _as_file(worked: Sequence[_Worked]) -> WorkedFile:
-    details = tuple(each.details for each in worked if each.details is not None)
-    return WorkedFile(rows=tuple(each.row for each in worked), details=details)
-
-
-class _Conversations:
-    """Measures or compacts conversations of one data set."""
-
-    def __init__(self, options: BatchOptions, data: DataSet) -> None:
-        self.options, self.data = options, data
-        # Many conversations follow one another.
-        self._measure = replace(options.recipe.measure, worth_loading=0)
-        self._recipe = replace(options.recipe, measure=self._measure)
-        self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
-
-    def each(self, values: Iterator[Any] | Sequence[Any], first: int) -> Iterator[_Worked]:
-        """Yield what became of each; ``first`` is the number of the first one's row."""
-        for number, value in enumerate(values, first):
-            yield self._one(f"{self.data.path}#{number}", number, value)
-
-    def _one(self, name: str, number: int, value: Any) -> _Worked:  # noqa: ANN401
-        started = monotonic()
-        work: Callable[[], _Worked] = partial(
-            self._compacted if self.options.compacts else self._measured, name, value
-        )
-        if not value:
-            work = partial(self._empty, name, value)
-        found = attempted(name, self.options.timeout, work)
-        done = _Worked(row=found, value=value) if isinstance(found, BatchRow) else found
-        took = round(1000 * (monotonic() - started))
-        return replace(done, row=replace(done.row, row=number, milliseconds=took))
-
-    def _empty(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
-        """Return what becomes of a row without a conversation: it counts nothing."""
-        row = BatchRow(path=name)
-        if self.options.compacts:
-            row = replace(row, status="unchanged", outcome=RowOutcome(tokens=0, largest=0))
-        return _Worked(row=row, value=value)
-
-    def _measured(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
-        source = _source(value, self.data.kind)
-        asked = self.options.input
-        transcript = loaded_from(source, name, asked.format, asked.limits).transcript
-        check_strict(transcript, self.options.input.at(name))
-        measured = measure(transcript, self._measure)
-        measured.meter.prime(transcript.effective)
-        row = _row(name, source, transcript, measured)
-        wanted = self.options.details != NO_DETAILS
-        details = details_of(name, transcript, measured, self.options.details) if wanted else None
-        return _Worked(row=row, value=value, details=details)
-
-    def _compacted(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
-        source = _source(value, self.data.kind)
-        made = compact_lines(
-            source.lines, self.options.input.at(name), self._recipe, self._summarizer
-        )
-        self._check(name, made)
-        outcome, measured = made.run.outcome, made.measured
-        left = value_of(value, self.data.kind, made) if made.run.applied.edits else value
-        is_same = left == value
-        row = _row(name, source, made.transcript, measured)
-        came_to = RowOutcome.of(outcome.stages, outcome.after.tokens, made.largest_after)
-        return _Worked(
-            row=replace(row, status="unchanged" if is_same else "ok", outcome=came_to),
-            value=value if is_same else left,
-            stages=outcome.stages,
-            details=self._details(name, made),
-        )
-
-    def _check(self, name: str, made: CompactedLines) -> None:
-        """Raise for what the user does not want to be written."""
-        check_strict(made.transcript, self.options.input.at(name))
-        applied, meter = made.run.applied, made.measured.meter
-        if self.options.require_audit:
-            cwd = made.transcript.cwd
-            require_audit(name, audits_of(applied, {}, meter, cwd, own=True))
-        if self.options.require_fit and not made.fits:
-            raise DoesNotFitError(
-                f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "
-                f"of {made.limit:,}; it stays as it is, add a stage or keep less"
-            )
-
-    def _details(self, name: str, made: CompactedLines) -> FileDetails | None:
-        if self.options.details == NO_DETAILS:
-            return None
-        left = left_of(made.run.applied, made.measured.meter)
-        return details_of(name, made.transcript, made.measured, self.options.details, left)
-
-
-def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
-    lines = lines_of(value, kind)
-    return Source(path=None, lines=lines, digest=digest_of(lines))
-
-
-def _row(name: str, source: Source, transcript: Transcript, measured: Measure) -> BatchRow:
-    size = unseen_size(transcript, measured)
-    figures = figures_of(transcript, measured, size)
-    return BatchRow(
-        path=name,
-        sha256=source.digest.sha256,
-        measure=RowMeasure.of(transcript.format, measured),
-        figures=figures,
-    )

@@ -24,16 +24,15 @@ from compactctl.commands.batch.row import (
     failed_row,
 )
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
-from compactctl.commands.client_sessions.write import OutputOptions, Written
+from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.compact import (
     CompactOptions,
-    CompactResult,
     compact,
     compact_for_figures,
 )
 from compactctl.commands.measuring.context_size import unseen_size
 from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
-from compactctl.commands.measuring.measure import measure
+from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.reading.transcript import (
     check_strict,
     is_in_database,
@@ -41,12 +40,166 @@ from compactctl.commands.reading.transcript import (
     scan,
 )
 from compactctl.errors import CompactctlError, NoInputError, NotATranscriptError, is_out_of_memory
+from compactctl.model.transcript import Transcript
 from compactctl.store.files.lines import sha256_of
 
 TOOK_TOO_LONG = 75
 """The exit code: EX_TEMPFAIL of sysexits.h."""
+# As for disks.
+OUT_OF_MEMORY = 74
+# After so many times the limit a worker that cannot be interrupted is ended as a whole.
 _PATIENCE = 2.0
-"""After so many times the limit a worker that cannot be interrupted is ended as a whole."""
+Done = TypeVar("Done")
+
+
+def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
+    """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
+    path = task.input.path
+    if task.is_data_set and task.input.problem is None:
+        # Each conversation of it takes its own time, and has its own limit.
+        return _as_file(attempt(path, None, partial(_data_set, options, task)))
+    started = monotonic()
+    work = _compacted_file if options.compacts else _measured_file
+    outcome = _as_file(
+        _skipped(attempt(path, options.timeout, partial(work, options, task)), options, task)
+    )
+    took = round(1000 * (monotonic() - started))
+    rows = tuple(replace(row, milliseconds=took) for row in outcome.rows)
+    return replace(outcome, rows=rows)
+
+
+def worker_died(task: FileTask) -> WorkedFile:
+    """Return what became of a file whose worker process died."""
+    path = task.input.path
+    why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
+    return _as_file(failed_row(path, "WorkerDied", why, INTERNAL_ERROR))
+
+
+def _skipped(
+    outcome: WorkedFile | BatchRow, options: BatchOptions, task: FileTask
+) -> WorkedFile | BatchRow:
+    """Return the row of other data that merely lies in a folder as one that does not fail."""
+    is_expected = options.input.strict or (task.input.is_named and not options.files.skip_unknown)
+    if (
+        is_expected
+        or isinstance(outcome, WorkedFile)
+        or outcome.failure is None
+        or outcome.failure.error_class != NotATranscriptError.__name__
+    ):
+        return outcome
+    return replace(outcome, status="skipped")
+
+
+def _as_file(outcome: WorkedFile | BatchRow) -> WorkedFile:
+    return WorkedFile(rows=(outcome,)) if isinstance(outcome, BatchRow) else outcome
+
+
+def _data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
+    # With what reads Parquet, which other batches have no use for.
+    from compactctl.commands.batch.data_set import run_data_set
+
+    return run_data_set(options, task)
+
+
+def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
+    _check_problem(task)
+    path, asked = task.input.path, options.input.at(task.input.path)
+    transcript = scan(asked)
+    check_strict(transcript, asked)
+    measured = measure(transcript, options.recipe.measure)
+    measured.meter.prime(transcript.effective)
+    row = measured_row(path, _digest(path), transcript, measured)
+    if options.details == NO_DETAILS:
+        return WorkedFile(rows=(row,))
+    details = details_of(path, transcript, measured, options.details)
+    return WorkedFile(rows=(row,), details=(details,))
+
+
+def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measure) -> BatchRow:
+    """Return the row of a transcript in which no stage ran; ``sha256`` is of what was read."""
+    return BatchRow(
+        path=path,
+        sha256=sha256,
+        measure=RowMeasure.of(transcript.format, measured),
+        figures=figures_of(transcript, measured, unseen_size(transcript, measured)),
+    )
+
+
+def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
+    _check_problem(task)
+    if options.writes and task.output is not None:
+        make_folder(Path(task.output).parent)
+    run = compact if options.writes else compact_for_figures
+    result = run(_compact_options(options, task))
+    row = BatchRow(
+        path=task.input.path,
+        status="unchanged" if result.operation is None else "ok",
+        sha256=_digest(task.input.path),
+        measure=RowMeasure.of(result.format, result.measure),
+        figures=result.figures,
+        outcome=RowOutcome.of(
+            result.stages, result.tokens_after, result.largest_after, result.operation
+        ),
+        output=None if result.written is None else _output(result.written),
+    )
+    return WorkedFile(rows=(row,), details=() if result.details is None else (result.details,))
+
+
+def _compact_options(options: BatchOptions, task: FileTask) -> CompactOptions:
+    return CompactOptions(
+        input=options.input.at(task.input.path),
+        recipe=options.recipe,
+        output=replace(options.output, path=task.output, dry_run=not options.writes),
+        require_fit=options.require_fit,
+        require_audit=options.require_audit,
+        figures=True,
+        details=options.details,
+    )
+
+
+def _output(written: Written) -> RowOutput:
+    sha256 = sha256_of(Path(written.output))
+    return RowOutput(path=written.output, sha256=sha256, archive=written.archive)
+
+
+def _digest(path: str) -> str:
+    """Return the digest of what was read: a file's own bytes, or what a database gave."""
+    if is_in_database(path):
+        return open_transcript(path).digest.sha256
+    return sha256_of(Path(path))
+
+
+def _check_problem(task: FileTask) -> None:
+    if task.input.problem is not None:
+        raise NoInputError(task.input.problem)
+
+
+def attempt(name: str, timeout: float | None, work: Callable[[], Done]) -> Done | BatchRow:
+    """Return what ``work`` comes to, or the failed row of what is called ``name``.
+
+    ``timeout`` is in seconds, None for any time.
+    """
+    try:
+        with time_limit(timeout):
+            return work()
+    except TookTooLongError:
+        why = f"{name}: took longer than {timeout:g} s; give it more with --timeout"
+        return failed_row(name, "TookTooLong", why, TOOK_TOO_LONG)
+    except CompactctlError as error:
+        return failed_row(name, type(error).__name__, str(error), error.exit_code)
+    except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
+        kind = type(error).__name__
+        if is_out_of_memory(error):
+            why = f"{name}: there is not enough memory; give batch fewer --jobs, or the file alone"
+            return failed_row(name, kind, why, OUT_OF_MEMORY)
+        return failed_row(name, kind, f"{name}: {_bug(error)}", INTERNAL_ERROR)
+
+
+def _bug(error: Exception) -> str:
+    """Say where the program failed, not on what: an error's message may quote the transcript."""
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+    return f"an internal error, {type(error).__name__} at {place}; please report it"
 
 
 class TookTooLongError(BaseException):
@@ -89,183 +242,3 @@ def _ending_worker(seconds: float) -> Iterator[None]:
 
 def _raise(_signal: int, _frame: FrameType | None) -> None:
     raise TookTooLongError
-
-
-Done = TypeVar("Done")
-
-# As for disks.
-OUT_OF_MEMORY = 74
-
-
-def attempted(name: str, timeout: float | None, work: Callable[[], Done]) -> Done | BatchRow:
-    """Return what ``work`` comes to, or the failed row of what is called ``name``.
-
-    ``timeout`` is in seconds, None for any time.
-    """
-    try:
-        with time_limit(timeout):
-            return work()
-    except TookTooLongError:
-        why = f"{name}: took longer than {timeout:g} s; give it more with --timeout"
-        return failed_row(name, "TookTooLong", why, TOOK_TOO_LONG)
-    except CompactctlError as error:
-        return failed_row(name, type(error).__name__, str(error), error.exit_code)
-    except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
-        kind = type(error).__name__
-        if is_out_of_memory(error):
-            why = f"{name}: there is not enough memory; give batch fewer --jobs, or the file alone"
-            return failed_row(name, kind, why, OUT_OF_MEMORY)
-        return failed_row(name, kind, f"{name}: {_bug(error)}", INTERNAL_ERROR)
-
-
-def _bug(error: Exception) -> str:
-    """Say where the program failed, not on what: an error's message may quote the transcript."""
-    *_, frame = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
-    return f"an internal error, {type(error).__name__} at {place}; please report it"
-
-
-def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
-    """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
-    path = task.input.path
-    if task.is_data_set and task.input.problem is None:
-        # Each conversation of it takes its own time, and has its own limit.
-        return _as_file(attempted(path, None, partial(_data_set, options, task)))
-    started = monotonic()
-    work = _compacted if options.compacts else _measured
-    outcome = _as_file(
-        _skipped(attempted(path, options.timeout, partial(work, options, task)), options, task)
-    )
-    took = round(1000 * (monotonic() - started))
-    rows = tuple(replace(row, milliseconds=took) for row in outcome.rows)
-    return replace(outcome, rows=rows)
-
-
-def judged(row: BatchRow, options: BatchOptions) -> BatchRow:
-    """Return a row with the gate that it does not pass, if any, as its status."""
-    if not row.is_read:
-        return row
-    if _is_over(row.used, options.fail_over) or _is_over(row.context, options.fail_over_tokens):
-        return replace(row, status="over")
-    if set(options.fail_on).intersection(row.flags):
-        return replace(row, status="flagged")
-    return row
-
-
-def _skipped(
-    outcome: WorkedFile | BatchRow, options: BatchOptions, task: FileTask
-) -> WorkedFile | BatchRow:
-    """Return the row of other data that merely lies in a folder as one that does not fail."""
-    is_expected = options.input.strict or (task.input.is_named and not options.skip_unknown)
-    if (
-        is_expected
-        or isinstance(outcome, WorkedFile)
-        or outcome.failure is None
-        or outcome.failure.error_class != NotATranscriptError.__name__
-    ):
-        return outcome
-    return replace(outcome, status="skipped")
-
-
-def _is_over(found: float | None, limit: float | None) -> bool:
-    return limit is not None and found is not None and found > limit
-
-
-def died(task: FileTask) -> WorkedFile:
-    """Return what became of a file whose worker process died."""
-    path = task.input.path
-    why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
-    return _as_file(failed_row(path, "WorkerDied", why, INTERNAL_ERROR))
-
-
-def _as_file(outcome: WorkedFile | BatchRow) -> WorkedFile:
-    return WorkedFile(rows=(outcome,)) if isinstance(outcome, BatchRow) else outcome
-
-
-def _data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
-    # With what reads Parquet, which other batches have no use for.
-    from compactctl.commands.batch.data_set import run_data_set
-
-    return run_data_set(options, task)
-
-
-def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
-    _check_problem(task)
-    path = task.input.path
-    asked = options.input.at(path)
-    transcript = scan(asked)
-    check_strict(transcript, asked)
-    measured = measure(transcript, options.recipe.measure)
-    measured.meter.prime(transcript.effective)
-    size = unseen_size(transcript, measured)
-    figures = figures_of(transcript, measured, size)
-    row = BatchRow(
-        path=path,
-        sha256=_digest(path),
-        measure=RowMeasure.of(transcript.format, measured),
-        figures=figures,
-    )
-    if options.details == NO_DETAILS:
-        return WorkedFile(rows=(row,))
-    details = details_of(path, transcript, measured, options.details)
-    return WorkedFile(rows=(row,), details=(details,))
-
-
-def _compacted(options: BatchOptions, task: FileTask) -> WorkedFile:
-    result = _compact(options, task)
-    details = () if result.details is None else (result.details,)
-    return WorkedFile(rows=(_compacted_row(task.input.path, result),), details=details)
-
-
-def _compacted_row(path: str, result: CompactResult) -> BatchRow:
-    after, largest = result.tokens_after, result.largest_after
-    return BatchRow(
-        path=path,
-        status="unchanged" if result.operation is None else "ok",
-        sha256=_digest(path),
-        measure=RowMeasure.of(result.format, result.measure),
-        figures=result.figures,
-        outcome=RowOutcome.of(result.stages, after, largest, result.operation),
-        output=None if result.written is None else _output(result.written),
-    )
-
-
-def _output(written: Written) -> RowOutput:
-    sha256 = sha256_of(Path(written.output))
-    return RowOutput(path=written.output, sha256=sha256, archive=written.archive)
-
-
-def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
-    _check_problem(task)
-    if options.writes and task.output is not None:
-        make_folder(Path(task.output).parent)
-    run = compact if options.writes else compact_for_figures
-    return run(
-        CompactOptions(
-            input=options.input.at(task.input.path),
-            recipe=options.recipe,
-            output=OutputOptions(
-                path=task.output,
-                layout=options.layout,
-                tags=options.tags,
-                dry_run=not options.writes,
-                force=options.force,
-            ),
-            require_fit=options.require_fit,
-            require_audit=options.require_audit,
-            figures=True,
-            details=options.details,
-        )
-    )
-
-
-def _digest(path: str) -> str:
-    """Return the digest of what was read: a file's own bytes, or what a database gave."""
-    if is_in_database(path):
-        return open_transcript(path).digest.sha256
-    return sha256_of(Path(path))
-
-
-def _check_problem(task: FileTask) -> None:
-    if task.input.problem is not None:
-        raise NoInputError(task.input.problem)

@@ -1,18 +1,33 @@
 """Looks at the reports of batches together, and against an earlier one."""
 
+import json
 import math
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
-from compactctl.commands.batch.columns import ReportRow, read_report, read_reports
-from compactctl.commands.output_files import check_report
-from compactctl.history.categories import Category
+from compactctl.commands.output_files import WrittenFile, check_report
+from compactctl.errors import ArchiveError, NoInputError, NotUnderstoodError
+from compactctl.history.categories import CATEGORIES, Category
 from compactctl.model.exact import exact
+from compactctl.store.archive.parquet import damage_errors, regular
+from compactctl.store.files.columns import n_bytes
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.modes import note_mode
 
+METADATA = "compactctl.batch"
+FILES_VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
+# Null where a file could not be measured.
+CATEGORY_COLUMNS: Mapping[str, Category] = {
+    f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
+}
+_BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)
 TOLERANCE = 0.1
 """By how much a figure may be larger than in the baseline, as a share of that."""
@@ -20,6 +35,102 @@ TOLERANCE = 0.1
 _LEAST_TOKENS, _LEAST_SHARE = 1_000, 0.01
 GATE = 1
 Figure = Literal["context", "reread", "tools"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRow:
+    """A transcript as a report tells of it; see ``BatchRow`` for what the figures are.
+
+    ``values`` are all columns as they stand in a table. ``tokens`` is 0 for a file that failed or
+    is not a transcript.
+    """
+
+    path: str
+    status: str
+    exit_code: int
+    project: str
+    model: str
+    counter: str
+    context: int
+    tokens: int
+    saved: int
+    reread: int
+    ended: float | None
+    error: str
+    categories: Mapping[Category, int]
+    tools: Mapping[str, int]
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there are figures."""
+        return self.status not in ("failed", "skipped")
+
+
+def report_row(values: Mapping[str, Any]) -> ReportRow:
+    """Return the row that has these values in a table; a column may be missing in older ones."""
+    return ReportRow(
+        path=values["path"],
+        status=values["status"],
+        exit_code=values["exit_code"] or 0,
+        project=values.get("project") or "",
+        model=values.get("model") or "",
+        counter=values.get("counter") or "",
+        context=values.get("context") or 0,
+        tokens=values.get("tokens_before") or 0,
+        saved=values.get("saved") or 0,
+        reread=values.get("reread") or 0,
+        ended=values.get("ended"),
+        error=values.get("error") or "",
+        categories={category: values.get(name) or 0 for name, category in CATEGORY_COLUMNS.items()},
+        tools=json.loads(values.get("tools") or "{}"),
+        values=values,
+    )
+
+
+def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:
+    """Return the rows of all reports, sorted by path; of two with one path the later one counts.
+
+    Raises NoInputError and NotUnderstoodError for what is not such a report.
+    """
+    rows = {row.path: row for path in paths for row in read_report(path)}
+    return tuple(rows[path] for path in sorted(rows))
+
+
+def read_report(path: str) -> tuple[ReportRow, ...]:
+    """Return the rows of a report in their order. Raises as ``read_reports`` does."""
+    place = Path(path)
+    if not place.is_file():
+        raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
+    try:
+        with damage_errors(place), regular(place) as stream:
+            note_mode(os.fstat(stream.fileno()).st_mode)
+            return tuple(map(report_row, _values(stream, path)))
+    except ArchiveError as error:
+        raise NotUnderstoodError(
+            f"{path}: is no Parquet report of compactctl batch; write one with "
+            "compactctl batch --report FILE.parquet"
+        ) from error
+
+
+def _values(stream: Any, path: str) -> Iterable[Mapping[str, Any]]:  # noqa: ANN401
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(stream)
+    metadata = (file.schema_arrow.metadata or {}).get(METADATA.encode())
+    if metadata is None:
+        raise NotUnderstoodError(f"{path}: is not a report of compactctl batch")
+    version = json.loads(metadata).get("version")
+    if version != FILES_VERSION:
+        raise NotUnderstoodError(
+            f"{path}: is a report of version {version}, this compactctl knows {FILES_VERSION}"
+        )
+    size = 0
+    for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
+        size += sum(map(n_bytes, batch.columns))
+        if size > TEXT_LIMITS.unpacked:
+            raise NotUnderstoodError(f"{path}: unpacks to more than a report holds")
+        yield from batch.to_pylist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +371,10 @@ def _growths(now: RowGroup, before: RowGroup, tolerance: float) -> Iterator[Grow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """Which reports, an earlier one to compare with, and where all rows are to be written."""
+    """Which reports, an earlier one to compare with, and where all rows are to be written.
+
+    ``top`` is how many rows of a table are to be shown.
+    """
 
     paths: tuple[str, ...]
     baseline: str | None = None
@@ -274,19 +388,14 @@ class ReportOptions:
 class ReportResult:
     """All rows, what they come to, and what grew since the baseline, None without one.
 
-    ``merged`` is the file with all rows, once it is written; ``top`` is how many rows of a table
-    are to be shown.
+    ``files`` has the file with all rows, once it is written.
     """
 
-    paths: tuple[str, ...]
+    options: ReportOptions
     rows: tuple[ReportRow, ...]
     summary: ReportSummary
-    baseline: str | None
-    tolerance: float
-    growth: BaselineComparison | None
-    top: int
-    merged: str | None = None
-    warnings: tuple[str, ...] = ()
+    growth: BaselineComparison | None = None
+    files: tuple[WrittenFile, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -302,11 +411,8 @@ def report(options: ReportOptions) -> ReportResult:
     rows = read_reports(options.paths)
     earlier = None if options.baseline is None else read_report(options.baseline)
     return ReportResult(
-        paths=options.paths,
+        options=options,
         rows=rows,
         summary=summarize(rows),
-        baseline=options.baseline,
-        tolerance=options.tolerance,
         growth=None if earlier is None else compare_with_baseline(rows, earlier, options.tolerance),
-        top=options.top,
     )

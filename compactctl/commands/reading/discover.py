@@ -1,5 +1,6 @@
-"""Finds the transcripts that the paths, folders and patterns of a batch stand for."""
+"""Finds the transcripts that paths, folders and patterns stand for, all or a part of them."""
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +36,7 @@ ROOT = FolderEntry("", is_folder=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class FolderTree:
     """A folder without links to folders, without archives and without what is excluded.
 
     ``exclude`` holds shell patterns for names or paths below the root; ``*`` stands for slashes
@@ -133,11 +134,12 @@ BESIDE_TRANSCRIPTS = (
     "sessions-index.json", "session_index.jsonl", "ui_messages.json", "task_metadata.json",
     "history_item.json", "taskHistory.json", "_index.json", "*.compaction.json",
 )  # fmt: skip
+_SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
 _COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
+class InputFile:
     """One file of a batch.
 
     ``below`` is its path below the folder, or below the fixed part of the pattern, that it was
@@ -153,52 +155,76 @@ class Input:
     is_named: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Which of the files that are found are wanted; files that are named always are.
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The part of the files with this number, from 1, of so many; each machine works on one."""
 
-    Shell patterns for names or for paths below a folder. ``include`` takes the place of
-    TRANSCRIPTS without BESIDE_TRANSCRIPTS; ``exclude`` leaves out files and whole folders.
-    ``data_sets`` says that DATA_SETS are wanted as well: those that hold conversations.
+    number: int
+    of: int
+
+    def holds(self, file: InputFile) -> bool:
+        """Tell whether a file is of this part, by its path below the folder it was found in."""
+        digest = hashlib.sha256(file.below.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8]) % self.of == self.number - 1
+
+
+def parse_shard(text: str) -> Shard:
+    """Read ``2/8``. Raises UsageError for anything else."""
+    match = _SHARD.fullmatch(text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"{text!r} is not a part; write it as 2/8, for the second of eight")
+    return Shard(int(match[1]), int(match[2]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChoice:
+    """Which files to work on.
+
+    ``paths`` are files, folders and patterns. In folders files are taken or left out by shell
+    patterns for names or for paths below: ``include`` takes the place of TRANSCRIPTS without
+    BESIDE_TRANSCRIPTS, ``exclude`` leaves out files and whole folders. Of all of these only those
+    of ``shard`` are worked on, if there is one. A file that no format recognizes is skipped with
+    ``skip_unknown`` also where it was named. ``column`` holds the conversations of Parquet data
+    sets; None finds it by its name.
     """
 
+    paths: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    data_sets: bool = False
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """What is taken below a folder."""
-        return self.include or (*TRANSCRIPTS, *(DATA_SETS if self.data_sets else ()))
+    shard: Shard | None = None
+    skip_unknown: bool = False
+    column: str | None = None
 
 
-def discover(paths: Sequence[str], choice: Choice) -> tuple[Input, ...]:
-    """Return the files to work on, each once, in the order of ``paths`` and then of names.
+def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile, ...]:
+    """Return the files to work on, each once, in the order of the paths and then of names.
 
     A file that is named is always taken, even a missing one. Folders are searched for
     TRANSCRIPTS, hidden ones included, without following links to folders. A path that does not
-    exist and has wildcards is a pattern. What compactctl itself wrote is passed by.
+    exist and has wildcards is a pattern. What compactctl itself wrote is passed by. With
+    ``data_sets`` DATA_SETS are taken as well: those that hold conversations.
 
     Raises NoInputError when a pattern or all paths together give nothing, UsageError for ``-``.
     """
-    found: dict[str, Input] = {}
-    for path in paths:
-        for item in _inputs(path, choice):
-            place = os.path.realpath(item.path)
-            if place not in found:
-                found[place] = item
-            elif item.is_named:
-                found[place] = replace(found[place], is_named=True)
-    if not found:
-        wanted = ", ".join(choice.wanted)
+    wanted = choice.include or (*TRANSCRIPTS, *(DATA_SETS if data_sets else ()))
+    files: dict[str, InputFile] = {}
+    for path in choice.paths:
+        for file in _files(path, choice, wanted):
+            place = os.path.realpath(file.path)
+            if place not in files:
+                files[place] = file
+            elif file.is_named:
+                files[place] = replace(files[place], is_named=True)
+    if not files:
         raise NoInputError(
-            f"{', '.join(paths) or 'no path'}: no transcript found ({wanted}); "
+            f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(wanted)}); "
             "name files, or other endings with --include"
         )
-    return tuple(found.values())
+    shard = choice.shard
+    return tuple(file for file in files.values() if shard is None or shard.holds(file))
 
 
-def _inputs(path: str, choice: Choice) -> Sequence[Input]:
+def _files(path: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[InputFile]:
     if not path:
         raise UsageError("an empty path was given; name a file, a folder or a pattern")
     if path == STANDARD_INPUT:
@@ -206,11 +232,11 @@ def _inputs(path: str, choice: Choice) -> Sequence[Input]:
             "standard input is one transcript and no set; name files, or use stats - or compact -"
         )
     if is_folder(path):
-        files = Tree(root=path, exclude=choice.exclude).files()
-        return _chosen(path, files, choice.wanted)
+        files = FolderTree(root=path, exclude=choice.exclude).files()
+        return _chosen(path, files, wanted)
     if os.path.lexists(path) or not has_magic(path):
-        return [Input(path=path, below=Path(path).name, n_bytes=_size(path), is_named=True)]
-    return _of_pattern(path, choice)
+        return [InputFile(path=path, below=Path(path).name, n_bytes=_size(path), is_named=True)]
+    return _of_pattern(path, choice, wanted)
 
 
 def is_compacted_name(name: str) -> bool:
@@ -218,15 +244,15 @@ def is_compacted_name(name: str) -> bool:
     return bool(_COMPACTED.search(name))
 
 
-def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
+def _of_pattern(pattern: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[InputFile]:
     parts = PurePosixPath(pattern).parts
     n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
     root = str(PurePosixPath(*parts[:n_fixed]))
-    tree = Tree(root=root, exclude=choice.exclude)
-    found: list[Input] = []
+    tree = FolderTree(root=root, exclude=choice.exclude)
+    found: list[InputFile] = []
     for entry in tree.matching(parts[n_fixed:]):
         if entry.is_folder:
-            found += _chosen(root, tree.files(entry), choice.wanted)
+            found += _chosen(root, tree.files(entry), wanted)
         else:
             found += _chosen(root, [entry], choice.include or ("*",))
     if not found:
@@ -234,7 +260,7 @@ def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
     return sorted(found, key=_order)
 
 
-def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[Input]:
+def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[InputFile]:
     found = (_input(root, each) for each in entries if _is_wanted(each, include))
     return sorted((item for item in found if _is_of_conversations(item)), key=_order)
 
@@ -249,19 +275,19 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
     return not (is_ours or is_beside) and matches(entry.below, include)
 
 
-def _is_of_conversations(item: Input) -> bool:
+def _is_of_conversations(item: InputFile) -> bool:
     """Tell whether a table that nobody named holds conversations; most tables hold other things."""
     return bool(item.problem) or not is_data_set(item.path) or holds_conversations(item.path)
 
 
-def _input(root: str, entry: FolderEntry) -> Input:
+def _input(root: str, entry: FolderEntry) -> InputFile:
     path = str(Path(root, entry.below))
     if path == STANDARD_INPUT:
         path = f"./{path}"
-    return Input(path=path, below=entry.below, n_bytes=_size(path), problem=entry.problem)
+    return InputFile(path=path, below=entry.below, n_bytes=_size(path), problem=entry.problem)
 
 
-def _order(item: Input) -> list[str]:
+def _order(item: InputFile) -> list[str]:
     return item.below.split("/")
 
 

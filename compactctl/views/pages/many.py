@@ -5,16 +5,19 @@ from datetime import date, timedelta
 from itertools import takewhile
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.commands.batch.columns import ReportRow, report_row, table_values
+from compactctl.commands.batch.columns import table_values
 from compactctl.commands.batch.report import (
+    ReportOptions,
     ReportResult,
+    ReportRow,
     ReportSummary,
     RowGroup,
     by_week,
+    report_row,
     summarize,
 )
 from compactctl.commands.output_files import PageChoice
-from compactctl.views.facts import BEFORE_AND_AFTER
+from compactctl.views.facts import BEFORE_AND_AFTER, status_text
 from compactctl.views.growth import growth_lines
 from compactctl.views.pages.drawing import (
     SERIES,
@@ -28,7 +31,6 @@ from compactctl.views.pages.drawing import (
     series,
 )
 from compactctl.views.pages.page import PageNames, holds_names, page_of
-from compactctl.views.results.batch_files import status_text
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import plural, share_text
 
@@ -123,25 +125,18 @@ _ROWS = 20
 _FAILURES = 50
 
 
+def batch_page(result: BatchResult, choice: PageChoice) -> str:
+    """Return the page of a batch, which is that of its report."""
+    rows = tuple(report_row(table_values(row)) for row in result.rows)
+    options = ReportOptions(paths=(), tolerance=result.options.gates.tolerance)
+    report = ReportResult(options=options, rows=rows, summary=summarize(rows), growth=result.growth)
+    return report_page(report, choice)
+
+
 def report_page(result: ReportResult, choice: PageChoice) -> str:
     """Return the page of a report of batches."""
-    return _page(result, result.rows, result.summary, choice)
-
-
-def batch_page(result: BatchResult, choice: PageChoice) -> str:
-    """Return the page of a batch."""
-    rows = tuple(report_row(table_values(row)) for row in result.rows)
-    return _page(result, rows, summarize(rows), choice)
-
-
-def _page(
-    result: BatchResult | ReportResult,
-    rows: Sequence[ReportRow],
-    summary: ReportSummary,
-    choice: PageChoice,
-) -> str:
-    names, growth = PageNames(choice), result.growth
-    failed = [row for row in rows if row.status == "failed"]
+    names, summary, growth = PageNames(choice), result.summary, result.growth
+    failed = [row for row in result.rows if row.status == "failed"]
     return page_of(
         "many",
         {
@@ -158,8 +153,8 @@ def _page(
             "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",
             "percentiles": list(summary.percentiles.items()),
             "sizes": _sizes(summary),
-            "weeks": project_weeks(rows, summary.weeks, names),
-            "worst": _worst(rows, choice, names),
+            "weeks": project_weeks(result.rows, summary.weeks, names),
+            "worst": _worst(result.rows, choice, names),
             "lists": [
                 each
                 for each in (
@@ -171,7 +166,7 @@ def _page(
             "groups": [each for each in _groups(summary, names) if each["rows"]],
             "growth": None
             if growth is None
-            else list(growth_lines(growth, result.tolerance, names.project)),
+            else list(growth_lines(growth, result.options.tolerance, names.project)),
             "is_grown": growth is not None and growth.fails,
             "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
             "more_failures": max(0, len(failed) - _FAILURES),

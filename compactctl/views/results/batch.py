@@ -8,10 +8,10 @@ from typing import Any
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.row import BatchRow, Status
-from compactctl.views.encode import camel_keys, fields_of, tokens_by
-from compactctl.views.facts import BASES, tokens_text
+from compactctl.views.encode import camel_keys, fields_of, record, tokens_by
+from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
-from compactctl.views.results.batch_files import gated_flags, status_text
+from compactctl.views.results.batch_files import gated_flags
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import (
@@ -122,30 +122,29 @@ def _noun(rows: Sequence[BatchRow]) -> str:
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from warning_lines(warning for file in result.files for warning in file.warnings)
     yield from _doubted(result.rows)
     yield from _unread(result.rows)
     yield from _elsewhere(result.rows)
     written = _by_output(result.rows)
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
-    elif result.compacted:
+    elif result.options.compacts:
         yield "no transcript was written"
-    for report in result.reports:
-        yield f"wrote {line_text(report)} ({plural(len(result.rows), 'row')})"
-    for path, rows in result.tables.items():
-        yield f"wrote {line_text(path)} ({plural(rows, 'row')})"
+    for file in sorted(result.files, key=lambda file: file.kind == "table"):
+        yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
     if result.is_empty:
         yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
     limits = " or ".join(_limits(result))
     if limits:
         yield f"{plural(result.totals.over, _noun(result.rows))} over the limit of {limits}"
     if result.growth is not None:
-        yield from growth_lines(result.growth, result.tolerance)
-    if result.fail_on:
-        count = sum(bool(gated_flags(row, result.fail_on)) for row in result.rows)
+        yield from growth_lines(result.growth, result.options.gates.tolerance)
+    fail_on = result.options.gates.fail_on
+    if fail_on:
+        count = sum(bool(gated_flags(row, fail_on)) for row in result.rows)
         flagged = plural(count, _noun(result.rows))
-        yield f"{flagged} with {' or '.join(result.fail_on)}"
+        yield f"{flagged} with {' or '.join(fail_on)}"
 
 
 def _all_of(files: int) -> str:
@@ -178,10 +177,11 @@ def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
 
 
 def _limits(result: BatchResult) -> Iterator[str]:
-    if result.fail_over is not None:
-        yield f"{limit_text(result.fail_over)} of {_bases(result.rows)}"
-    if result.fail_over_tokens is not None:
-        yield f"{result.fail_over_tokens:,} tokens"
+    gates = result.options.gates
+    if gates.fail_over is not None:
+        yield f"{limit_text(gates.fail_over)} of {_bases(result.rows)}"
+    if gates.fail_over_tokens is not None:
+        yield f"{gates.fail_over_tokens:,} tokens"
 
 
 def _bases(rows: Sequence[BatchRow]) -> str:
@@ -213,12 +213,12 @@ def _way_back(written: Sequence[BatchRow]) -> str:
 
 
 def _columns(result: BatchResult) -> tuple[Column, ...]:
-    after = (number("Tokens after"), number("Saved", spare=2)) if result.compacted else ()
+    after = (number("Tokens after"), number("Saved", spare=2)) if result.options.compacts else ()
     return (
         text("File", "start", least=16),
         text("Format", spare=4),
         text("Model", "end", least=8, spare=3),
-        number("Tokens before" if result.compacted else "Tokens"),
+        number("Tokens before" if result.options.compacts else "Tokens"),
         *after,
         number("Context", spare=1),
         number("Used", spare=1),
@@ -227,7 +227,7 @@ def _columns(result: BatchResult) -> tuple[Column, ...]:
 
 
 def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
-    after = (_count(file.tokens_after), _count(file.saved)) if result.compacted else ()
+    after = (_count(file.tokens_after), _count(file.saved)) if result.options.compacts else ()
     return (
         one_line(file.path),
         file.format or "",
@@ -271,7 +271,7 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
     by = f", counted with {totals.counters[0]}" if totals.counters else ""
     before = totals.tokens_before or 0
     what = f"{tokens_text(before)} in {plural(totals.messages, 'message')}{by}"
-    yield Fact("before" if result.compacted else "tokens", what)
+    yield Fact("before" if result.options.compacts else "tokens", what)
     if totals.tokens_after is not None and totals.saved is not None:
         yield Fact("after", tokens_text(totals.tokens_after))
         share = share_text(totals.saved / max(1, before))
@@ -284,7 +284,7 @@ def _counted_by(counter: str, result: BatchResult) -> str:
     figures = [row.figures for row in rows if row.figures]
     before, messages = sum(each.tokens for each in figures), sum(each.messages for each in figures)
     sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
-    if not result.compacted:
+    if not result.options.compacts:
         return sums
     saved = sum(row.saved or 0 for row in rows)
     return f"{sums}; {saved:,} saved ({share_text(saved / max(1, before))})"
@@ -299,11 +299,9 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.batch/1",
-        "compacted": result.compacted,
-        "written": result.written,
-        "failOver": result.fail_over,
-        "failOverTokens": result.fail_over_tokens,
-        "failOn": list(result.fail_on),
+        "compacted": result.options.compacts,
+        "written": result.options.writes,
+        **record(result.options.gates, only=("fail_over", "fail_over_tokens", "fail_on")),
         **growth_fields(result.growth),
         "exitCode": result.exit_code,
         "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},

@@ -18,21 +18,18 @@ from typing import Self
 from xml.etree import ElementTree as ET
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.commands.batch.columns import FILES_VERSION, METADATA, TABLE_TYPES, table_values
+from compactctl.commands.batch.columns import TABLE_TYPES, table_values
+from compactctl.commands.batch.report import FILES_VERSION, METADATA
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
+from compactctl.commands.output_files import WrittenFile
+from compactctl.views.facts import status_text
 from compactctl.views.results.rounds import TYPES as ROUND_TYPES
 from compactctl.views.results.rounds import round_row
 from compactctl.views.table_file import TableFile, write_table
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
 
 WORST = 10
-_STATUS_WORDS = {"skipped": "not a transcript"}
-
-
-def status_text(status: str) -> str:
-    """Return what a status is called where users read it."""
-    return _STATUS_WORDS.get(status, status)
 
 
 def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
@@ -85,9 +82,8 @@ def runner_of(variables: Mapping[str, str]) -> str:
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
     """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
-    findings = [
-        (line_text(row.path), _finding_text(row, result.fail_on)) for row in worst(result.rows)
-    ]
+    fail_on = result.options.gates.fail_on
+    findings = [(line_text(row.path), _finding_text(row, fail_on)) for row in worst(result.rows)]
     if findings:
         yield from _RUNNERS[runner](findings)
 
@@ -147,7 +143,7 @@ def batch_junit(result: BatchResult) -> str:
         time=_seconds(sum(row.milliseconds for row in rows)),
     )
     for row in rows:
-        _add(suite, row, finding(row, result.fail_on))
+        _add(suite, row, finding(row, result.options.gates.fail_on))
     ET.indent(suites)
     return f"{ET.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
 
@@ -210,14 +206,14 @@ def _lines(result: BatchResult) -> Iterator[str]:
         share = share_text(totals.saved / max(1, totals.tokens_before))
         yield f"| saved | {totals.saved:,} ({share}) |"
     yield f"| exit code | {result.exit_code} |"
-    found = worst(result.rows)
-    if found:
+    rows, fail_on = worst(result.rows), result.options.gates.fail_on
+    if rows:
         yield ""
         yield "| file | status | why |"
         yield "| --- | --- | --- |"
         yield from (
-            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, result.fail_on))} |"
-            for row in found
+            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, fail_on))} |"
+            for row in rows
         )
 
 
@@ -328,9 +324,11 @@ class DetailFiles:
     def publish(self, result: BatchResult, *, force: bool) -> BatchResult:
         """Write the files, and say in the result which; errors as for ``write_table``."""
         for file in self._files():
-            warnings = (*result.warnings, *file.publish(force=force))
-            tables = {**result.tables, str(file.path): file.rows}
-            result = replace(result, tables=tables, warnings=warnings)
+            warnings = file.publish(force=force)
+            table = WrittenFile(
+                path=str(file.path), kind="table", rows=file.rows, warnings=warnings
+            )
+            result = replace(result, files=(*result.files, table))
         return result
 
     def _files(self) -> Iterator[TableFile]:

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from compactctl.commands.batch.columns import ReportRow
-from compactctl.commands.batch.report import ReportResult, RowGroup
-from compactctl.commands.batch.row_cache import CacheResult
+from compactctl.commands.batch.report import ReportResult, ReportRow, RowGroup
+from compactctl.commands.cache import CacheResult
 from compactctl.views.encode import fields_of, record, tokens_by
-from compactctl.views.facts import BEFORE_AND_AFTER, tokens_text, warning_lines
+from compactctl.views.facts import BEFORE_AND_AFTER, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
-from compactctl.views.results.batch_files import status_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import Table, bar_cell, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, plural, share_text, size_text
@@ -18,6 +16,7 @@ from compactctl.views.terminal.text import line_text, one_line, plural, share_te
 def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
     """Yield what to print: totals, distributions, groups, the largest and the failing files."""
     yield Facts(tuple(_totals(result)))
+    top = result.options.top
     if not result.summary.tokens:
         yield from _failing(result)
         yield from _growth(result)
@@ -31,7 +30,11 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
         ("Weeks", result.summary.weeks),
     ):
         yield from _titled(
-            title, _groups(title, found[-result.top :] if title == "Weeks" else found[: result.top])
+            title,
+            _groups(
+                title,
+                found[-top:] if title == "Weeks" else found[:top],
+            ),
         )
     yield from _titled("Largest", _largest(result))
     yield from _failing(result)
@@ -47,7 +50,7 @@ def report_document(result: ReportResult) -> dict[str, Any]:
     }
     return {
         "schema": "compactctl.report/1",
-        "reports": list(result.paths),
+        "reports": list(result.options.paths),
         "exitCode": result.exit_code,
         **fields_of(summary),
         **({} if summary.is_summed else {"tokens": None, "saved": None}),
@@ -56,19 +59,22 @@ def report_document(result: ReportResult) -> dict[str, Any]:
         "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
         **listed,
         "tools": tokens_by(summary.tools),
-        "baseline": result.baseline,
-        "tolerance": result.tolerance,
+        "baseline": result.options.baseline,
+        "tolerance": result.options.tolerance,
         **growth_fields(result.growth),
     }
 
 
 def report_messages(result: ReportResult) -> Iterator[str]:
     """Yield warnings, what was written, and that figures grew, for standard error."""
-    yield from warning_lines(result.warnings)
-    if result.merged is not None:
-        yield f"wrote {line_text(result.merged)} ({plural(len(result.rows), 'row')})"
+    for file in result.files:
+        yield from warning_lines(file.warnings)
+        yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
     if result.growth is not None and result.growth.rises:
-        figures, share = plural(len(result.growth.rises), "figure"), share_text(result.tolerance)
+        figures, share = (
+            plural(len(result.growth.rises), "figure"),
+            share_text(result.options.tolerance),
+        )
         yield f"{figures} grew by more than {share}"
 
 
@@ -99,7 +105,7 @@ def _failing(result: ReportResult) -> Iterator[ScreenItem]:
     if failed:
         yield ""
         yield f"{plural(len(failed), 'file')} failed"
-        yield from (Accent(_failure(row), "yellow") for row in failed[: result.top])
+        yield from (Accent(_failure(row), "yellow") for row in failed[: result.options.top])
 
 
 def _failure(row: ReportRow) -> str:
@@ -110,9 +116,11 @@ def _growth(result: ReportResult) -> Iterator[ScreenItem]:
     if result.growth is None:
         return
     yield ""
-    yield Accent(f"Since {one_line(result.baseline or '')}", "bold")
+    yield Accent(f"Since {one_line(result.options.baseline or '')}", "bold")
     style: TextStyle = "yellow" if result.growth.fails else ""
-    yield from (Accent(line, style) for line in growth_lines(result.growth, result.tolerance))
+    yield from (
+        Accent(line, style) for line in growth_lines(result.growth, result.options.tolerance)
+    )
 
 
 def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
@@ -128,7 +136,7 @@ def _shares(result: ReportResult, sizes: Iterable[tuple[str, int]]) -> Table:
         (text("Of", "end"), number("Tokens"), text("Share of all", spare=1)),
         [
             (one_line(name), f"{size:,}", bar_cell(size / result.summary.tokens))
-            for size, name in found[: result.top]
+            for size, name in found[: result.options.top]
         ],
     )
 
@@ -171,7 +179,7 @@ def _groups(title: str, found: Sequence[RowGroup]) -> Table:
 
 def _largest(result: ReportResult) -> Table:
     measured = [row for row in result.rows if row.status != "skipped"]
-    rows = sorted(measured, key=lambda row: (-row.context, row.path))[: result.top]
+    rows = sorted(measured, key=lambda row: (-row.context, row.path))[: result.options.top]
     return table(
         (text("File", "start", least=16), number("Next request"), text("Status")),
         [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],

@@ -31,7 +31,7 @@ from compactctl.commands.lab.simulate import SimulateOptions, simulate
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.discover import Input
+from compactctl.commands.reading.discover import FileChoice, InputFile
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import breakdown
@@ -231,8 +231,8 @@ def compare(path: Path, way: str) -> None:
     assert min(document["breakdown"].values()) >= 0
 
     (row,) = run_file(
-        BatchOptions(paths=(str(path),), recipe=Recipe(measure=WAYS[way])),
-        FileTask(input=Input(path=str(path), below=path.name)),
+        BatchOptions(files=FileChoice(paths=(str(path),)), recipe=Recipe(measure=WAYS[way])),
+        FileTask(input=InputFile(path=str(path), below=path.name)),
     ).rows
     assert row.context == found.usage.tokens
     assert (row.used, row.level) == (found.usage.ratio, found.usage.level)

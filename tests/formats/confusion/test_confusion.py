@@ -9,6 +9,7 @@ from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.row import UNREAD
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
@@ -69,7 +70,10 @@ def test_a_batch_over_all_shapes_reads_flags_or_refuses(tmp_path: Path) -> None:
     for name, data in REFUSED.items():
         (tmp_path / f"{name}.jsonl").write_bytes(data)
 
-    rows = {Path(row.path).stem: row for row in batch(BatchOptions(paths=(str(tmp_path),))).rows}
+    rows = {
+        Path(row.path).stem: row
+        for row in batch(BatchOptions(files=FileChoice(paths=(str(tmp_path),)))).rows
+    }
 
     assert len(rows) == len(READ) + len(NOT_READ) + len(REFUSED)
     least = counter_for(resolve_model("gpt-4o")).count_many([LONG])[0]

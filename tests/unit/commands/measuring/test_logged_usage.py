@@ -8,10 +8,12 @@ import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
 from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
+from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.tokens.trigger import parse_trigger
 
@@ -130,7 +132,10 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
         == warning
     )
     options = BatchOptions(
-        paths=(str(path),), recipe=Recipe(measure=CHARS), fail_on=("usage",), cached=False
+        files=FileChoice(paths=(str(path),)),
+        recipe=Recipe(measure=CHARS),
+        gates=BatchGates(fail_on=("usage",)),
+        cached=False,
     )
     [row] = batch(options).rows
     assert row.flags == ("usage",)

@@ -1,0 +1,25 @@
+"""The user's cache: what it holds, and how it is cleared."""
+
+from dataclasses import dataclass
+
+from compactctl.store.cache.results import CacheState, cache_path, cache_state, clear_cache
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.places import this_machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheResult:
+    """What there is, or what there was before it was ``cleared``."""
+
+    state: CacheState
+    cleared: bool
+
+
+def cache(*, clear: bool = False) -> CacheResult:
+    """Look at the cache, and clear it if asked to. Raises DiskError where that fails."""
+    path = cache_path(this_machine())
+    state = cache_state(path)
+    if clear:
+        with disk_errors(path, "the cache is as it was"):
+            clear_cache(path)
+    return CacheResult(state=state, cleared=clear)
