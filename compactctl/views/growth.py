@@ -1,10 +1,10 @@
-"""What grew since an earlier report, in words."""
+"""What grew since an earlier report: in words, and in documents of batches and reports."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthFinding
-from compactctl.views.encode import fields_of
+from compactctl.views.encode import encoded, record
 from compactctl.views.terminal.text import line_text, plural, share_text
 
 _NO_PROJECT = "files without a project"
@@ -58,11 +58,6 @@ def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:
     if growth is None:
         return {"growth": None, "comparedProjects": None}
     return {
-        "growth": [fields_of(rise) for rise in growth.rises],
-        "comparedProjects": {
-            "compared": list(growth.compared),
-            "recounted": list(growth.recounted),
-            "added": list(growth.added),
-            "gone": list(growth.gone),
-        },
+        "growth": encoded(growth.rises),
+        "comparedProjects": record(growth, without=("rises",)),
     }
