@@ -1,4 +1,9 @@
-"""What drawings and lists on a page are made of."""
+"""What drawings and lists on a page are made of: areas one upon the other, curves, bars.
+
+A drawing is stretched to the width of the page. Across, a column of an area is one unit wide;
+down, everything is ``HEIGHT`` high. Places of what is not stretched, such as text, are shares of
+the whole in per cent.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,20 +32,15 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridLine:
-    """A line across, so many per cent from the top, and what it stands for."""
-
-    label: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChartLine:
-    """A named line, so many per cent from the top or from the left."""
+    """A named line, so many per cent from the top or from the left.
+
+    ``kind`` is what a limit or mark is of; "" for a line of the scale.
+    """
 
     label: str
     at: float
-    kind: str
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Chart:
     label: str
     columns: int
     areas: tuple[Area, ...]
-    grid: tuple[GridLine, ...]
+    grid: tuple[ChartLine, ...]
     limits: tuple[ChartLine, ...] = ()
     marks: tuple[ChartLine, ...] = ()
 
@@ -105,10 +105,10 @@ def _path(values: Sequence[int], top: float) -> str:
     return "".join((*moves, f"H{len(values)}V{HEIGHT}Z"))
 
 
-def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[GridLine, ...]:
+def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[ChartLine, ...]:
     """Return at most so many lines at round values, the ground left out."""
     values = round_values(_HIGHEST_LINE * top, most)
-    return tuple(GridLine(label=label(value), at=down(value, top)) for value in values)
+    return tuple(ChartLine(label=label(value), at=down(value, top)) for value in values)
 
 
 def down(value: float, top: float) -> float:
@@ -155,9 +155,9 @@ def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, ob
             _curve(index, curve, label, widest)
             for index, (curve, label) in enumerate(zip(curves, labels, strict=True))
         ],
-        "across": [GridLine(label=f"{n * 20} %", at=_y(n / _LINES)) for n in range(1, 6)],
+        "across": [ChartLine(label=f"{n * 20} %", at=_y(n / _LINES)) for n in range(1, 6)],
         "down": [
-            GridLine(label=f"{100 * value:.3g} %", at=_x(value, widest))
+            ChartLine(label=f"{100 * value:.3g} %", at=_x(value, widest))
             for value in round_values(widest, _LINES)
         ],
     }

@@ -1,4 +1,7 @@
-"""A page from a template: one file that holds all it needs and allows itself nothing else."""
+"""A page from a template: one file that holds all it needs and allows itself nothing else.
+
+Texts of a transcript are put on it cut, masked and safe, or not at all.
+"""
 
 import base64
 import hashlib
