@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.command import emit, plain_command
+from compactctl.cli.command import emit, shown_command
 from compactctl.cli.opt import (
     GATES,
     INPUT,
@@ -22,8 +22,10 @@ from compactctl.cli.opt import (
     READS,
     WRITES,
     FiniteRange,
+    OptGroup,
     ParsedText,
     StageOption,
+    beside,
     flag,
     opt,
 )
@@ -32,38 +34,23 @@ from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROF
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.summaries import (
-    SUMMARIZER,
-    SUMMARIZER_PARAMETERS,
-    SummarizerParameters,
-    summarizer_from,
-)
+from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
 from compactctl.cli.report import TOLERANCE_OPTION
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.batch.options import BatchGates
-from compactctl.commands.batch.row import Flag, parse_flags
-from compactctl.commands.client_sessions.write import OutputOptions
+from compactctl.commands.batch.row import parse_flags
 from compactctl.commands.measuring.figures import DetailChoice
-from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.output_files import WrittenFile
-from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.discover import FileChoice, Shard, listed_paths, parse_shard
-from compactctl.commands.reading.transcript import InputOptions
+from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
-from compactctl.history.protection import ProtectOptions
-from compactctl.pipeline.layout import Layout
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import append_lines
 from compactctl.store.publish.publish import write_output
-from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 from compactctl.views.registry import function_at
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-    from compactctl.profiles.profile import Profile
 
 
 PARQUET, JUNIT = "parquet", "junit"
@@ -139,17 +126,10 @@ def _append(summary: Path, page: bytes) -> None:
         raise
 
 
-_PLAN_OPTIONS = (
-    "profile",
-    "stages",
-    "target",
-    "keep",
-    "trigger",
-    "if_needed",
-    "summary_file",
-    "template",
-    *SUMMARIZER_PARAMETERS,
-)
+_ASKING_FOR_STAGES = frozenset({
+    "--profile", "--stages", "--target", "--keep", "--trigger", "--if-needed", "--summary-file",
+    "--template", "--summarizer", "--summarizer-cmd",
+})  # fmt: skip
 
 
 _BATCH_HELP = """Measure or compact many transcripts.
@@ -164,122 +144,139 @@ format recognizes is skipped and counted; --strict fails it.
 """
 
 
-@plain_command(
-    paths_argument("[PATHS]..."),
-    opt(
-        "files_from",
-        INPUT,
-        READS,
-        "Also work on the paths that this file lists, one a line; - is standard input.",
-        path="settings",
-        metavar="FILE",
+@shown_command(
+    BatchOptions,
+    OptGroup("files", paths_argument("[PATHS]...")),
+    beside(
+        opt(
+            "files_from",
+            INPUT,
+            READS,
+            "Also work on the paths that this file lists, one a line; - is standard input.",
+            path="settings",
+            metavar="FILE",
+        ),
     ),
-    opt(
-        "shard",
-        INPUT,
-        ONE_RUN,
-        "Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
-        type=ParsedText(parse_shard),
-        metavar="I/N",
+    OptGroup(
+        "files",
+        opt(
+            "shard",
+            INPUT,
+            ONE_RUN,
+            "Work on the Ith of N parts of the files, such as 2/8; the others are for other "
+            "machines.",
+            type=ParsedText(parse_shard),
+            metavar="I/N",
+        ),
     ),
-    opt(
-        "out",
-        OUTPUT,
-        WRITES,
-        "Write compacted transcripts below this folder.",
-        path="here",
-        metavar="DIR",
+    OptGroup(
+        "output",
+        opt(
+            "path",
+            OUTPUT,
+            WRITES,
+            "Write compacted transcripts below this folder.",
+            flag="--out",
+            path="here",
+            metavar="DIR",
+        ),
     ),
-    PROFILE,
-    PLAN,
-    SUMMARIZER,
-    PROTECT,
-    opt(
-        "report",
-        OUTPUT,
-        WRITES,
-        "Write a row per file to this file, as its ending or --report-format says (repeatable).",
-        path="here",
-        metavar="FILE",
-        multiple=True,
+    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
+    beside(SUMMARIZER),
+    OptGroup("recipe", PROTECT),
+    beside(
+        opt(
+            "report",
+            OUTPUT,
+            WRITES,
+            "Write a row per file to this file, as its ending or --report-format says "
+            "(repeatable).",
+            path="here",
+            metavar="FILE",
+            multiple=True,
+        ),
+        opt(
+            "report_as",
+            OUTPUT,
+            WRITES,
+            f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, "
+            "else parquet]",
+            flag="--report-format",
+            type=click.Choice(REPORT_FORMATS),
+            metavar="FORMAT",
+        ),
+        opt(
+            "messages_out",
+            OUTPUT,
+            WRITES,
+            "Write a row per message of all files to this Parquet file: tokens, category, tool, "
+            "and the stage that took it out. Reads files again that are known.",
+            path="here",
+            metavar="FILE",
+        ),
+        opt(
+            "rounds_out",
+            OUTPUT,
+            WRITES,
+            "Write a row per request of all files to this Parquet file, as stats --rounds-out "
+            "does.",
+            path="here",
+            metavar="FILE",
+        ),
+        opt(
+            "junit",
+            OUTPUT,
+            WRITES,
+            "Write a JUnit report, in which each file is a test.",
+            path="here",
+            metavar="FILE",
+        ),
+        opt(
+            "runner",
+            OUTPUT,
+            WRITES,
+            "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
+            "finds out which runner.",
+            flag="--annotate",
+            type=click.Choice(("none", "auto", *RUNNERS)),
+            default="none",
+            show_default=True,
+        ),
+        PAGE,
     ),
-    opt(
-        "report_as",
-        OUTPUT,
-        WRITES,
-        f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
-        "parquet]",
-        flag="--report-format",
-        type=click.Choice(REPORT_FORMATS),
-        metavar="FORMAT",
+    OptGroup(
+        "gates",
+        FAIL_OVER,
+        opt(
+            "fail_over_tokens",
+            GATES,
+            MAY,
+            "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
+            type=ParsedText(parse_window),
+            metavar="SIZE",
+        ),
+        opt(
+            "fail_on",
+            GATES,
+            MAY,
+            "Exit with 1 when a file has one of these: opaque (lines, or much text, not "
+            "understood), orphans (tool calls or results without the other half), errors (of "
+            "tools), over-window, usage (reported sizes that cannot be true).",
+            type=ParsedText(parse_flags),
+            metavar="LIST",
+            default="",
+        ),
+        opt(
+            "baseline",
+            GATES,
+            READS,
+            "Exit with 1 when the median request of a project, its share of files that are read "
+            "again or that of tools is larger than in this report.",
+            path="settings",
+            metavar="FILE",
+        ),
+        TOLERANCE_OPTION,
     ),
-    opt(
-        "messages_out",
-        OUTPUT,
-        WRITES,
-        "Write a row per message of all files to this Parquet file: tokens, category, tool, and "
-        "the stage that took it out. Reads files again that are known.",
-        path="here",
-        metavar="FILE",
-    ),
-    opt(
-        "rounds_out",
-        OUTPUT,
-        WRITES,
-        "Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
-        path="here",
-        metavar="FILE",
-    ),
-    opt(
-        "junit",
-        OUTPUT,
-        WRITES,
-        "Write a JUnit report, in which each file is a test.",
-        path="here",
-        metavar="FILE",
-    ),
-    opt(
-        "runner",
-        OUTPUT,
-        WRITES,
-        "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
-        "finds out which runner.",
-        flag="--annotate",
-        type=click.Choice(("none", "auto", *RUNNERS)),
-        default="none",
-        show_default=True,
-    ),
-    PAGE,
-    FAIL_OVER,
-    opt(
-        "fail_over_tokens",
-        GATES,
-        MAY,
-        "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
-        type=ParsedText(parse_window),
-        metavar="SIZE",
-    ),
-    opt(
-        "fail_on",
-        GATES,
-        MAY,
-        "Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
-        "orphans (tool calls or results without the other half), errors (of tools), over-window, "
-        "usage (reported sizes that cannot be true).",
-        type=ParsedText(parse_flags),
-        metavar="LIST",
-        default="",
-    ),
-    opt(
-        "baseline",
-        GATES,
-        READS,
-        "Exit with 1 when the median request of a project, its share of files that are read again "
-        "or that of tools is larger than in this report.",
-        path="settings",
-        metavar="FILE",
-    ),
-    TOLERANCE_OPTION,
     flag("require_fit", MEASURED, MAY, "Fail a file (exit 5) that does not fit then."),
     flag(
         "require_audit",
@@ -287,37 +284,40 @@ format recognizes is skipped and counted; --strict fails it.
         MAY,
         "Fail a file (exit 1) of which a summary lost a rule or made something up.",
     ),
-    FAIL_BASE,
-    opt(
-        "include",
-        INPUT,
-        READS,
-        "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
-        "also with .gz and .zst, and *.parquet that hold conversations]",
-        metavar="GLOB",
-        multiple=True,
-    ),
-    opt(
-        "exclude",
-        INPUT,
-        READS,
-        "Leave out files like this (repeatable).",
-        metavar="GLOB",
-        multiple=True,
-    ),
-    flag(
-        "skip_unknown",
-        INPUT,
-        READS,
-        "Skip a named file that no format recognizes, as in folders, instead of failing.",
-    ),
-    opt(
-        "column",
-        INPUT,
-        READS,
-        "The column of conversations in Parquet data sets. [default: messages, conversations, or "
-        "what else they are called]",
-        metavar="NAME",
+    OptGroup("recipe", OptGroup("measure", FAIL_BASE)),
+    OptGroup(
+        "files",
+        opt(
+            "include",
+            INPUT,
+            READS,
+            "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
+            "also with .gz and .zst, and *.parquet that hold conversations]",
+            metavar="GLOB",
+            multiple=True,
+        ),
+        opt(
+            "exclude",
+            INPUT,
+            READS,
+            "Leave out files like this (repeatable).",
+            metavar="GLOB",
+            multiple=True,
+        ),
+        flag(
+            "skip_unknown",
+            INPUT,
+            READS,
+            "Skip a named file that no format recognizes, as in folders, instead of failing.",
+        ),
+        opt(
+            "column",
+            INPUT,
+            READS,
+            "The column of conversations in Parquet data sets. [default: messages, conversations, "
+            "or what else they are called]",
+            metavar="NAME",
+        ),
     ),
     opt(
         "cached",
@@ -357,27 +357,25 @@ format recognizes is skipped and counted; --strict fails it.
         type=FiniteRange(min=0, min_open=True),
         metavar="SECONDS",
     ),
-    layout_option(piped=False),
-    TAGS,
-    flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n"),
-    FORCE,
+    OptGroup(
+        "output",
+        layout_option(piped=False),
+        TAGS,
+        flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n"),
+        FORCE,
+    ),
     FORMAT,
     LIMITS,
-    MEASURE,
+    OptGroup("recipe", MEASURE),
     STRICT,
     SHOWN_AS,
     help=_BATCH_HELP,
 )
 def batch_command(
-    paths: tuple[str, ...],
+    options: BatchOptions,
     *,
-    shard: Shard | None,
-    out: str | None,
-    profile: "Profile | None",
-    plan: PlanOptions,
-    summarizer: SummarizerParameters,
-    protect: ProtectOptions,
     files_from: str | None,
+    summarizer: SummarizerParameters,
     report: tuple[str, ...],
     report_as: str | None,
     messages_out: str | None,
@@ -385,72 +383,23 @@ def batch_command(
     junit: str | None,
     runner: str,
     page: "PageChoice | None",
-    fail_over: float | None,
-    fail_over_tokens: int | None,
-    fail_on: tuple[Flag, ...],
-    baseline: str | None,
-    tolerance: float,
-    require_fit: bool,
-    require_audit: bool,
-    base: Base | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    skip_unknown: bool,
-    column: str | None,
-    cached: bool,
-    verify_cache: bool,
-    resume: bool,
-    jobs: int,
-    timeout: float | None,
-    layout: Layout,
-    tags: bool,
-    dry_run: bool,
-    force: bool,
-    format: str | None,  # noqa: A002
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    strict: bool,
     shown_as: str,
 ) -> int:
     """Run ``compactctl batch``."""
-    if not paths and files_from is None:
+    if not options.files.paths and files_from is None:
         raise UsageError("name files, folders or patterns, or a list of them with --files-from")
-    page_path = None if page is None else page.path
+    force = options.output.force
     page = page and replace(page, force=force)
-    options = BatchOptions(
-        files=FileChoice(
-            paths=(*paths, *(listed_paths(files_from) if files_from else ())),
-            include=include,
-            exclude=exclude,
-            shard=shard,
-            skip_unknown=skip_unknown,
-            column=column,
-        ),
-        input=InputOptions(format=format, limits=limits, strict=strict),
-        recipe=Recipe(
-            measure=replace(measure, profile=profile, base=base),
-            plan=plan,
-            protect=protect,
-            summarizer=summarizer_from(summarizer, profile),
-        ),
-        compacts=bool(out) or _is_plan_given(click.get_current_context()),
-        output=OutputOptions(path=out, layout=layout, tags=tags, dry_run=dry_run, force=force),
-        require_fit=require_fit,
-        require_audit=require_audit,
-        gates=BatchGates(
-            fail_over=fail_over,
-            fail_over_tokens=fail_over_tokens,
-            fail_on=fail_on,
-            baseline=baseline,
-            tolerance=tolerance,
-        ),
-        cached=cached,
-        verify_cache=verify_cache,
-        resume=resume,
-        jobs=jobs,
-        timeout=timeout,
+    listed = listed_paths(files_from) if files_from else ()
+    written_by = summarizer_from(summarizer, options.recipe.measure.profile)
+    files = (junit, messages_out, rounds_out, page.path if page else None)
+    options = replace(
+        options,
+        files=replace(options.files, paths=(*options.files.paths, *listed)),
+        recipe=replace(options.recipe, summarizer=written_by),
+        compacts=bool(options.output.path) or _is_plan_given(),
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
-        reports=(*report, *filter(None, (junit, messages_out, rounds_out, page_path))),
+        reports=(*report, *filter(None, files)),
     )
     from compactctl.views.results.batch_files import DetailFiles
     from compactctl.views.terminal.progress import BatchProgress
@@ -468,10 +417,15 @@ def batch_command(
     return result.exit_code
 
 
-def _is_plan_given(context: click.Context) -> bool:
+def _is_plan_given() -> bool:
     """Whether an option asks for stages, which means more than measuring."""
-    names = [each.name for each in context.command.params if isinstance(each, StageOption)]
+    context = click.get_current_context()
+    asking = (
+        option
+        for option in context.command.params
+        if isinstance(option, StageOption) or _ASKING_FOR_STAGES.intersection(option.opts)
+    )
     return any(
-        context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        for name in (*_PLAN_OPTIONS, *filter(None, names))
+        context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        for option in asking
     )

@@ -32,9 +32,6 @@ from compactctl.summaries.document.templates import TEMPLATES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
-"""The parameters that ask for a summary by somebody else."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizerParameters:
