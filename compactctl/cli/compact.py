@@ -83,7 +83,9 @@ free. With --stages, exactly those run, in the order given.
     CompactOptions,
     file_argument("write"),
     OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
-    beside(PLAN_FILE, PLAN_OUT, SUMMARIZER),
+    beside(PLAN_FILE),
+    PLAN_OUT,
+    beside(SUMMARIZER),
     OptGroup("recipe", PROTECT, OptGroup("measure", FAIL_BASE)),
     flag(
         "redo",
@@ -92,18 +94,16 @@ free. With --stages, exactly those run, in the order given.
         "Start from the originals of what FILE's own client compacted, instead of its summaries.",
     ),
     OptGroup("output", OUTPUT_FILE, IN_PLACE),
-    beside(
-        opt(
-            "archived_out",
-            OUTPUT,
-            WRITES,
-            "Write what is hidden now here as well, as plain lines with their tags: what view "
-            "--archived --jsonl prints.",
-            path="here",
-            metavar="FILE",
-        ),
-        NATIVE,
+    opt(
+        "archived_out",
+        OUTPUT,
+        WRITES,
+        "Write what is hidden now here as well, as plain lines with their tags: what view "
+        "--archived --jsonl prints.",
+        path="here",
+        metavar="FILE",
     ),
+    beside(NATIVE),
     OptGroup("output", WHILE_OPEN),
     beside(PAGE, layout_option(messages=True)),
     OptGroup("output", TAGS, DRY_RUN),
@@ -128,21 +128,14 @@ def compact_command(
     options: CompactOptions,
     *,
     planned: str | None,
-    plan_out: str | None,
     summarizer: SummarizerParameters,
-    archived_out: str | None,
     native: bool,
     page: "PageChoice | None",
     layout: Layout | Literal["messages"],
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
-    from compactctl.commands.compact.result import with_idle_options
-    from compactctl.commands.compact.side_files import (
-        check_archived_out,
-        with_archived_out,
-        with_plan_out,
-    )
+    from compactctl.commands.compact.side_files import check_archived_out, with_side_files
     from compactctl.commands.inspect.view import hidden_lines, sent_records
 
     path, output = options.input.path, _decided(options, layout, native=native)
@@ -156,19 +149,16 @@ def compact_command(
         output=output,
         redo=options.redo if plan_file is None else plan_file.redo,
         plan_file=plan_file,
-        as_plan=plan_out is not None,
         compare=page is not None,
     )
-    check_archived_out(options, archived_out)
-    taken = tuple(filter(None, (*_taken(options, archived_out), planned)))
-    if plan_out is not None:
-        _check_plan_out(plan_out, taken, force=output.force)
-        taken += (plan_out,)
+    check_archived_out(options)
+    taken = tuple(filter(None, (*_taken(options), planned)))
+    if options.plan_out is not None:
+        _check_plan_out(options.plan_out, taken, force=output.force)
+        taken += (options.plan_out,)
     page = ready_page(_masked(page, summarizer), taken, force=output.force)
     with working("compacting", path, shown_as):
-        result = with_plan_out(compact(options), plan_out, force=output.force)
-        result = with_idle_options(result, options)
-        result = with_archived_out(result, options, archived_out, hidden_lines)
+        result = with_side_files(compact(options), hidden_lines)
     piped = result.data
     if output.messages_only and piped is not None:
         piped = sent_records(piped, path, result.format)
@@ -207,14 +197,13 @@ def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> No
     check_report(plan_out, taken, force=force)
 
 
-def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]:
+def _taken(options: CompactOptions) -> tuple[str, ...]:
     """Return the files that a page or a plan must not take the place of."""
     from compactctl.commands.compact.place import target_of
 
     output = None if options.output.path == STANDARD_STREAM else target_of(options)
-    return tuple(
-        str(each) for each in (options.input.path, output, archived_out) if each is not None
-    )
+    places = (options.input.path, output, options.archived_out)
+    return tuple(str(place) for place in places if place is not None)
 
 
 _TAG_HELP = """Hide messages by hand, behind a summary or a marker.

@@ -57,7 +57,7 @@ def survives(data: bytes, rng: Random, folder: Path) -> None:
         result = compact(chosen)
     except NotUnderstoodError:
         return
-    out = Path(str(chosen.output))
+    out = Path(chosen.output.path or "")
     if result.compacted:
         before, after = parted(path, result.format), parted(out, result.format)
         assert not after - before

@@ -40,9 +40,9 @@ def test_tokens_never_increase_and_are_those_of_the_file(
         size = measure(found, FAST).meter.total(found.effective)
         unchanged = at.out.read_bytes() == written.data
     repaired = any(r.name == "repair" and r.outcome == "applied" for r in result.stages)
-    assert size == result.tokens_after
-    assert repaired or size <= result.tokens_before
-    assert result.tokens_before - size == sum(record.saved for record in result.stages)
+    assert size == result.outcome.after.tokens
+    assert repaired or size <= result.outcome.before.tokens
+    assert result.outcome.before.tokens - size == sum(record.saved for record in result.stages)
     assert unchanged == (not result.compacted)
     for record in result.stages:
         if record.name == "repair" or "unsentRecords" in record.figures:
@@ -73,7 +73,11 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
         told = compact(at.options(**way, dry_run=True))
         assert [path.name for path in at.folder.iterdir()] == [at.path.name]
         done = compact(at.options(**way))
-    assert (told.after, told.stages, told.explained) == (done.after, done.stages, done.explained)
+    assert (told.change.after, told.stages, told.requested.fates) == (
+        done.change.after,
+        done.stages,
+        done.requested.fates,
+    )
 
 
 def test_the_hash_seed_makes_no_difference() -> None:
@@ -101,10 +105,10 @@ def without_operation(data: bytes) -> bytes:
 def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str, Any]) -> None:
     with bench(written.data) as at:
         read(at)
-        asked = compact(at.options(**way, dry_run=True, as_plan=True, explain=True))
-        assert asked.plan is not None
+        asked = compact(at.options(**way, dry_run=True, plan_out="plan.json", explain=True))
+        assert asked.requested.plan is not None
         file = at.folder / "plan.json"
-        file.write_text(plan_text(asked.plan), encoding="utf-8")
+        file.write_text(plan_text(asked.requested.plan), encoding="utf-8")
         plan = read_plan(str(file))
         carried = compact(
             at.options(layout=way["layout"], tags=way["tags"], plan_file=plan, explain=True)
@@ -113,12 +117,15 @@ def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str
         by_plan = without_operation(at.out.read_bytes())
         compact(at.options(**way, force=True))
         by_run = without_operation(at.out.read_bytes())
-    assert plan == asked.plan
+    assert plan == asked.requested.plan
     fates = [
-        [(row.id, row.fate, row.tokens_after) for row in result.explained]
+        [(row.id, row.fate, row.tokens_after) for row in result.requested.fates]
         for result in (asked, carried)
     ]
     assert fates[0] == fates[1]
-    assert (carried.tokens_after, len(after)) == (asked.tokens_after, asked.messages_after)
+    assert (carried.outcome.after.tokens, len(after)) == (
+        asked.outcome.after.tokens,
+        asked.outcome.after.messages,
+    )
     # Inline, what one stage wrote and a later one hid stays in the file.
     assert way["layout"] == "inline" or by_plan == by_run

@@ -99,9 +99,9 @@ def planned(transcript_of: Written) -> tuple[Transcript, PlanFile]:
         transcript = read(at).transcript
         assume(transcript.effective)
         options = at.options(
-            plan=HIDING, protect=ProtectOptions(keep_turns=0), dry_run=True, as_plan=True
+            plan=HIDING, protect=ProtectOptions(keep_turns=0), dry_run=True, plan_out="plan.json"
         )
-        plan = compact(options).plan
+        plan = compact(options).requested.plan
     assert plan is not None
     return transcript, plan
 

@@ -79,7 +79,7 @@ class Layouts(RuleBasedStateMachine):
         if is_new:
             self.path = target
             self.states = {name: self.states[name] for name in before if name in self.states}
-        made = [result.operation] if result.operation else []
+        made = [result.change.operation] if result.change.operation else []
         self.states |= dict.fromkeys(made, (self.path.read_bytes(), len(self.appended)))
         assert self.in_effect() == [*before, *made]
 

@@ -66,8 +66,8 @@ class Life(RuleBasedStateMachine):
         """Compact in place."""
         before = self.at.path.read_bytes()
         result = compact(self.at.options(**way, in_place=True, format=self.format.name))
-        if result.operation:
-            self.states[result.operation] = self.at.path.read_bytes()
+        if result.change.operation:
+            self.states[result.change.operation] = self.at.path.read_bytes()
         assert result.compacted == (self.at.path.read_bytes() != before)
 
     @rule(plan=PLANS)

@@ -37,7 +37,9 @@ def test_rewind_goes_to_every_state_and_back(
         states = {"first": written.data}
         for one in (way, second):
             result = compact(at.options(**one, in_place=True))
-            states |= {result.operation: at.path.read_bytes()} if result.operation else {}
+            states |= (
+                {result.change.operation: at.path.read_bytes()} if result.change.operation else {}
+            )
         assume(len(states) > 1)
         for name in [*states, *reversed(states), *states]:
             target = {"all": True} if name == "first" else {"to": name}

@@ -121,7 +121,7 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
         found = load(InputOptions(path=str(output))).transcript.effective
         assert orphaned(found) <= orphaned(load(InputOptions(path=str(path))).transcript.effective)
         if not any(message.conversation for message in found):
-            wanted = result.target or 0
+            wanted = result.outcome.target or 0
             used = wanted - result.largest_after
             assert used <= (1 - _LEAST) * wanted + _SLACK, result.stages
             least = 0 if used >= 0 else smallest(path, measure)

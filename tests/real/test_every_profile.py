@@ -65,7 +65,11 @@ def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
         result = squeeze(path, output, name, window)
         after = load(InputOptions(path=str(output))).transcript
         assert orphaned(after.effective) <= orphaned(found.effective), name
-        limit = result.measure.budget.available if result.target is None else result.target
+        limit = (
+            result.measure.budget.available
+            if result.outcome.target is None
+            else result.outcome.target
+        )
         assert result.fits == (result.largest_after <= limit)
         again = squeeze(output, output.with_name(f"again{path.suffix}"), name, window)
         assert not again.compacted, (name, window, [record.detail for record in again.stages])

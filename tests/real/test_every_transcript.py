@@ -85,9 +85,9 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
             continue
         if plan == "unsent":
             assert output.stat().st_size < len(before)
-            assert result.tokens_after == result.tokens_before
+            assert result.outcome.after.tokens == result.outcome.before.tokens
         else:
-            assert result.tokens_after < result.tokens_before
+            assert result.outcome.after.tokens < result.outcome.before.tokens
         if layout == "split" and len(after.lines) > 1:
             assert untouched(before, output.read_bytes()) >= len(after.lines) - rewritten(result)
         rewind(RewindOptions(input=InputOptions(path=str(output))))

@@ -95,7 +95,7 @@ def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Pat
     result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
     found = load(InputOptions(path=str(output))).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)
-    assert size == result.tokens_after < result.tokens_before
-    assert result.tokens_before - size == sum(record.saved for record in result.stages)
+    assert size == result.outcome.after.tokens < result.outcome.before.tokens
+    assert result.outcome.before.tokens - size == sum(record.saved for record in result.stages)
     rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == path.read_bytes()

@@ -38,7 +38,7 @@ def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> N
     if not made.compacted:
         assert not small.exists() or small.read_bytes() == path.read_bytes()
         return
-    assert small.stat().st_size == made.after.n_bytes < made.before.n_bytes
+    assert small.stat().st_size == made.change.after.n_bytes < made.before.n_bytes
     now = scan(InputOptions(path=str(small), format=None, limits=READ_LIMITS))
     assert [each.content for each in meant_by(now.effective)] == [
         each.content for each in meant_by(before.effective)

@@ -16,7 +16,7 @@ from compactctl.commands.batch.one_file import attempt, measured_row
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
-from compactctl.commands.compact.audits import audits_of, require_audit
+from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
 from compactctl.commands.compact.summing_up import left_of
 from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of
@@ -164,7 +164,7 @@ class _Conversations:
         applied, meter = made.run.applied, made.measured.meter
         if self.options.require_audit:
             cwd = made.transcript.cwd
-            require_audit(name, audits_of(applied, {}, meter, cwd, own=True))
+            require_audit(name, summaries_of(applied, {}, meter, cwd, own=True))
         if self.options.require_fit and not made.fits:
             raise DoesNotFitError(
                 f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "

@@ -133,16 +133,21 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     result = run(_compact_options(options, task))
     row = BatchRow(
         path=task.input.path,
-        status="unchanged" if result.operation is None else "ok",
+        status="unchanged" if result.change.operation is None else "ok",
         sha256=_digest(task.input.path),
         measure=RowMeasure.of(result.format, result.measure),
-        figures=result.figures,
+        figures=result.requested.figures,
         outcome=RowOutcome.of(
-            result.stages, result.tokens_after, result.largest_after, result.operation
+            result.stages,
+            result.outcome.after.tokens,
+            result.largest_after,
+            result.change.operation,
         ),
         output=None if result.written is None else _output(result.written),
     )
-    return WorkedFile(rows=(row,), details=() if result.details is None else (result.details,))
+    return WorkedFile(
+        rows=(row,), details=() if result.requested.details is None else (result.requested.details,)
+    )
 
 
 def _compact_options(options: BatchOptions, task: FileTask) -> CompactOptions:

@@ -1,7 +1,7 @@
 """The summaries of a run, audited before anything is written."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from compactctl.auditing.audit import Compaction
 from compactctl.auditing.audit import audit as judged
@@ -28,15 +28,18 @@ _WORDS: Mapping[LossKind, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryAudit:
-    """What a summary lost and made up, who wrote it, and its group.
+class WrittenSummary:
+    """A summary that was written: its group, who wrote it, and what it says.
 
-    ``unrelated`` says that it names nothing from what it replaces, "" when it names something.
+    ``writer`` is "" for a text of the user's own. ``audit`` is what it lost and made up, None where
+    it was not audited; ``unrelated`` says then that it names nothing from what it replaces, "" when
+    it names something.
     """
 
     group: str
     writer: str
-    audit: Audit
+    text: str
+    audit: Audit | None = None
     unrelated: str = ""
 
     @property
@@ -45,8 +48,10 @@ class SummaryAudit:
         return self.writer in _OWN
 
     @property
-    def told(self) -> str:
-        """What is wrong with it, in words; "" for nothing that matters."""
+    def findings(self) -> str:
+        """What is wrong with it, in words; "" for nothing that matters, or without an audit."""
+        if self.audit is None:
+            return ""
         lost = ((len(self.audit.lost_of(kind)), what) for kind, what in _WORDS.items())
         told = [f"{_counted(count, what)} lost" for count, what in lost if count]
         if self.audit.invented:
@@ -56,29 +61,34 @@ class SummaryAudit:
     @property
     def failed(self) -> bool:
         """Whether a rule, or all there was to lose, was lost, or anything made up."""
+        if self.audit is None:
+            return False
         lost_all = 0 < sum(self.audit.known.values()) == len(self.audit.lost)
         lost = lost_all or self.unrelated or self.audit.lost_of("rule")
         return bool(lost or self.audit.invented)
 
 
-def audits_of(
+def summaries_of(
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     meter: Meter,
     cwd: str | None,
     *,
     own: bool,
-) -> tuple[SummaryAudit, ...]:
-    """Audit the summaries that somebody else wrote; with ``own`` the built-in ones as well."""
+) -> tuple[WrittenSummary, ...]:
+    """Return the summaries; those that somebody else wrote are audited, with ``own`` all of them.
+
+    None of a text of the user's own is.
+    """
     return tuple(
-        SummaryAudit(
-            group=each.group,
-            writer=each.writer,
-            audit=judged(_compaction(applied, originals, each, cwd), meter.text_once),
-            unrelated=_unrelated(applied, originals, each),
+        replace(
+            summary,
+            audit=judged(_compaction(applied, originals, summary, cwd), meter.text_once),
+            unrelated=_unrelated(applied, originals, summary),
         )
-        for each in _written(applied.edits)
-        if own or each.writer not in _OWN
+        if summary.writer and (own or not summary.is_own)
+        else summary
+        for summary in _written(applied.edits)
     )
 
 
@@ -93,22 +103,23 @@ def require_related(
 
     Built-in summaries are checked where the user has ``edited`` them, which are given by group.
     """
-    for each in _written(applied.edits):
-        if each.writer not in _OWN or each.group in edited:
-            unrelated = _unrelated(applied, originals, each)
+    for summary in _written(applied.edits):
+        if summary.writer and (not summary.is_own or summary.group in edited):
+            unrelated = _unrelated(applied, originals, summary)
             if unrelated:
                 raise SummarizerFailedError(
                     f"{path}: the summary {unrelated}; nothing was written, write another one"
                 )
 
 
-def require_audit(path: str, audits: Iterable[SummaryAudit]) -> None:
+def require_audit(path: str, summaries: Iterable[WrittenSummary]) -> None:
     """Raise AuditFailedError for the first that lost a rule or made something up."""
-    for each in audits:
-        if each.failed:
+    for summary in summaries:
+        if summary.failed:
             raise AuditFailedError(
-                f"{path}: the summary by {each.writer} fails its audit ({each.told}); nothing was "
-                "written, leave out --require-audit to see what it is, or have another one written"
+                f"{path}: the summary by {summary.writer} fails its audit ({summary.findings}); "
+                "nothing was written, leave out --require-audit to see what it is, or have another "
+                "one written"
             )
 
 
@@ -116,39 +127,35 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WrittenSummary:
-    """The text of a summary, who wrote it, and the ids of the messages it replaces."""
-
-    group: str
-    writer: str
-    text: str
-    hidden: frozenset[str]
-
-
-def _written(edits: Iterable[Edit]) -> Iterator[_WrittenSummary]:
-    edits = tuple(edits)
-    hidden = {str(edit.group): frozenset(edit.ids) for edit in edits if isinstance(edit, Hide)}
+def _written(edits: Iterable[Edit]) -> Iterable[WrittenSummary]:
+    """Return the summaries; one that is a prompt and an answer has its writer at the answer."""
+    summaries: dict[str, WrittenSummary] = {}
     for edit in edits:
-        if isinstance(edit, Insert) and "summarizer" in edit.message.details:
+        if isinstance(edit, Insert) and edit.message.kind == "summary":
             message = edit.message
-            yield _WrittenSummary(
-                group=message.group,
-                writer=str(message.details["summarizer"]),
-                text=message.text,
-                hidden=hidden.get(message.group, frozenset()),
-            )
+            writer = str(message.details.get("summarizer", ""))
+            summary = WrittenSummary(group=message.group, writer=writer, text=message.text)
+            if writer or message.group not in summaries:
+                summaries[message.group] = summary
+    return summaries.values()
+
+
+def _hidden(edits: Iterable[Edit], group: str) -> frozenset[str]:
+    """Return the ids of the messages that the summary of a group replaces."""
+    hidden = {str(edit.group): edit.ids for edit in edits if isinstance(edit, Hide)}
+    return frozenset(hidden.get(group, ()))
 
 
 def _unrelated(
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
-    summary: _WrittenSummary,
+    summary: WrittenSummary,
 ) -> str:
     """Say that a summary names nothing from what it replaces; one of counts alone names nothing."""
     if summary.writer == COUNTS:
         return ""
-    hidden = [message for message in applied.before if message.id in summary.hidden]
+    names = _hidden(applied.edits, summary.group)
+    hidden = [message for message in applied.before if message.id in names]
     source = source_texts(with_originals(hidden, originals))
     return unrelated(without_own_words(summary.text), source)
 
@@ -156,11 +163,12 @@ def _unrelated(
 def _compaction(
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
-    summary: _WrittenSummary,
+    summary: WrittenSummary,
     cwd: str | None,
 ) -> Compaction:
     """Return what a summary stands for as a compaction of its conversation."""
-    numbers = {m.conversation for m in applied.before if m.id in summary.hidden}
+    names = _hidden(applied.edits, summary.group)
+    numbers = {m.conversation for m in applied.before if m.id in names}
     before = tuple(m for m in applied.before if m.conversation in numbers)
     source = with_originals(before, originals)
     return Compaction(

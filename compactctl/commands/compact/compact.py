@@ -1,7 +1,7 @@
 """Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from compactctl.commands.client_sessions.compactions import compactions_of
@@ -14,16 +14,17 @@ from compactctl.commands.client_sessions.native import (
 )
 from compactctl.commands.client_sessions.new_session import load_fork, new_session
 from compactctl.commands.client_sessions.places import present
-from compactctl.commands.client_sessions.undo import Undone, undo
+from compactctl.commands.client_sessions.undo import undo
 from compactctl.commands.compact.audits import (
-    SummaryAudit,
-    audits_of,
+    WrittenSummary,
     require_audit,
     require_related,
+    summaries_of,
 )
 from compactctl.commands.compact.draft import (
-    CompactionJob,
-    ReadyCompaction,
+    CompactInput,
+    Draft,
+    Prepared,
     archive_hint,
     deposit_of,
     is_archived,
@@ -39,27 +40,34 @@ from compactctl.commands.compact.place import (
     with_fork,
 )
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.compact.summing_up import sum_up
+from compactctl.commands.compact.summing_up import compact_result
 from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.measuring.next_request import restatement
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
-from compactctl.commands.planning.plan import make_plan
+from compactctl.commands.planning.plan import Plan, make_plan
 from compactctl.commands.planning.run_stages import AppliedEdits, StageInputs, StageRun, run_stages
 from compactctl.commands.reading.proof import meant_by, prove_layout
-from compactctl.commands.reading.transcript import Loaded, check_strict, load, loaded_from
+from compactctl.commands.reading.transcript import (
+    InputOptions,
+    Loaded,
+    check_strict,
+    load,
+    loaded_from,
+)
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.history.damage import damage_of
 from compactctl.llm.choice import summarizer_for
 from compactctl.model.counts import Restated
 from compactctl.model.edit import Unload
 from compactctl.model.message import Message, MessageId
+from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Volume
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.unsent import unsent_places, volumes
 from compactctl.store.files.content import Content, Lines
-from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.lines import STANDARD_INPUT
 
 __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 
@@ -67,80 +75,84 @@ __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 def compact(options: CompactOptions) -> CompactResult:
     """Compact a transcript. Raises CompactctlError subclasses; nothing is half written.
 
-    A dry run refuses a target as the run would, but for the usual one in a client's store.
+    A dry run refuses a target as the run would, but for the usual one in a client's store. Where
+    nothing can be appended to a session, a new one is written instead.
     """
     try:
-        options, ready, note = _prepared(options)
+        prepared, note = _prepared(options)
     except CannotAppendError as error:
         if new_session(options.input.path) is None:
             raise
-        options, ready, _ = _prepared(
-            replace(options, output=replace(options.output, layout="split"))
-        )
+        split = replace(options, output=replace(options.output, layout="split"))
+        prepared, _ = _prepared(split)
         note = f"{error.reason}: a new session is written"
     if options.output.dry_run:
-        ready.check_target()
-    result = ready.result if options.output.dry_run else ready.write()
-    plan = result.plan and replace(result.plan, input=ready.source.digest)
-    notes = (note,) if note and result.operation else ()
-    return replace(result, warnings=(*result.warnings, *notes), plan=plan)
+        prepared.check_place()
+        result = prepared.result
+    else:
+        result = prepared.publish()
+    notes = (note,) if note and result.change.operation else ()
+    return replace(result, warnings=(*result.warnings, *notes))
 
 
-def _prepared(options: CompactOptions) -> tuple[CompactOptions, ReadyCompaction, str]:
-    """Return the options with the place to write to, what is to be written, and a note on it."""
+def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
+    """Return what is to be written where the options say, and a note on its client."""
     note = check_appending(options)
     options = with_fork(options)
     check_target(options)
-    return options, _ready(options), note
+    check_contradictions(options)
+    return prepare(in_place_if_named(options)), note
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:
     """Return what ``compact`` would come to; where it would be written is not looked at.
 
     The new file is laid out, and proven, only where the old one is damaged: edits of that may have
-    to be left out. Otherwise ``after`` is the state before.
+    to be left out. Otherwise the state after is the one before.
     """
     check_contradictions(options)
-    _, history, loaded = _read(options)
-    if options.redo or damage_of(loaded.transcript) is not None:
-        return _ready(options).result
-    job = _job(options, loaded, history, None)
-    operation = operation_id(job) if job.run.applied.edits else None
-    return sum_up(job, loaded.source.digest, operation)
+    read = read_input(options)
+    if read.undone or damage_of(read.file.transcript) is not None:
+        return prepare(options).result
+    draft = drafted(options, read)
+    operation = operation_id(draft) if draft.run.applied.edits else None
+    return compact_result(draft, read.file.source.digest, operation)
 
 
-def _ready(options: CompactOptions) -> ReadyCompaction:
-    check_contradictions(options)
-    ready = _proven(in_place_if_named(options))
+def prepare(options: CompactOptions) -> Prepared:
+    """Read, measure, plan, run, lay out and prove: all that can fail before a byte is written.
+
+    A damaged file that cannot be edited is left as it is.
+    """
+    read = read_input(options)
+    damage, read_again = damage_of(read.file.transcript), _reading_again(options.input, read)
+    prepared = _laid_out(drafted(options, read))
+    # The proof needs the room.
+    del read
     _release_memory()
-    return ready
-
-
-def _proven(options: CompactOptions) -> ReadyCompaction:
-    """Return what is to be written; a damaged file that cannot be edited is left as it is."""
-    read, history, loaded = _read(options)
-    redone = _redone(options, loaded, history)
-    loaded = loaded if redone is None else redone.loaded
-    source, damage = loaded.source, damage_of(loaded.transcript)
-    whole, loaded = _settled(options, loaded, history)
-    job = replace(_job(options, loaded, history, redone), whole=whole)
-    ready = replace(_laid_out(job), source=read)
-    del loaded, whole, job
-    _release_memory()
-    if ready.expected is None:
-        return ready
     try:
-        name = str(source.path or "standard input")
-        prove_layout(Lines(ready.content.pieces), ready.format, ready.expected, name)
+        _prove(prepared)
     except IntegrityError:
         if options.output.layout == "native":
             raise cannot_be_appended(options.input.path) from None
         if damage is None:
             raise
-        loaded = loaded_from(source, options.input.path, options.input.format, options.input.limits)
-        held = _job(options, loaded, history, redone, held=damage)
-        return replace(_laid_out(held), source=read)
-    return ready
+        return _laid_out(drafted(options, read_again(), held=damage))
+    finally:
+        _release_memory()
+    return prepared
+
+
+def _reading_again(options: InputOptions, read: CompactInput) -> Callable[[], CompactInput]:
+    """Return what reads the same once more, and holds none of its messages until then."""
+    source, opened = read.source, read.file.source
+    history, undone, undo = read.history, read.undone, read.undo
+
+    def again() -> CompactInput:
+        file = loaded_from(opened, options.path, options.format, options.limits)
+        return CompactInput(source=source, history=history, file=file, undone=undone, undo=undo)
+
+    return again
 
 
 def _release_memory() -> None:
@@ -154,148 +166,151 @@ def _release_memory() -> None:
         trim(0)
 
 
-def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
-    """Return what is read, the history behind it, and what is to be compacted.
+def read_input(options: CompactOptions) -> CompactInput:
+    """Return what is to be compacted. Raises as reading does.
 
-    ChangedError for what is not what a plan was made for.
+    ChangedError for what is not what a plan was made for; UsageError behind what a run that was
+    killed has left.
     """
     if options.output.fork is not None:
-        read = load_fork(options.input, options.output.fork)
+        source, history, file = load_fork(options.input, options.output.fork)
     else:
-        loaded = load(options.input)
-        read = (loaded.source, history_behind(loaded), loaded)
+        file = load(options.input)
+        source, history = file.source, history_behind(file)
     if options.plan_file is not None:
-        check_input(options.plan_file, read[0].digest, options.input.path)
-    return read
+        check_input(options.plan_file, source.digest, options.input.path)
+    read = CompactInput(source=source, history=history, file=file)
+    if options.redo:
+        read = _without_client_compactions(read)
+    return _without_superseded_records(options, read)
 
 
-def _settled(
-    options: CompactOptions, loaded: Loaded, history: OperationHistory
-) -> tuple[Loaded | None, Loaded]:
-    """Return a session to be appended to, None for others, and what is to be compacted.
+def _without_client_compactions(read: CompactInput) -> CompactInput:
+    """Return the transcript as its client never compacted it."""
+    found = compactions_of(present(read.file))
+    if not found:
+        return read
+    undone = undo(read.file, found, read.parent)
+    return replace(read, file=undone.loaded, undone=undone.compactions, undo=undone.archive)
 
-    UsageError behind what a run that was killed has left.
-    """
+
+def _without_superseded_records(options: CompactOptions, read: CompactInput) -> CompactInput:
+    """Return a session that is appended to without what does not count any more."""
     if options.output.layout != "native":
-        return None, loaded
-    if finished_part(history) is not None:
+        return read
+    if finished_part(read.history) is not None:
         raise UsageError(
             f"{options.input.path}: ends in a part of what a run that was killed has appended; "
             "take that away with compactctl rewind, and compact it then"
         )
-    return loaded, settled(loaded)
+    return replace(read, file=settled(read.file), appended_to=read.file)
 
 
-def _redone(options: CompactOptions, loaded: Loaded, history: OperationHistory) -> Undone | None:
-    """Return the transcript as its client never compacted it, None where that is not wanted."""
-    found = compactions_of(present(loaded)) if options.redo else ()
-    return undo(loaded, found, history.chain[-1].id if history.chain else None) if found else None
-
-
-def _job(
-    options: CompactOptions,
-    loaded: Loaded,
-    history: OperationHistory,
-    redone: Undone | None,
-    held: str = "",
-) -> CompactionJob:
-    """Run the stages on a transcript, unless something holds them back."""
-    summarizer = summarizer_for(options.recipe.summarizer)
-    check_strict(loaded.transcript, options.input)
-    measured = measure(loaded.transcript, options.recipe.measure)
-    hint = archive_hint(
-        None if options.output.path == STANDARD_INPUT else target_of(options),
-        is_archived=is_archived(options, history),
-        lines=len(loaded.lines),
-    )
-    plan, decided = make_plan(options.recipe, measured.limits), options.plan_file
-    unloads = plan.unloads if decided is None else bool(decided.unsent)
-    inputs = StageInputs(
-        originals=originals_of(loaded, history),
-        summarizer=summarizer,
-        texts=replace(options.recipe.plan.texts, archive_hint=hint),
-        unsent=_unsent(options, loaded) if unloads else {},
-    )
-    if decided is None:
-        done = run_stages(loaded.transcript, plan, measured, inputs, held)
+def drafted(options: CompactOptions, read: CompactInput, held: str = "") -> Draft:
+    """Measure, plan and run the stages; ``held`` says why none may run."""
+    transcript, recipe, plan_file = read.file.transcript, options.recipe, options.plan_file
+    summarizer = summarizer_for(recipe.summarizer)
+    check_strict(transcript, options.input)
+    measured = measure(transcript, recipe.measure)
+    plan = make_plan(recipe, measured.limits)
+    inputs = _stage_inputs(options, read, plan, summarizer)
+    if plan_file is None:
+        done = run_stages(transcript, plan, measured, inputs, held)
     else:
-        done = apply_plan(
-            loaded.transcript,
-            decided,
-            measured,
-            unsent=inputs.unsent,
-            renamed=options.output.fork is not None,
-        )
-    return CompactionJob(
+        renamed = options.output.fork is not None
+        done = apply_plan(transcript, plan_file, measured, unsent=inputs.unsent, renamed=renamed)
+    return Draft(
         options=options,
-        loaded=loaded,
-        history=history,
+        input=read,
         measured=measured,
         plan=plan,
         run=done,
-        audits=_audited(options, loaded, done.applied, inputs.originals, measured),
-        restated=_restated(options, loaded, done, measured),
+        summaries=_audited(options, read.file, done.applied, inputs.originals, measured),
+        restated=_restated(options, read.file, done, measured),
         held=held,
-        redone=redone,
     )
 
 
-def _unsent(options: CompactOptions, loaded: Loaded) -> Mapping[UnsentKind, Volume] | None:
+def _stage_inputs(
+    options: CompactOptions, read: CompactInput, plan: Plan, summarizer: Summarizer | None
+) -> StageInputs:
+    unloads = plan.unloads if options.plan_file is None else bool(options.plan_file.unsent)
+    hint = archive_hint(
+        None if options.output.path == STANDARD_INPUT else target_of(options),
+        is_archived=is_archived(options, read.history),
+        lines=len(read.file.lines),
+    )
+    return StageInputs(
+        originals=originals_of(read.file, read.history),
+        summarizer=summarizer,
+        texts=replace(options.recipe.plan.texts, archive_hint=hint),
+        unsent=_unsent(options, read.file) if unloads else {},
+    )
+
+
+def _unsent(options: CompactOptions, file: Loaded) -> Mapping[UnsentKind, Volume] | None:
     """Return what is there that is never sent, None where the layout leaves it there."""
     if options.output.layout != "split":
         return None
-    rules = loaded.format.unsent
+    rules = file.format.unsent
     kinds = {rule.kind for rule in rules}
-    return volumes(unsent_places(loaded.lines, loaded.transcript, rules, kinds))
+    return volumes(unsent_places(file.lines, file.transcript, rules, kinds))
 
 
 def _audited(
     options: CompactOptions,
-    loaded: Loaded,
+    file: Loaded,
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
     measured: Measure,
-) -> tuple[SummaryAudit, ...]:
+) -> tuple[WrittenSummary, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
     require_related(options.input.path, applied, originals, edited=edited)
-    own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
-    audits = audits_of(applied, originals, measured.meter, cwd, own=own)
+    own, cwd = options.require_audit or options.compare, file.transcript.cwd
+    summaries = summaries_of(applied, originals, measured.meter, cwd, own=own)
     if options.require_audit:
-        require_audit(options.input.path, audits)
-    return audits
+        require_audit(options.input.path, summaries)
+    return summaries
 
 
 def _restated(
-    options: CompactOptions, loaded: Loaded, done: StageRun, measured: Measure
+    options: CompactOptions, file: Loaded, done: StageRun, measured: Measure
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
+    output = options.output
     is_rewritten = any(not isinstance(edit, Unload) for edit in done.applied.edits)
-    is_rewritten = is_rewritten and options.output.layout != "inline" and options.output.tags
-    if not is_rewritten or options.output.messages_only or loaded.format.counts is None:
+    is_rewritten = is_rewritten and output.layout != "inline" and output.tags
+    if not is_rewritten or output.messages_only or file.format.counts is None:
         return None
     tokens, size = done.outcome.after.request, measured.meter.message
-    return restatement(loaded.transcript, done.applied.after, tokens, size)
+    return restatement(file.transcript, done.applied.after, tokens, size)
 
 
-def _laid_out(job: CompactionJob) -> ReadyCompaction:
+def _laid_out(draft: Draft) -> Prepared:
     """Lay out the new file, and say what came of it; without edits it is the old one."""
-    source, applied = job.loaded.source, job.run.applied
-    operation, expected, archived, content = None, None, None, source.content
+    read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
+    operation, expected = None, None
+    deposits = [] if read.undo is None else [read.undo]
     if applied.edits:
-        operation, expected = operation_id(job), meant_by(applied.after)
-        new = new_file(job, operation)
+        operation, expected = operation_id(draft), meant_by(applied.after)
+        new = new_file(draft, operation)
         content = Content.of(new)
-        archived = deposit_of(job, operation, new, content.digest)
-    return ReadyCompaction(
-        options=job.options,
-        source=source,
-        history=job.history,
-        format=job.loaded.format,
+        deposits.append(deposit_of(draft, operation, new, content.digest))
+    return Prepared(
+        result=compact_result(draft, content.digest, operation),
+        source=read.source,
+        history=read.history,
+        format=read.file.format,
         content=content,
-        result=sum_up(job, content.digest, operation),
         expected=expected,
-        redone=job.redone.archive if job.redone else None,
-        archived=archived,
-        insists=job.whole is not None and insists_on_undo(job.whole),
+        deposits=tuple(deposits),
+        undo_while_open=read.appended_to is not None and insists_on_undo(read.appended_to),
     )
+
+
+def _prove(prepared: Prepared) -> None:
+    """Raise IntegrityError unless the new file says what the stages meant."""
+    if prepared.expected is not None:
+        pieces, name = Lines(prepared.content.pieces), str(prepared.source.path or "standard input")
+        prove_layout(pieces, prepared.format, prepared.expected, name)

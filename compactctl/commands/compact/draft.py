@@ -1,4 +1,4 @@
-"""A compaction between the stages' outcome and what is to be written."""
+"""A compaction in memory, and as it is laid out: its operation, and what leads back."""
 
 import hashlib
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from compactctl import __version__
+from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.native import with_block
-from compactctl.commands.client_sessions.undo import Undone
 from compactctl.commands.client_sessions.write import (
     Destination,
     append_to,
     earlier_archives,
     write,
 )
-from compactctl.commands.compact.audits import SummaryAudit
+from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.measuring.measure import Measure, shown_by_requests, with_plausible_usage
@@ -45,94 +45,112 @@ from compactctl.store.publish.publish import check_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionJob:
-    """What was asked for, what was read, and what the stages came to.
+class CompactInput:
+    """What was read, and what of it the stages see.
 
-    ``redone`` are the client's compactions that were undone first.
-    ``restated`` are the counts by which a client is to measure its context from now on. ``whole``
-    is the session as it was read where records are to be appended to it, ``loaded`` that without
-    what does not count any more. ``held`` says why no stage ran, "" where they may.
+    ``source`` is the file as it is on disk. ``file`` is that under a new id where a new session is
+    made of it, and without the compactions of its client that were ``undone`` first, which ``undo``
+    leads back to. Where records are appended, ``appended_to`` is the whole session, and ``file``
+    has no record that does not count any more.
     """
 
-    options: CompactOptions
-    loaded: Loaded
+    source: Source
     history: OperationHistory
-    measured: Measure
-    plan: Plan
-    run: StageRun
-    audits: tuple[SummaryAudit, ...]
-    restated: Restated | None
-    redone: Undone | None = None
-    whole: Loaded | None = None
-    held: str = ""
+    file: Loaded
+    undone: tuple[ClientCompaction, ...] = ()
+    undo: Deposit | None = None
+    appended_to: Loaded | None = None
+
+    @property
+    def before(self) -> Digest:
+        """The state before everything that is done to the file."""
+        return self.file.source.digest if self.undo is None else self.undo[0].before
 
     @property
     def parent(self) -> OperationId | None:
-        """The operation before this one."""
-        if self.redone is not None:
-            return self.redone.archive[0].id
+        """The operation before the compaction."""
+        if self.undo is not None:
+            return self.undo[0].id
         chain = self.history.chain
         return chain[-1].id if chain else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A compaction in memory with all its messages, before it is laid out.
+
+    ``restated`` are the counts by which a client is to measure its context from now on, and
+    ``held`` says why no stage ran, "" where they may.
+    """
+
+    options: CompactOptions
+    input: CompactInput
+    measured: Measure
+    plan: Plan
+    run: StageRun
+    summaries: tuple[WrittenSummary, ...]
+    restated: Restated | None = None
+    held: str = ""
 
     @property
     def own_fields(self) -> dict[str, Any]:
         """What lets later measurements tell what requests held at this point."""
-        applied = self.run.applied
-        newest, model = newest_id(applied.before), self.loaded.transcript.model
+        applied, file, measured = self.run.applied, self.input.file, self.measured
+        newest, model = newest_id(applied.before), file.transcript.model
         is_named = any(message.model for message in applied.after)
-        measured = self.measured
-        shown = with_plausible_usage(self.loaded.transcript, measured.model, measured.framed)
-        told = {
+        shown = with_plausible_usage(file.transcript, measured.model, measured.framed)
+        fields = {
             "through": newest,
             "unseen": self.run.outcome.after.unseen,
             "model": None if is_named else model,
             "answered": shown_by_requests(shown, measured.model),
         }
-        known = {name: value for name, value in told.items() if value}
-        return known | format_field(self.loaded.format.name)
+        known = {name: value for name, value in fields.items() if value}
+        return known | format_field(file.format.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadyCompaction:
+class Prepared:
     """A compaction that is laid out; of the transcript it holds no message.
 
-    ``expected`` is what the new file is to say, None when it is the old one; ``archived`` are the
-    operation and the rows that lead back, and ``redone`` those of what the client had done and was
-    undone first. ``insists`` tells whether the way back has to be insisted on.
+    ``expected`` is what the new file is to say, None when it is the old one. The ``deposits`` lead
+    back: what the client had done and was undone first, and the operation. ``undo_while_open``
+    tells that undoing takes ``--while-open``.
     """
 
-    options: CompactOptions
+    result: CompactResult
     source: Source
     history: OperationHistory
     format: Format
     content: Content
-    result: CompactResult
     expected: tuple[Meant, ...] | None = None
-    redone: Deposit | None = None
-    archived: Deposit | None = None
-    insists: bool = False
+    deposits: tuple[Deposit, ...] = ()
+    undo_while_open: bool = False
 
-    def write(self) -> CompactResult:
-        """Publish the new transcript where it belongs; one without changes only if asked to."""
+    def publish(self) -> CompactResult:
+        """Write the new transcript where it belongs; one without changes only if asked to."""
+        output = self.result.options.output
         if self._is_idle:
             return self.result
-        if self.options.output.path == STANDARD_INPUT:
+        if output.path == STANDARD_INPUT:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         place = self._place
         archives = self._archives(place)
-        if self.options.output.layout == "native":
+        if output.layout == "native":
             _, block = parted(self.content.pieces, self.source.digest.n_bytes)
-            written = append_to(place, self.source, block, archives, insists=self.insists)
+            insists = self.undo_while_open
+            written = append_to(place, self.source, block, archives, insists=insists)
         else:
             written = write(place, self.source, self.content, archives)
         warnings = (*self.result.warnings, *written.warnings)
         return replace(self.result, written=written, warnings=warnings)
 
-    def check_target(self) -> None:
-        """Raise what ``write`` would of where the new transcript belongs."""
-        is_new = self.options.output.path == STANDARD_INPUT or self.options.output.fork
-        if self._is_idle or is_new or self.options.output.layout == "native":
+    def check_place(self) -> None:
+        """Raise what ``publish`` would of where the new transcript belongs."""
+        output = self.result.options.output
+        is_new = output.path == STANDARD_INPUT or output.fork
+        if self._is_idle or is_new or output.layout == "native":
             return
         place = self._place
         check_place(
@@ -140,36 +158,35 @@ class ReadyCompaction:
             target=place.target,
             content=self.content,
             is_archived=bool(self._archives(place)),
-            force=self.options.output.force,
+            force=output.force,
         )
 
     @property
     def _is_idle(self) -> bool:
-        return self.options.output.path is None and self.expected is None and self.redone is None
+        return self.result.options.output.path is None and not self.deposits
 
     @property
     def _place(self) -> Destination:
+        options = self.result.options
         return Destination(
-            path=self.options.input.path,
-            target=target_of(self.options),
-            fork=self.options.output.fork,
+            path=options.input.path,
+            target=target_of(options),
+            fork=options.output.fork,
             model=self.result.measure.long_window_model,
-            in_place=self.options.output.in_place,
-            force=self.options.output.force,
+            in_place=options.output.in_place,
+            force=options.output.force,
         )
 
     def _archives(self, place: Destination) -> list[Deposit]:
-        if not is_archived(self.options, self.history) and self.archived is not None:
+        if self.expected is not None and not is_archived(self.result.options, self.history):
             return []
-        own = filter(None, (self.redone, self.archived))
-        return [*earlier_archives(place, self.source, self.history), *own]
+        return [*earlier_archives(place, self.source, self.history), *self.deposits]
 
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
     """Tell whether the operation gets an archive; all get one behind one that has one."""
-    return (
-        options.output.layout != "inline" or options.output.in_place or bool(history.archived_chain)
-    )
+    output = options.output
+    return output.layout != "inline" or output.in_place or bool(history.archived_chain)
 
 
 def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
@@ -181,65 +198,68 @@ def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
     )
 
 
-def operation_id(job: CompactionJob) -> OperationId:
+def operation_id(draft: Draft) -> OperationId:
     """Return the id of the operation, which follows from its content."""
+    file, output = draft.input.file, draft.options.output
     content = {
-        "before": job.loaded.source.digest.sha256,
-        "stages": [(record.name, _plain(record.options)) for record in job.run.outcome.stages],
-        "edits": content_of(job.run.applied.edits),
-        "format": job.loaded.format.name,
+        "before": file.source.digest.sha256,
+        "stages": [(record.name, _plain(record.options)) for record in draft.run.outcome.stages],
+        "edits": content_of(draft.run.applied.edits),
+        "format": file.format.name,
         "tool": __version__,
-        "layout": job.options.output.layout,
-        "tags": job.options.output.tags,
-        "own": job.own_fields,
-        "restated": job.restated.tokens if job.restated else None,
+        "layout": output.layout,
+        "tags": output.tags,
+        "own": draft.own_fields,
+        "restated": draft.restated.tokens if draft.restated else None,
     }
     text = json.dumps(content, sort_keys=True)
     return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
 
 
-def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
+def new_file(draft: Draft, operation: OperationId) -> NewFile:
     """Lay out the new transcript; inline it carries the operation itself.
 
     Where records are appended, these are laid out behind all that is there.
     """
-    inline = job.options.output.layout == "inline"
-    loaded, own = job.loaded, job.own_fields
+    file, output, own = draft.input.file, draft.options.output, draft.own_fields
+    inline = output.layout == "inline"
     if inline:
-        own |= own_fields(loaded.lines, loaded.transcript, loaded.source.digest, job.parent)
+        parent = draft.input.parent
+        own |= own_fields(file.lines, file.transcript, file.source.digest, parent)
     style = LayoutStyle(
         layout="inline" if inline else "split",
         operation=operation,
-        tags=inline or (job.options.output.tags and not job.options.output.messages_only),
+        tags=inline or (output.tags and not output.messages_only),
         own=own,
-        restated=job.restated,
+        restated=draft.restated,
     )
-    folded = fold(job.run.applied.edits)
-    lines = lay_out(loaded.lines, loaded.transcript, folded, loaded.format, style)
-    if job.whole is None:
-        return NewFile(loaded.lines, lines)
-    return with_block(job.whole, [line.data for line in lines], operation)
+    folded = fold(draft.run.applied.edits)
+    lines = lay_out(file.lines, file.transcript, folded, file.format, style)
+    if draft.input.appended_to is None:
+        return NewFile(file.lines, lines)
+    return with_block(draft.input.appended_to, [line.data for line in lines], operation)
 
 
-def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: Digest) -> Deposit:
+def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest) -> Deposit:
     """Return the operation and the rows that lead back, for the archive."""
-    loaded, meter = job.whole or job.loaded, job.measured.meter
-    sizes = {message.id: meter.message(message) for message in job.run.applied.before}
+    appended_to, applied = draft.input.appended_to, draft.run.applied
+    file, meter = appended_to or draft.input.file, draft.measured.meter
+    sizes = {message.id: meter.message(message) for message in applied.before}
     record = Operation(
         id=operation,
-        parent=job.parent,
+        parent=draft.input.parent,
         head=operation,
         kind="compact",
-        before=loaded.source.digest,
+        before=file.source.digest,
         after=after,
-        format=loaded.format.name,
-        counter=job.measured.counter.id,
-        stages=job.run.outcome.stages,
-        appended=job.whole is not None,
+        format=file.format.name,
+        counter=draft.measured.counter.id,
+        stages=draft.run.outcome.stages,
+        appended=appended_to is not None,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return record, archive_rows(loaded.lines, new, loaded.transcript, job.run.applied, sizes)
+    return record, archive_rows(file.lines, new, file.transcript, applied, sizes)
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:

@@ -160,7 +160,7 @@ class RescueResult:
     @property
     def tokens_before(self) -> int:
         """What the next request was, by the higher of the two figures."""
-        return self.compacted.largest_before + self.uncounted
+        return self.compacted.outcome.before.request + self.uncounted
 
     @property
     def tokens_after(self) -> int:
@@ -207,5 +207,5 @@ def rescue(options: RescueOptions) -> RescueResult:
         compacted=result,
         continue_with=way_on,
         earlier=earlier,
-        uncounted=max(0, (sent or 0) - result.largest_before),
+        uncounted=max(0, (sent or 0) - result.outcome.before.request),
     )

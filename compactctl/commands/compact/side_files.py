@@ -1,11 +1,11 @@
-"""What became of every message, as one more file that a person can edit and carry out."""
+"""Files beside a compacted transcript: a plan that can be edited, and the lines that are hidden."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.compact.place import target_of
-from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.result import CompactOptions, CompactResult, unused_options
 from compactctl.commands.planning.plan_file import plan_text
 from compactctl.errors import UsageError
 from compactctl.store.archive.names import archive_folder
@@ -18,25 +18,9 @@ from compactctl.store.publish.overwrite import check_output, is_same_place
 from compactctl.store.publish.publish import write_output
 
 
-def with_plan_out(result: CompactResult, plan_out: str | None, *, force: bool) -> CompactResult:
-    """Write the plan, whole or not at all; the result has one. Raises as ``write_output`` does."""
-    if plan_out is None or result.plan is None:
-        return result
-    content = Content.of((plan_text(result.plan).encode(),))
-    if result.written is None:
-        warnings = write_output(FileSystem(), plan_out, content, force=force)
-    else:
-        done = written_before(Path(result.written.output))
-        try:
-            warnings = write_output(FileSystem(), plan_out, content, force=force, otherwise=done)
-        except BaseException as error:
-            error.add_note(done)
-            raise
-    return replace(result, plan_out=plan_out, warnings=(*result.warnings, *warnings))
-
-
-def check_archived_out(options: CompactOptions, archived_out: str | None) -> None:
+def check_archived_out(options: CompactOptions) -> None:
     """Raise UsageError for a place that cannot be written, before anything else is."""
+    archived_out = options.archived_out
     if archived_out is None:
         return
     if STANDARD_INPUT in (options.output.path, archived_out):
@@ -55,30 +39,57 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
         raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
 
 
-def with_archived_out(
-    result: CompactResult,
-    options: CompactOptions,
-    archived_out: str | None,
-    hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]],
+def with_side_files(
+    result: CompactResult, hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]]
 ) -> CompactResult:
-    """Write all lines that are hidden now, each with its tags; nothing where nothing was written.
+    """Write the plan and the hidden lines where these were asked for, and warn of unused options.
 
-    ``hidden_lines`` tells them of a transcript by path and format. Raises as that and as writing
-    does.
+    ``hidden_lines`` tells the lines of a transcript by path and format. Raises as that and as
+    ``write_output`` does.
     """
-    if archived_out is None or result.written is None:
-        return result
+    warnings = (*result.warnings, *_write_plan(result), *unused_options(result))
+    written = _write_hidden_lines(result, hidden_lines)
+    return replace(result, warnings=(*warnings, *written))
+
+
+def _write_plan(result: CompactResult) -> tuple[str, ...]:
+    """Write what became of every message, to be edited and carried out; return warnings."""
+    plan, plan_out = result.requested.plan, result.options.plan_out
+    if plan_out is None or plan is None:
+        return ()
+    content = Content.of((plan_text(plan).encode(),))
+    force = result.options.output.force
+    if result.written is None:
+        return write_output(FileSystem(), plan_out, content, force=force)
+    done = written_before(Path(result.written.output))
+    try:
+        return write_output(FileSystem(), plan_out, content, force=force, otherwise=done)
+    except BaseException as error:
+        error.add_note(done)
+        raise
+
+
+def _write_hidden_lines(
+    result: CompactResult, hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]]
+) -> tuple[str, ...]:
+    """Write all lines that are hidden now, each with its tags, unless nothing was written."""
+    options = result.options
+    if options.archived_out is None or result.written is None:
+        return ()
     done = written_before(Path(result.written.output))
     try:
         hidden = hidden_lines(result.written.output, result.format, options.input.limits)
         content = Content.of(tuple(map(_whole, hidden)))
-        warnings = write_output(
-            FileSystem(), archived_out, content, force=options.output.force, otherwise=done
+        return write_output(
+            FileSystem(),
+            options.archived_out,
+            content,
+            force=options.output.force,
+            otherwise=done,
         )
     except BaseException as error:
         error.add_note(done)
         raise
-    return replace(result, archived_out=archived_out, warnings=(*result.warnings, *warnings))
 
 
 def _whole(line: bytes) -> bytes:

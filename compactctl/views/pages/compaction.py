@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from pathlib import PurePath
 
+from compactctl.auditing.finds import Audit
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.fates import ComparedMessage, Comparison, MessageFate
@@ -140,7 +141,7 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
 
 def compact_page(result: CompactResult, choice: PageChoice) -> str:
     """Return the page; the result was asked for with its messages compared."""
-    compared = result.compared
+    compared = result.requested.comparison
     if compared is None:
         raise ValueError("a page is drawn from compared messages, which were not asked for")
     names = PageNames(choice)
@@ -158,7 +159,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "stages": [_stage(record, choice, names) for record in result.stages],
             "strip": fate_strip(compared, listed),
             "fates": fate_counts(compared),
-            "audited": len(result.audits),
+            "audited": len(_audits(result)),
             "lost": list(_lost(result, choice, names)),
             "rows": rows,
             "most": max((fate_size(compared, at) for at in listed), default=1) or 1,
@@ -169,23 +170,28 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
     )
 
 
+def _audits(result: CompactResult) -> tuple[Audit, ...]:
+    return tuple(summary.audit for summary in result.summaries if summary.audit is not None)
+
+
 def _title(result: CompactResult, choice: PageChoice, names: PageNames) -> str:
     if choice.redact:
         return f"a compaction of {result.format}"
-    name = path_name(result.path) if result.path == "-" else PurePath(result.path).name
-    return f"{names.line(name)}, compacted"
+    path = result.options.input.path
+    return f"{names.line(path_name(path) if path == '-' else PurePath(path).name)}, compacted"
 
 
 def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
-    if not choice.redact and result.path != "-":
-        yield names.line(result.path)
+    path, outcome = result.options.input.path, result.outcome
+    if not choice.redact and path != "-":
+        yield names.line(path)
     yield result.format
-    yield f"{result.messages_before:,} messages before, {result.messages_after:,} after"
+    yield f"{outcome.before.messages:,} messages before, {outcome.after.messages:,} after"
     if not choice.redact:
-        yield f"profile {names.line(result.profile.name)}"
+        yield f"profile {names.line(result.plan.profile.name)}"
     yield from names.measured(result.measure)
-    if result.operation and not result.dry_run:
-        yield f"operation {result.operation}"
+    if result.change.operation and not result.options.output.dry_run:
+        yield f"operation {result.change.operation}"
 
 
 def _bars(
@@ -193,21 +199,18 @@ def _bars(
 ) -> dict[str, object]:
     """Return the values of the two bars, which have one scale."""
     window = result.measure.budget.window
-    whole = max(window, result.largest_before, result.largest_after, 1)
-    kinds = _kinds(before, result.largest_before), _kinds(after, result.largest_after)
+    sizes = result.outcome.before.request, result.outcome.after.request
+    whole = max(window, *sizes, 1)
+    kinds = _kinds(before, sizes[0]), _kinds(after, sizes[1])
     return {
         "window": window,
         "window_at": percent(window, whole),
         "target_at": percent(result.limit, whole),
-        "base": "the target" if result.target else base_text(result.measure.limits),
-        "bars": (
-            (
-                "before",
-                result.largest_before,
-                request_pieces(kinds[0], result.largest_before, whole),
-            ),
-            ("after", result.largest_after, request_pieces(kinds[1], result.largest_after, whole)),
-        ),
+        "base": "the target" if result.outcome.target else base_text(result.measure.limits),
+        "bars": [
+            (name, size, request_pieces(kind, size, whole))
+            for name, size, kind in zip(("before", "after"), sizes, kinds, strict=True)
+        ],
         "legend": list(kinds[0] | kinds[1]),
     }
 
@@ -238,9 +241,9 @@ def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterat
     def said(text: str) -> str:
         return "" if choice.redact else names.line(text)
 
-    for each in result.audits:
-        for loss in each.audit.lost:
+    for audit in _audits(result):
+        for loss in audit.lost:
             yield {"kind": f"{loss.kind} lost", "where": str(loss.spot), "text": said(loss.text)}
-        for claim in each.audit.invented or ():
+        for claim in audit.invented or ():
             where = f"line {claim.row} of the summary"
             yield {"kind": f"{claim.kind} made up", "where": where, "text": said(claim.text)}

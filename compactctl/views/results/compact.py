@@ -57,7 +57,7 @@ def fates_terminal(result: CompactResult) -> Iterator[ScreenItem]:
         text("Fate"),
         text("Why", "end", least=17, spare=2),
     )
-    yield table(columns, map(_message_cells, result.explained))
+    yield table(columns, map(_message_cells, result.requested.fates))
     yield ""
     yield "Why"
     yield from _fate_reasons(result)
@@ -82,7 +82,7 @@ def _fate(row: Explained) -> str:
 
 def _fate_reasons(result: CompactResult) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Explained]] = {}
-    for row in result.explained:
+    for row in result.requested.fates:
         groups.setdefault((_fate(row), row.reason), []).append(row)
     for (fate, reason), rows in groups.items():
         before, after = sum(row.tokens for row in rows), sum(row.tokens_after for row in rows)
@@ -98,7 +98,7 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
 
     Where messages are to be explained, they come first.
     """
-    if result.explain:
+    if result.options.explain:
         yield from fates_terminal(result)
     columns = (
         text("Stage"),
@@ -107,8 +107,8 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
         number("Tokens after"),
         number("Saved"),
     )
-    saved = result.tokens_before - result.tokens_after
-    numbers = (result.tokens_before, result.tokens_after, saved)
+    saved = result.outcome.before.tokens - result.outcome.after.tokens
+    numbers = (result.outcome.before.tokens, result.outcome.after.tokens, saved)
     yield table(
         columns,
         map(_stage_cells, result.stages),
@@ -129,12 +129,12 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if rest > 0:
         yield f"warning: {plural(rest, 'more line')} carried without being understood"
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
-    if result.plan_out:
+    if result.options.plan_out:
         yield (
-            f"wrote {line_text(result.plan_out)} (the fate of every message; edit it, and carry it "
-            f"out with --plan {shell_path(result.plan_out)})"
+            f"wrote {line_text(result.options.plan_out)} (the fate of every message; edit it, and "
+            f"carry it out with --plan {shell_path(result.options.plan_out)})"
         )
-    if result.dry_run:
+    if result.options.output.dry_run:
         yield "dry run: nothing was written"
     if result.written is not None:
         yield from _written(result, result.written)
@@ -142,19 +142,19 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
 
 def _written(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield what was written where, what it lacks, how to undo it, and how to go on."""
-    yield written_text(written, result.after.n_bytes, result.before.n_bytes)
+    yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
     yield from beside_texts(written)
     if written.left_out_from is not None:
         yield (
-            f"{path_name(result.path)} went on growing; left out from line "
+            f"{path_name(result.options.input.path)} went on growing; left out from line "
             f"{written.left_out_from:,} on"
         )
     if written.archive:
         yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
-    if result.archived_out:
-        yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
-    if result.operation:
-        yield f"operation {result.operation}; undo with: {undo_text(written)}"
+    if result.options.archived_out:
+        yield f"their lines, each with its tags, are in {line_text(result.options.archived_out)}"
+    if result.change.operation:
+        yield f"operation {result.change.operation}; undo with: {undo_text(written)}"
     yield from continue_texts(written.continue_with)
 
 
@@ -178,33 +178,40 @@ def _stage_reasons(result: CompactResult) -> Iterator[str]:
         if record.detail and record.outcome != "not-needed":
             yield f"{record.name}: {safe_text(record.detail)}"
     idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
-    if result.not_due:
-        yield result.not_due
+    if result.outcome.not_due:
+        yield result.outcome.not_due
     elif idle:
         yield f"{idle}: not needed, the context was within the target by then"
 
 
 def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
+    before, after = result.outcome.before, result.outcome.after
     counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
     yield Fact("counted with", counted)
-    if result.redone:
-        hidden = sum(len(each.hidden) for each in result.redone)
+    if result.undone:
+        hidden = sum(len(each.hidden) for each in result.undone)
         yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
-    yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
-    yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
-    if result.unseen:
-        yield Fact("unseen", unseen_text(result.unseen, result.unseen_source))
-    is_single = result.largest_after == result.tokens_after + result.unseen
+    yield Fact(
+        "before",
+        f"{tokens_text(before.tokens)} in {_count(before.messages)}",
+    )
+    yield Fact(
+        "after",
+        f"{tokens_text(after.tokens)} in {_count(after.messages)}",
+    )
+    if after.unseen:
+        yield Fact("unseen", unseen_text(after.unseen, result.outcome.size.source))
+    is_single = result.largest_after == after.tokens + after.unseen
     name = "next request" if is_single else "largest request"
-    yield Fact(name, request_text(result.largest_after, result.unreported))
+    yield Fact(name, request_text(result.largest_after, result.outcome.size.unreported))
     if result.restated:
         told, line = tokens_text(result.restated.tokens), result.restated.line + 1
         yield Fact("client sees", f"{told} up to line {line:,}: recorded usage, restated")
     if any("unsentBytes" in record.figures for record in result.stages):
-        size, left = result.before.n_bytes, result.after.n_bytes
+        size, left = result.before.n_bytes, result.change.after.n_bytes
         yield Fact("file", f"{size:,} bytes before, {left:,} after")
-    if result.cache:
-        yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
+    if result.outcome.cache:
+        yield Fact("prompt cache", _cache_text(result.outcome.cache, result.requested.pays_after))
     yield _verdict(result)
 
 
@@ -223,9 +230,9 @@ def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
 def _verdict(result: CompactResult) -> Fact:
     """Return whether the size to reach was reached, or, without one, whether the limit is kept."""
     name, what, good = "target", "", "reached"
-    if result.target is None:
+    if result.outcome.target is None:
         name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
-    elif result.target > result.limit:
+    elif result.outcome.target > result.limit:
         name, what, good = "limit", ", the context window", "it fits"
     if not result.fits:
         good = f"STILL OVER by {result.largest_after - result.limit:,}"
@@ -234,9 +241,13 @@ def _verdict(result: CompactResult) -> Fact:
 
 
 def _way_on(result: CompactResult) -> str:
-    if result.unseen >= result.limit:
+    if result.outcome.after.unseen >= result.limit:
         return "no compaction reaches that: what is in every request beside the transcript is more"
-    ways = "other --stages" if result.keep_turns == 0 else "--keep-turns 0 or other --stages"
+    ways = (
+        "other --stages"
+        if result.plan.protect.keep_turns == 0
+        else "--keep-turns 0 or other --stages"
+    )
     return f"--explain tells why each message stays; {ways} free more"
 
 
@@ -251,7 +262,7 @@ def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
         return
     is_idle = all(record.outcome == "not-needed" for record in result.stages)
     advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
-    if result.not_due:
+    if result.outcome.not_due:
         advice = "; leave out --if-needed to compact anyway"
     yield f"nothing was changed{advice}"
 
@@ -261,66 +272,65 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
     used = [record for record in result.stages if record.outcome == "applied"]
     document = {
         "schema": "compactctl.compact/2",
-        "path": result.path,
+        "path": result.options.input.path,
         "format": result.format,
         **measure_fields(result.measure),
-        "targetTokens": result.target,
+        "targetTokens": result.outcome.target,
         "compacted": result.compacted,
         "fits": result.fits,
-        "dryRun": result.dry_run,
+        "dryRun": result.options.output.dry_run,
         "stagesUsed": [record.name for record in used],
         "stages": [_stage(record, result) for record in result.stages],
-        "tokensBefore": result.tokens_before,
-        "tokensAfter": result.tokens_after,
-        "tokensSaved": result.tokens_before - result.tokens_after,
-        "unseenTokens": result.unseen,
-        "unseenSource": result.unseen_source,
-        "unreportedBy": result.unreported or None,
+        "tokensBefore": result.outcome.before.tokens,
+        "tokensAfter": result.outcome.after.tokens,
+        "tokensSaved": result.outcome.before.tokens - result.outcome.after.tokens,
+        "unseenTokens": result.outcome.after.unseen,
+        "unseenSource": result.outcome.size.source,
+        "unreportedBy": result.outcome.size.unreported or None,
         "largestRequestTokens": result.largest_after,
         "restatedUsage": _restated(result),
         "promptCache": _cache(result),
-        "level": result.profile.level_at(result.situation).name,
+        "level": result.plan.profile.level_at(result.outcome.situation).name,
         "fit": fit_fields(result.measure, result.largest_after),
-        "messagesBefore": result.messages_before,
-        "messagesAfter": result.messages_after,
+        "messagesBefore": result.outcome.before.messages,
+        "messagesAfter": result.outcome.after.messages,
         "messagesHidden": sum(record.hidden for record in used),
-        "profile": result.profile.name,
+        "profile": result.plan.profile.name,
         "before": digest_fields(result.before),
-        "after": digest_fields(result.after),
-        "operation": result.operation,
+        "after": digest_fields(result.change.after),
+        "operation": result.change.operation,
         **written_fields(result.written),
-        "archivedOut": result.archived_out,
-        "planOut": result.plan_out,
+        "archivedOut": result.options.archived_out if result.written else None,
+        "planOut": result.options.plan_out,
         "leftOutFrom": result.written.left_out_from if result.written else None,
-        "redone": [client_compaction_fields(each) for each in result.redone],
+        "redone": [client_compaction_fields(each) for each in result.undone],
         "forkedTo": result.written.forked_to if result.written else None,
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }
     document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
-    if result.explain:
-        document["messages"] = encoded(result.explained)
+    if result.options.explain:
+        document["messages"] = encoded(result.requested.fates)
     return document
 
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     """Return what a stage did; what it counts is 0 where it did nothing."""
     stage = stage_named(record.name)
+    summary = next((each for each in result.summaries if each.group == record.group), None)
     fields = {
         **stage_fields(record),
         **dict.fromkeys(stage.figures, 0),
         **record.figures,
-        "summaryText": result.summaries.get(record.group or ""),
-        "audit": next(
-            (audit_fields(a.audit) for a in result.audits if a.group == record.group), None
-        ),
+        "summaryText": summary and summary.text,
+        "audit": audit_fields(summary.audit) if summary and summary.audit else None,
     }
     figures = {**fields, "applied": record.outcome == "applied"}
     return {**fields, "as": told_as(stage.told_as, figures)}
 
 
 def _cache(result: CompactResult) -> dict[str, Any] | None:
-    cache = result.cache
+    cache = result.outcome.cache
     if cache is None:
         return None
     return {
@@ -328,7 +338,7 @@ def _cache(result: CompactResult) -> dict[str, Any] | None:
         "heldTokens": cache.held,
         "sentAnewTokens": cache.anew,
         "savedTokens": cache.saved,
-        "paysAfterRequests": result.pays_after,
+        "paysAfterRequests": result.requested.pays_after,
     }
 
 
@@ -349,7 +359,7 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     else:
         yield _nothing_rescued(result)
     if result.earlier is not None:
-        yield from _rescued_before(result.earlier, done.path)
+        yield from _rescued_before(result.earlier, done.options.input.path)
     if done.written is not None:
         yield written_text(done.written)
         yield from beside_texts(done.written)
@@ -368,7 +378,7 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, and that nothing was written."""
     done = result.compacted
     yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
-    if done.dry_run and result.earlier is None:
+    if done.options.output.dry_run and result.earlier is None:
         yield "dry run: nothing was written"
 
 
@@ -377,7 +387,7 @@ def _nothing_rescued(result: RescueResult) -> str:
     size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
     is_full = result.tokens_after > done.measure.limits.base_tokens
     told = "nothing in it can go" if is_full else "there is nothing to rescue"
-    return f"{path_name(done.path)}: {told}: {size}; nothing was written"
+    return f"{path_name(done.options.input.path)}: {told}: {size}; nothing was written"
 
 
 def _share(done: CompactResult, tokens: int) -> str:
@@ -397,8 +407,8 @@ def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
     share = share_text(result.tokens_after / limit)
     told = f"{tokens_text(result.tokens_after)}, {share}: {room}"
     yield Fact("is", told, "" if free > 0 else "bold red")
-    if done.redone:
-        hidden = sum(len(each.hidden) for each in done.redone)
+    if done.undone:
+        hidden = sum(len(each.hidden) for each in done.undone)
         yield Fact("redone", f"{plural(hidden, 'message')} that {done.format} had compacted")
     used = [record for record in done.stages if record.outcome == "applied"]
     if used:
@@ -418,7 +428,7 @@ def rescue_document(result: RescueResult) -> dict[str, Any]:
     """Return the document: what was done is one of ``compact``."""
     return {
         "schema": "compactctl.rescue/1",
-        "path": result.compacted.path,
+        "path": result.compacted.options.input.path,
         "continueWith": result.continue_with,
         "earlier": None if result.earlier is None else result.earlier.id,
         "uncountedTokens": result.uncounted,

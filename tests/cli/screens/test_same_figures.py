@@ -257,12 +257,12 @@ def compare(path: Path, way: str) -> None:
 
     never = {"if_needed": True, "trigger": NEVER}
     idle = compact(compacting(path, way, dry_run=True, compare=True, plan=never))
-    assert idle.compared is not None
-    assert idle.compared.before == idle.compared.after == found.categories
+    assert idle.requested.comparison is not None
+    assert idle.requested.comparison.before == idle.requested.comparison.after == found.categories
     assert sum(found.categories.values()) == found.next_request.counted
     assert found.next_request.tokens == found.usage.tokens
-    assert idle.largest_before == idle.largest_after == found.usage.tokens
-    assert idle.tokens_after == found.breakdown.total
+    assert idle.outcome.before.request == idle.largest_after == found.usage.tokens
+    assert idle.outcome.after.tokens == found.breakdown.total
     assert compact_document(idle)["fit"] == expected["fit"]
 
 
@@ -282,7 +282,7 @@ def test_what_compact_promises_is_what_is_measured_then(
         except DoesNotFitError:
             assert checked.due
             return
-        assert bool(made.not_due) is not checked.due
+        assert bool(made.outcome.not_due) is not checked.due
         if made.written is None:
             continue
         again = check(
@@ -291,12 +291,12 @@ def test_what_compact_promises_is_what_is_measured_then(
             )
         )
         found = stats_document(again.stats)
-        assert again.situation == made.situation
+        assert again.situation == made.outcome.situation
         assert found["fit"] == compact_document(made)["fit"]
-        assert found["totalTokens"] == made.tokens_after
+        assert found["totalTokens"] == made.outcome.after.tokens
         assert (again.stats.size.unseen, found["messageCount"]) == (
-            made.unseen,
-            made.messages_after,
+            made.outcome.after.unseen,
+            made.outcome.after.messages,
         )
 
 

@@ -215,7 +215,7 @@ def test_a_condensed_task_is_compacted_and_taken_back(
 
     assert found.format == "roo"
     assert found.compacted
-    assert stages != ALL or found.messages_after < found.messages_before
+    assert stages != ALL or found.outcome.after.messages < found.outcome.before.messages
 
 
 @pytest.mark.each_choice

@@ -237,7 +237,7 @@ def test_a_real_session_is_compacted_and_taken_back(real_transcripts: Path, tmp_
     path = real_transcripts / "gemini-cli" / "gemini-session-a.json"
     result = squeezed(path, ("prune",), "split", tmp_path)
 
-    assert result.tokens_after < result.tokens_before
+    assert result.outcome.after.tokens < result.outcome.before.tokens
 
 
 def test_what_real_sessions_report(real_transcripts: Path) -> None:

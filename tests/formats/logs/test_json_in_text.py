@@ -153,7 +153,7 @@ def test_a_row_with_its_request_as_text_is_read_compacted_and_restored(tmp_path:
     path.write_text(json.dumps(spend_log()) + "\n" + json.dumps(spend_log(6)) + "\n")
     result = squeezed(path, ("summarize",), "split", tmp_path)
     assert result.compacted
-    assert (result.format, result.messages_before) == ("openai-chat", 10 + 1 + 14 + 1)
+    assert (result.format, result.outcome.before.messages) == ("openai-chat", 10 + 1 + 14 + 1)
 
 
 def test_a_request_may_stand_in_a_text_in_a_text() -> None:

@@ -344,7 +344,7 @@ def test_a_real_session_is_compacted_and_taken_back(
     path = real_transcripts / "opencode/opencode-1.2.20-pruned.json"
     result = squeezed(path, PLANS[-1], layout, tmp_path)
 
-    assert result.tokens_after < result.tokens_before // 3
+    assert result.outcome.after.tokens < result.outcome.before.tokens // 3
 
 
 def test_what_real_sessions_report(real_transcripts: Path) -> None:

@@ -169,7 +169,7 @@ def test_a_compacted_session_is_compacted_and_taken_back(
     result = squeezed(path, stages, layout, tmp_path)
 
     assert result.compacted
-    assert stages != ALL or result.messages_after < result.messages_before
+    assert stages != ALL or result.outcome.after.messages < result.outcome.before.messages
 
 
 def reported(found: Transcript) -> list[int]:

@@ -256,7 +256,7 @@ def test_originals_need_an_archive(tmp_path: Path) -> None:
 def test_it_is_made_again_from_the_originals(session: Session, tmp_path: Path) -> None:
     path, other = saved(tmp_path, session()), tmp_path / "other.jsonl"
     result = squeeze(path, "prune", redo=True, output=str(other))
-    assert len(result.redone) == 1
+    assert len(result.undone) == 1
     assert result.compacted
     assert path.read_bytes() == session()
     assert clients.SUMMARY not in sent(other)

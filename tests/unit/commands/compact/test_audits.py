@@ -3,7 +3,7 @@
 import pytest
 
 from compactctl.auditing.finds import Audit, Invention, Loss, LossKind
-from compactctl.commands.compact.audits import SummaryAudit
+from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.summaries.extract.passages import Spot
 
 
@@ -32,6 +32,6 @@ def test_what_lost_a_rule_or_everything_or_names_nothing_fails(
     unrelated: str,
     failed: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    found = SummaryAudit(group="g", writer="command", audit=audit, unrelated=unrelated)
+    found = WrittenSummary(group="g", writer="command", text="t", audit=audit, unrelated=unrelated)
     assert found.failed is failed
-    assert unrelated in found.told
+    assert unrelated in found.findings

@@ -73,8 +73,8 @@ def test_a_compacted_file_compacted_again_takes_its_history_along(path: Path) ->
     out = output_of(second)
     assert out.name == "run.compacted.2.jsonl"
     assert [o.id for o in Archive(archive_folder(out)).operations] == [
-        first.operation,
-        second.operation,
+        first.change.operation,
+        second.change.operation,
     ]
     back(out, all=True)
     assert out.read_bytes() == jsonl(TALK)
@@ -83,9 +83,9 @@ def test_a_compacted_file_compacted_again_takes_its_history_along(path: Path) ->
 def test_the_same_run_gives_the_same_bytes_and_operation(path: Path, tmp_path: Path) -> None:
     results = [squeeze(path, "truncate", output=str(tmp_path / name)) for name in ("a", "b")]
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert len({result.operation for result in results}) == 1
+    assert len({result.change.operation for result in results}) == 1
     other = squeeze(path, "truncate", "prune", output=str(tmp_path / "c"))
-    assert other.operation != results[0].operation
+    assert other.change.operation != results[0].change.operation
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
@@ -103,7 +103,7 @@ def test_without_anything_to_do_the_output_is_a_copy(path: Path) -> None:
     out = path.with_name("copy.jsonl")
     result = squeeze(path, "dedup", output=str(out))
     assert not result.compacted
-    assert result.operation is None
+    assert result.change.operation is None
     assert out.read_bytes() == path.read_bytes()
     assert not archive_folder(out).exists()
 
@@ -146,10 +146,10 @@ def test_an_operation_names_the_one_it_follows(path: Path) -> None:
     first = squeeze(path, "prune")
     second = squeeze(path, "summarize")
     one, two = Archive(archive_folder(path)).operations
-    assert (one.parent, two.parent) == (None, first.operation)
-    assert two.id == second.operation
+    assert (one.parent, two.parent) == (None, first.change.operation)
+    assert two.id == second.change.operation
     assert one.after == two.before
-    assert two.after == second.after
+    assert two.after == second.change.after
     assert [record.name for record in two.stages] == ["summarize"]
 
 

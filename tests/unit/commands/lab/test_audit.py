@@ -156,7 +156,7 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
     assert found is not None
     assert (compaction.found.writer, compaction.found.operation) == (
         "compactctl",
-        done.operation,
+        done.change.operation,
     )
     assert compaction.found.stages == (("plain",) if layout == "split" else ())
     assert [each.text for each in found.lost_of("rule")] == [clients.RULE]

@@ -47,7 +47,7 @@ def groups(path: Path) -> set[str]:
 def inline(path: Path, *stages: str, name: str = "inline.jsonl") -> tuple[Path, str]:
     """Compact into a new file in the inline layout."""
     out = path.with_name(name)
-    return out, str(squeeze(path, *stages, output=str(out), layout="inline").operation)
+    return out, str(squeeze(path, *stages, output=str(out), layout="inline").change.operation)
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -58,7 +58,7 @@ def test_an_inline_file_that_is_compacted_again_goes_back_to_the_start(
     middle = first.read_bytes()
     last = first if in_place else first.with_name("split.jsonl")
     more = append(first, turn(4))
-    two = squeeze(first, "truncate", **({} if in_place else {"output": str(last)})).operation
+    two = squeeze(first, "truncate", **({} if in_place else {"output": str(last)})).change.operation
     assert names(last) == in_effect(last) == [one, two]
     back(last)
     assert last.read_bytes() == middle + more
@@ -72,7 +72,7 @@ def test_an_inline_file_that_is_compacted_again_goes_back_to_the_start(
 
 
 def test_archives_come_along_with_an_inline_output(path: Path) -> None:
-    one = squeeze(path, "prune").operation
+    one = squeeze(path, "prune").change.operation
     more = append(path, turn(4))
     out, two = inline(path, "truncate")
     assert in_effect(out) == [one, two]
@@ -82,7 +82,7 @@ def test_archives_come_along_with_an_inline_output(path: Path) -> None:
 
 def test_an_inline_operation_with_an_archive_is_one_operation(path: Path) -> None:
     result = squeeze(path, "truncate", layout="inline")
-    assert names(path) == [result.operation]
+    assert names(path) == [result.change.operation]
     back(path)
     assert path.read_bytes() == jsonl(TALK)
 
@@ -103,13 +103,13 @@ def test_many_layouts_one_after_another(path: Path) -> None:
 def test_a_pipe_leaves_archives_where_they_are_and_says_so(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = squeeze(path, "prune").operation
+    one = squeeze(path, "prune").change.operation
     middle = path.read_bytes()
     result = squeeze(path, "truncate", output="-", layout="inline")
     assert [str(archive_folder(path)) in line for line in result.warnings] == [True]
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(result.data or ()))
-    assert (log(str(copy)).below, names(copy)) == (one, [result.operation])
+    assert (log(str(copy)).below, names(copy)) == (one, [result.change.operation])
     assert one is not None
     with pytest.raises(ArchiveError, match=one):
         back(copy, all=True, output=str(path.with_name("gone.jsonl")))
@@ -120,13 +120,13 @@ def test_a_pipe_leaves_archives_where_they_are_and_says_so(
 
 
 def test_an_archive_that_is_put_beside_what_a_pipe_gave_is_found_again(path: Path) -> None:
-    one = squeeze(path, "prune").operation
+    one = squeeze(path, "prune").change.operation
     result = squeeze(path, "truncate", output="-", layout="inline")
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(result.data or ()))
     archive_folder(path).rename(archive_folder(copy))
     more = append(copy, turn(4))
-    assert in_effect(copy) == [one, result.operation]
+    assert in_effect(copy) == [one, result.change.operation]
     hidden = {line.hidden_by for line in view_of(copy, "all").lines} - {None}
     assert hidden == groups(copy)
     back(copy, all=True)
@@ -203,8 +203,8 @@ def test_an_output_that_is_the_input_is_rewound_in_place(path: Path) -> None:
     left = path.read_bytes()
     done = back(path, output=str(path.parent / "." / path.name))
     assert path.read_bytes() == jsonl(TALK)
-    assert done.redo_options == f"--to {result.operation}"
-    back(path, to=str(result.operation))
+    assert done.redo_options == f"--to {result.change.operation}"
+    back(path, to=str(result.change.operation))
     assert path.read_bytes() == left
 
 

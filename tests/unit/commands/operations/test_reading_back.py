@@ -235,10 +235,10 @@ def test_the_log_of_an_inline_file_lists_what_is_in_it(path: Path) -> None:
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "truncate", output=str(out), layout="inline")
     (entry,) = log(str(out)).entries
-    assert (entry.step.id, entry.in_effect) == (result.operation, True)
+    assert (entry.step.id, entry.in_effect) == (result.change.operation, True)
     assert [group.id for group in entry.groups] == [group_of(result, "truncate")]
     assert digest_of(entry.step.before()) == result.before
-    assert entry.step.after == result.after
+    assert entry.step.after == result.change.after
 
 
 def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
@@ -274,13 +274,13 @@ def test_an_edited_transcript_has_no_known_past(path: Path) -> None:
 
 def test_every_message_is_explained(path: Path) -> None:
     result = squeeze(path, "prune", "truncate", explain=True)
-    fates = [row.fate for row in result.explained]
+    fates = [row.fate for row in result.requested.fates]
     assert fates.count("written") == 1
     assert fates.count("hidden") == result.stages[1].hidden
     assert {"kept", "rewritten"} <= set(fates)
-    assert all(row.reason for row in result.explained)
-    assert sum(row.tokens for row in result.explained) == result.tokens_before
-    assert sum(row.tokens_after for row in result.explained) == result.tokens_after
+    assert all(row.reason for row in result.requested.fates)
+    assert sum(row.tokens for row in result.requested.fates) == result.outcome.before.tokens
+    assert sum(row.tokens_after for row in result.requested.fates) == result.outcome.after.tokens
 
 
 def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:

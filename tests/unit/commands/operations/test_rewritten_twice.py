@@ -72,7 +72,7 @@ def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: s
     assert item.hidden.stage == ("images" if layout == "split" else None)
     (line,) = view_of(path, "archived").lines
     assert (line.hidden_by, json.loads(line.data)["editParent"]) == (group, group)
-    (row_of_message,) = [row for row in result.explained if row.fate == "rewritten"]
+    (row_of_message,) = [row for row in result.requested.fates if row.fate == "rewritten"]
     assert (row_of_message.stage, row_of_message.line) == ("images", LINE + 1)
 
 

@@ -25,8 +25,8 @@ def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
             protect=ProtectOptions(keep_turns=0),
         ),
         output=OutputOptions(dry_run=True),
-        as_plan=True,
+        plan_out="plan.json",
     )
-    plan = compact(options).plan
+    plan = compact(options).requested.plan
     assert plan is not None
     return load(InputOptions(path=str(path))).transcript, plan

@@ -47,14 +47,14 @@ def test_a_plan_and_its_run_write_the_same_bytes(
             protect=ProtectOptions(keep_turns=0),
         ),
         output=OutputOptions(path=str(tmp_path / "out.jsonl")),
-        as_plan=True,
+        plan_out="plan.json",
     )
     made = compact(run)
-    assert made.plan is not None
+    assert made.requested.plan is not None
     by_run = Path(run.output.path or "").read_bytes()
-    file.write_text(plan_text(made.plan), encoding="utf-8")
+    file.write_text(plan_text(made.requested.plan), encoding="utf-8")
     plan = read_plan(str(file))
-    assert plan == made.plan
+    assert plan == made.requested.plan
     carried = compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
@@ -65,4 +65,4 @@ def test_a_plan_and_its_run_write_the_same_bytes(
     )
     assert without_operation(Path(run.output.path or "").read_bytes()) == without_operation(by_run)
     assert carried.compacted == made.compacted
-    assert carried.tokens_after == made.tokens_after
+    assert carried.outcome.after.tokens == made.outcome.after.tokens

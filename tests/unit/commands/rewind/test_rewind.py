@@ -64,7 +64,7 @@ def test_one_step_goes_one_operation_back_and_all_goes_to_the_start(path: Path) 
 def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
     result = squeeze(path, "truncate")
     back(path)
-    back(path, to=str(result.operation)[:6])
+    back(path, to=str(result.change.operation)[:6])
     assert said(path)[0] == "[Earlier messages"
     with pytest.raises(UsageError, match="not an operation"):
         back(path, to="zzz")
@@ -75,7 +75,7 @@ def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
     one = append(path, turn(4))
     squeeze(path, "truncate")
     two = append(path, turn(5))
-    assert back(path, to=first.operation).appended.carried == len(two)
+    assert back(path, to=first.change.operation).appended.carried == len(two)
     three = append(path, turn(6))
     back(path)
     assert path.read_bytes() == jsonl(TALK) + one + two + three
@@ -138,7 +138,7 @@ def test_inline_originals_that_were_edited_are_not_passed_off_as_restored(path: 
 def test_an_unknown_place_in_an_inline_file_is_refused_with_those_there_are(path: Path) -> None:
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
-    with pytest.raises(UsageError, match=str(result.operation)):
+    with pytest.raises(UsageError, match=str(result.change.operation)):
         back(out, to="x")
     with pytest.raises(UsageError, match=group_of(result, "prune")):
         back(out, group="nonsense")

@@ -38,7 +38,7 @@ def test_the_only_group_taken_back_is_a_rewind(path: Path) -> None:
     result = squeeze(path, "truncate")
     taken = back(path, group=group_of(result, "truncate"))
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
-    assert taken.undone == (result.operation,)
+    assert taken.undone == (result.change.operation,)
     assert taken.in_effect == ()
 
 
@@ -49,7 +49,7 @@ def test_the_other_groups_of_an_operation_stay(path: Path) -> None:
     back(path, group=truncated)
     assert in_effect(path) == [pruned]
     assert said(path).count("[Tool result") == 4
-    back(path, to=result.operation)
+    back(path, to=result.change.operation)
     assert said(path) == before
     back(path, group=pruned)
     assert in_effect(path) == [truncated]
@@ -158,7 +158,7 @@ def test_taking_a_group_back_can_be_undone(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
     compacted = path.read_bytes()
     back(path, group=group_of(result, "truncate"))
-    back(path, to=result.operation)
+    back(path, to=result.change.operation)
     assert path.read_bytes() == compacted
 
 
@@ -167,7 +167,7 @@ def test_rewinding_after_a_group_came_back_adds_nothing(path: Path) -> None:
     second = squeeze(path, "truncate")
     more = append(path, turn(4))
     back(path, group=group_of(first, "prune"))
-    back(path, to=second.operation)
+    back(path, to=second.change.operation)
     back(path, all=True)
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3)) + more
 
