@@ -22,9 +22,9 @@ from benchmarks.referee import Referee
 from compactctl.commands.lab.eval_session import (
     CONTROL_POLICIES,
     EVERYTHING,
+    CutOptions,
     EvaluatedSession,
     Policy,
-    SessionOptions,
     policies_of,
 )
 from compactctl.commands.planning.plan import PlanOptions, Recipe
@@ -134,7 +134,7 @@ def _files(folders: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 def _tried(work: Work) -> list[Row]:
     """Try everything on a session's largest stretch; nothing where it cannot be cut."""
     try:
-        session = EvaluatedSession(str(work.path), SessionOptions())
+        session = EvaluatedSession(str(work.path), CutOptions())
     except CompactctlError:
         return []
     case = max(session.cases, key=lambda each: each.cut.tokens, default=None)

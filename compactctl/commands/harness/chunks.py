@@ -55,7 +55,7 @@ class ConversationChunks:
 class ChunksResult:
     """The chunks of every conversation in a transcript."""
 
-    path: str
+    options: ChunksOptions
     format: str
     measure: Measure
     conversations: tuple[ConversationChunks, ...]
@@ -73,7 +73,7 @@ def chunks(options: ChunksOptions) -> ChunksResult:
         for messages in conversations_of(transcript.effective)
     )
     return ChunksResult(
-        path=options.input.path,
+        options=options,
         format=transcript.format,
         measure=measured,
         conversations=tuple(_divided(view, measured.meter, options.chunk) for view in views),

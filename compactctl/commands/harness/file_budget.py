@@ -50,13 +50,16 @@ class FileBudgetOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBudgetResult:
-    """The window, what is free for files in it (``tokens``), and the verdict on each file."""
+    """The window, what is free for files in it (``tokens``), and the verdict on each file.
 
+    ``used`` and ``share`` are those in effect.
+    """
+
+    options: FileBudgetOptions
     budget: Budget
     used: int
     share: float
     tokens: int
-    aggregate: bool
     verdicts: tuple[FileVerdict, ...]
 
     @property
@@ -78,11 +81,11 @@ def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
     share = _share(options)
     tokens = file_budget(budget.window, used, budget.output_reserve, share)
     return FileBudgetResult(
+        options=options,
         budget=budget,
         used=used,
         share=share,
         tokens=tokens,
-        aggregate=options.aggregate,
         verdicts=judge([_file(path) for path in options.paths], tokens),
     )
 

@@ -37,7 +37,7 @@ class WrittenPrompt:
 class PromptResult:
     """The prompts of one run; where there are none, ``reasons`` say why, stage by stage."""
 
-    path: str
+    options: PromptOptions
     measure: Measure
     prompts: tuple[WrittenPrompt, ...]
     reasons: tuple[str, ...]
@@ -65,7 +65,7 @@ def prompt(options: PromptOptions) -> PromptResult:
     plan = make_plan(options.recipe, measured.limits)
     outcome = run_stages(loaded.transcript, plan, measured, inputs).outcome
     return PromptResult(
-        path=options.input.path,
+        options=options,
         measure=measured,
         prompts=tuple(_written(request, options, measured) for request in requests),
         reasons=() if requests else _reasons(outcome),

@@ -71,7 +71,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedSession:
+class GrownSession:
     """A session that has gone on since a plan was made, and the edits of the plan.
 
     ``newest`` is the newest message that there was then.
@@ -82,9 +82,7 @@ class PlannedSession:
     newest: MessageId
 
 
-def planned_session(
-    session: InputOptions, plan: PlanFile, options: MeasureOptions
-) -> PlannedSession:
+def grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
     """Read what a plan was made for the beginning of.
 
     Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
@@ -107,7 +105,7 @@ def planned_session(
     then = parse(known, loaded.format)
     edits = apply_plan(then, plan, measure(then, options)).applied.edits
     newest = then.effective[-1].id
-    return PlannedSession(transcript=loaded.transcript, edits=edits, newest=newest)
+    return GrownSession(transcript=loaded.transcript, edits=edits, newest=newest)
 
 
 EVERYTHING = "none"
@@ -240,7 +238,7 @@ Answering = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOptions:
+class CutOptions:
     """How sessions are read and cut.
 
     Attributes:
@@ -267,7 +265,7 @@ class EvaluatedSession:
     ``cases`` are the cuts that count; at ``skipped`` others too little was asked for.
     """
 
-    def __init__(self, path: str, options: SessionOptions) -> None:
+    def __init__(self, path: str, options: CutOptions) -> None:
         known = _planned(path, options)
         asked = options.input.at(path)
         transcript = known.transcript if known else scan(asked)
@@ -340,19 +338,19 @@ class EvaluatedSession:
         return {ANSWERS: Tally(right, len(asked))}
 
 
-def _planned(path: str, options: SessionOptions) -> PlannedSession | None:
+def _planned(path: str, options: CutOptions) -> GrownSession | None:
     if options.planned is None:
         return None
-    return planned_session(options.input.at(path), options.planned, options.measure)
+    return grown_session(options.input.at(path), options.planned, options.measure)
 
 
-def _behind(known: PlannedSession, size: Callable[[Message], int]) -> Iterator[Cut]:
+def _behind(known: GrownSession, size: Callable[[Message], int]) -> Iterator[Cut]:
     for messages in stretches(known.transcript):
         yield from cuts_behind(messages, known.newest, size)
 
 
 def _cuts(
-    transcript: Transcript, size: Callable[[Message], int], options: SessionOptions
+    transcript: Transcript, size: Callable[[Message], int], options: CutOptions
 ) -> Iterator[Cut]:
     for messages in stretches(transcript):
         if options.every is None:

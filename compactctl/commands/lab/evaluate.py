@@ -8,9 +8,9 @@ from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, fi
 from compactctl.commands.lab.eval_session import (
     CONTROL_POLICIES,
     EVERYTHING,
+    CutOptions,
     EvaluatedSession,
     Policy,
-    SessionOptions,
     Trial,
 )
 from compactctl.commands.progress import FilesProgress, ProgressTally
@@ -24,7 +24,7 @@ OTHERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class FirstCut:
     """The first cut of a session that counts."""
 
     project: str
@@ -43,22 +43,22 @@ class Noise:
     pairs: int
 
 
-def noise(witnesses: Sequence[Witness]) -> Noise | None:
+def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
     """Compare each session with the futures of other projects; None where there is one project."""
-    own: Counter[EntityKind] = Counter()
+    demanded: Counter[EntityKind] = Counter()
     foreign: Counter[EntityKind] = Counter()
     pairs = 0
-    for at, witness in enumerate(witnesses):
-        rotated = (*witnesses[at + 1 :], *witnesses[:at])
-        others = [each for each in rotated if each.project != witness.project][:OTHERS]
+    for at, first in enumerate(first_cuts):
+        rotated = (*first_cuts[at + 1 :], *first_cuts[:at])
+        others = [each for each in rotated if each.project != first.project][:OTHERS]
         for other in others:
             pairs += 1
-            own.update(witness.case.kinds(witness.case.demand))
-            foreign.update(other.case.kinds(witness.case.demanded_by(other.case.firsts)))
-    if not own.total():
+            demanded.update(first.case.kinds(first.case.demand))
+            foreign.update(other.case.kinds(first.case.demanded_by(other.case.firsts)))
+    if not demanded.total():
         return None
-    kinds = {kind: foreign[kind] / count for kind, count in sorted(own.items())}
-    return Noise(foreign.total() / own.total(), kinds, pairs)
+    kinds = {kind: foreign[kind] / count for kind, count in sorted(demanded.items())}
+    return Noise(foreign.total() / demanded.total(), kinds, pairs)
 
 
 GATE_FAILED = 1
@@ -77,7 +77,7 @@ class EvaluateOptions:
     paths: tuple[str, ...]
     policies: tuple[Policy, ...] = ()
     keep: tuple[float, ...] = (0.5, 0.3, 0.1)
-    session: SessionOptions = field(default_factory=SessionOptions)
+    session: CutOptions = field(default_factory=CutOptions)
     gates: tuple[Gate, ...] = ()
     baseline: Baseline | None = None
 
@@ -109,8 +109,7 @@ class EvaluateResult:
     projects to tell it by. ``findings`` are what gates and the baseline found, one line each.
     """
 
-    policies: tuple[Policy, ...]
-    seed: int
+    options: EvaluateOptions
     counters: tuple[str, ...]
     sessions: tuple[SessionOutcome, ...]
     failures: tuple[Failure, ...]
@@ -129,7 +128,8 @@ class EvaluateResult:
 
     def of_session(self, path: str) -> tuple[EvalFigures, ...]:
         """Return the figures of one session."""
-        return figures([trial for trial in self.trials if trial.session == path], self.seed)
+        trials = [trial for trial in self.trials if trial.session == path]
+        return figures(trials, self.options.session.seed)
 
 
 def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) -> EvaluateResult:
@@ -142,7 +142,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     outcomes: list[SessionOutcome] = []
     failures: list[Failure] = []
     trials: list[Trial] = []
-    witnesses: list[Witness] = []
+    first_cuts: list[FirstCut] = []
     counters: dict[str, None] = {}
     for item in inputs:
         try:
@@ -153,22 +153,21 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         else:
             outcomes.append(_outcome(session))
             counters[session.measured.counter.id] = None
-            witnesses += [Witness(session.project, case) for case in session.cases[:1]]
+            first_cuts += [FirstCut(session.project, case) for case in session.cases[:1]]
         tally.done(item.path, item.n_bytes)
     result = EvaluateResult(
-        policies=options.policies,
-        seed=options.session.seed,
+        options=options,
         counters=tuple(counters),
         sessions=tuple(outcomes),
         failures=tuple(failures),
         trials=tuple(trials),
         figures=figures(trials, options.session.seed),
-        noise=noise(witnesses),
+        noise=noise(first_cuts),
     )
     return replace(result, findings=tuple(_findings(result, options)))
 
 
-def _opened(item: InputFile, options: SessionOptions) -> EvaluatedSession:
+def _opened(item: InputFile, options: CutOptions) -> EvaluatedSession:
     if item.problem is not None:
         raise NoInputError(item.problem)
     return EvaluatedSession(item.path, options)

@@ -41,7 +41,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "titles": ("Policy", "Asked", "Kept", *measures.values(), "Beyond chance"),
             "table": [_row(each, policies[each.policy], measures) for each in result.figures],
             "shares": [f"{100 * share:.3g} %" for share in asked],
-            "first": policies[result.policies[0].name] if result.policies else "",
+            "first": policies[result.options.policies[0].name] if result.options.policies else "",
             "sessions": _sessions(result, choice, names, asked),
             "findings": [] if choice.redact else [names.line(each) for each in result.findings],
             "failures": len(result.failures),
@@ -69,13 +69,15 @@ def _warnings(result: EvaluateResult, choice: PageChoice, names: PageNames) -> I
 
 def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
     """Return what each policy and control is called; of profiles in files, redacted, a number."""
-    paths = {policy.name for policy in result.policies if policy.is_in_file}
-    policies = dict.fromkeys(policy.name for policy in (*CONTROL_POLICIES, *result.policies))
+    paths = {policy.name for policy in result.options.policies if policy.is_in_file}
+    policies = dict.fromkeys(
+        policy.name for policy in (*CONTROL_POLICIES, *result.options.policies)
+    )
     return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 
 def _shares(result: EvaluateResult) -> list[float]:
-    first = result.policies[0].name if result.policies else ""
+    first = result.options.policies[0].name if result.options.policies else ""
     return [each.asked for each in result.figures if each.policy == first]
 
 
@@ -114,7 +116,7 @@ def _sessions(
     result: EvaluateResult, choice: PageChoice, names: PageNames, asked: list[float]
 ) -> list[dict[str, object]]:
     """Return how often each session was cut, and recall of the first policy by share."""
-    first = result.policies[0].name if result.policies else ""
+    first = result.options.policies[0].name if result.options.policies else ""
     return [
         {
             "name": names.file(session.path),

@@ -112,8 +112,9 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "caveat": CAVEAT,
-        **record(result, only=("counters", "seed")),
-        "policies": [policy.name for policy in result.policies],
+        **record(result, only=("counters",)),
+        **record(result.options.session, only=("seed",)),
+        "policies": [policy.name for policy in result.options.policies],
         **record(result, only=("figures", "noise")),
         "sessions": [
             {**record(session), "figures": encoded(result.of_session(session.path))}
@@ -204,7 +205,7 @@ def _count(found: int) -> str:
 
 def curves(result: EvaluateResult) -> tuple[Curve, ...]:
     """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
-    names = [policy.name for policy in result.policies]
+    names = [policy.name for policy in result.options.policies]
     found: dict[str, list[EvalFigures]] = {name: [] for name in names}
     for figures in result.figures:
         if figures.asked < 1:
@@ -242,7 +243,7 @@ def _plot_legend(found: Sequence[Curve]) -> str:
 
 
 def _sessions_table(result: EvaluateResult) -> ScreenItem:
-    first = result.policies[0].name
+    first = result.options.policies[0].name
     asked = [each.asked for each in result.figures if each.policy == first]
     columns = (
         text("Session", "start", least=20),

@@ -73,7 +73,7 @@ def prompt_document(result: PromptResult) -> dict[str, Any]:
     """Return the prompts with their sizes, or why there are none."""
     return {
         "schema": "compactctl.prompt/1",
-        "path": result.path,
+        "path": result.options.input.path,
         **measure_fields(result.measure),
         **record(result, only=("prompts", "reasons")),
     }
@@ -86,7 +86,7 @@ def prompt_messages(result: PromptResult) -> Iterator[str]:
         sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
         yield f"prompt about {about}: {sizes}"
     if not result.prompts:
-        yield f"{path_name(result.path)}: no summary would be asked for"
+        yield f"{path_name(result.options.input.path)}: no summary would be asked for"
         yield from map(safe_text, result.reasons)
 
 
@@ -106,7 +106,7 @@ def chunks_document(result: ChunksResult) -> dict[str, Any]:
     """Return the chunks of each conversation."""
     return {
         "schema": "compactctl.chunks/1",
-        "path": result.path,
+        "path": result.options.input.path,
         "format": result.format,
         **measure_fields(result.measure),
         "conversations": encoded(result.conversations),
@@ -176,7 +176,7 @@ def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
         "share": result.share,
         "fileBudgetTokens": result.tokens,
         "estimatedTokens": result.needed,
-        "aggregate": result.aggregate,
+        "aggregate": result.options.aggregate,
         "files": [_file_document(verdict) for verdict in result.verdicts],
         "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
         "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
