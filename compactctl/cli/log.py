@@ -1,13 +1,10 @@
 """``compactctl log``."""
 
-from pathlib import Path
-
-from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.command import command
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, LIMITS
-from compactctl.commands.inspect.log import log
-from compactctl.store.files.limits import ReadLimits
+from compactctl.commands.inspect.log import LogOptions, LogResult, log
 
 _HELP = """List the compactions behind a transcript.
 
@@ -17,16 +14,15 @@ the groups that compactctl rewind --group can bring back. Exit 6 when an archive
 """
 
 
-@plain_command(
+@command(
+    LogOptions,
     file_argument(compacted=True),
     ARCHIVE,
     LIMITS,
     SHOWN_AS,
     help=_HELP,
+    doing="reading",
 )
-def log_command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> int:
+def log_command(options: LogOptions) -> LogResult:
     """Run ``compactctl log``."""
-    with working("reading", path, shown_as):
-        result = log(path, limits, archive)
-    emit(result, shown_as)
-    return result.exit_code
+    return log(options)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -81,13 +81,13 @@ def test_every_step_is_undone(case: Case) -> None:
 
 
 def test_everything_is_shown(case: Case) -> None:
-    found = log(str(case.path))
+    found = log(LogOptions(input=InputOptions(path=str(case.path))))
     shown = view(ViewOptions(input=InputOptions(path=str(case.path)), what="all"))
 
-    archived = [each.operation.id for each in found.entries if each.operation]
+    archived = [each.operation.id for each in found.operations if each.operation]
     assert [*case.expected["states"]] == archived
-    assert found.entries
-    assert not found.missing
+    assert found.operations
+    assert not found.archive_missing
     assert shown.messages
 
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from properties.jobs import LAYOUTS
 from unit.commands.conversations import back, jsonl, squeeze, turn
 
-from compactctl.commands.inspect.log import LogEntry, log
+from compactctl.commands.inspect.log import LogEntry, LogOptions, log
 from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -172,7 +172,11 @@ class Layouts(RuleBasedStateMachine):
 
     def entries(self) -> tuple[LogEntry, ...]:
         """Return what the log lists."""
-        return log(str(self.path)).entries if self.path.exists() else ()
+        return (
+            log(LogOptions(input=InputOptions(path=str(self.path)))).operations
+            if self.path.exists()
+            else ()
+        )
 
     def compactions(self) -> list[LogEntry]:
         """Return what the log lists but for rewinds."""

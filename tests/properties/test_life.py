@@ -15,7 +15,7 @@ from properties.plans import PLANS, Plan
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.reading.transcript import InputOptions, load, parse, split
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -109,7 +109,12 @@ class Life(RuleBasedStateMachine):
     @rule(pick=PICK)
     def rewind_group(self, pick: int) -> None:
         """Bring one group back; it is gone from the log then, and no pair is parted."""
-        groups = [g.id for e in log(str(self.at.path)).entries if e.in_effect for g in e.groups]
+        groups = [
+            g.id
+            for e in log(LogOptions(input=InputOptions(path=str(self.at.path)))).operations
+            if e.in_effect
+            for g in e.groups
+        ]
         if not groups:
             return
         chosen = groups[pick % len(groups)]
@@ -119,7 +124,7 @@ class Life(RuleBasedStateMachine):
         except ChangedError:
             assert self.at.path.read_bytes() == before
             return
-        entries = log(str(self.at.path)).entries
+        entries = log(LogOptions(input=InputOptions(path=str(self.at.path)))).operations
         assert chosen not in [g.id for e in entries if e.in_effect for g in e.groups]
         lines, known = split(split_lines(self.expected), "the first state", self.format.name)
         first = parse(lines, known).effective

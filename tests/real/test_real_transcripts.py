@@ -11,7 +11,7 @@ from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, nee
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -52,7 +52,7 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
     if not result.compacted:
         pytest.skip("no stage finds anything to do in this file")
     compacted, whole = output.read_bytes(), parted(path)
-    (entry,) = log(str(output)).entries
+    (entry,) = log(LogOptions(input=InputOptions(path=str(output)))).operations
     assert entry.operation is not None
     # A file of many conversations has many groups of a stage; the first stands for all.
     groups = list({group.stage: group.id for group in reversed(entry.groups)}.values())
@@ -63,7 +63,10 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
         rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))
         assert parted(output) <= whole
         assert group not in [
-            g.id for e in log(str(output)).entries if e.in_effect for g in e.groups
+            g.id
+            for e in log(LogOptions(input=InputOptions(path=str(output)))).operations
+            if e.in_effect
+            for g in e.groups
         ]
     rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()
@@ -77,7 +80,7 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     whole = parted(path)
     if not squeezed(path, output, layout="inline").compacted:
         pytest.skip("no stage finds anything to do in this file")
-    (entry,) = log(str(output)).entries
+    (entry,) = log(LogOptions(input=InputOptions(path=str(output)))).operations
     groups = chosen([group.id for group in entry.groups], name_of(path), _TRIED)
     for group in groups:
         rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))

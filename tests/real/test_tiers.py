@@ -8,7 +8,7 @@ from real.choice import REAL, needs_files, orphaned
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.log import LogOptions, log
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -55,7 +55,7 @@ def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
     )
     assert orphaned(after) <= orphaned(before)
     assert not squeezed(output, tmp_path / f"again{path.suffix}", stage).compacted
-    (entry,) = log(str(output)).entries
+    (entry,) = log(LogOptions(input=InputOptions(path=str(output)))).operations
     rewind(RewindOptions(input=InputOptions(path=str(output)), group=entry.groups[0].id))
     assert orphaned(load(InputOptions(path=str(output))).transcript.effective) <= orphaned(before)
     rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))

@@ -8,13 +8,26 @@ from compactctl.commands.client_sessions.compactions import ClientCompaction, co
 from compactctl.commands.client_sessions.places import present
 from compactctl.commands.operations.history import OperationHistory, history_of, way_to_archive
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
-from compactctl.commands.reading.transcript import is_tagged, loaded_from, open_transcript
+from compactctl.commands.reading.transcript import (
+    InputOptions,
+    is_tagged,
+    loaded_from,
+    open_transcript,
+)
 from compactctl.errors import ArchiveError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import read_rows
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """Whose history; ``archive`` is the transcript's where that is not in its place."""
+
+    input: InputOptions
+    archive: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,51 +64,53 @@ class LogEntry:
 class LogResult:
     """The operations behind a transcript, oldest first.
 
-    ``missing`` is set when compactctl wrote records of it, and what they stand for is in an
-    archive that is not there, ``way`` what to do about that; ``below`` is the operation under the
-    oldest one in effect when that one is not there, ``missing_archives`` the numbers that no
-    archive in the folder has. ``by_client`` are the compactions by the client whose originals the
-    transcript holds.
+    ``archive_missing`` is set when compactctl wrote records of it, and what they stand for is in an
+    archive that is not there, ``advice`` what to do about that; ``builds_upon`` is the operation
+    under the oldest one in effect when that one is not there, ``missing_archives`` the numbers that
+    no archive in the folder has. ``by_client`` are the compactions by the client whose originals
+    the transcript holds.
     """
 
-    path: str
-    entries: tuple[LogEntry, ...] = ()
-    appended: int = 0
-    missing: bool = False
-    way: str = ""
-    below: str | None = None
+    options: LogOptions
+    appended_bytes: int = 0
+    archive_missing: bool = False
+    builds_upon: str | None = None
     missing_archives: tuple[int, ...] = ()
+    operations: tuple[LogEntry, ...] = ()
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
+    advice: str = ""
 
     @property
     def exit_code(self) -> int:
         """6 where an archive is missing, else 0."""
-        is_missing = self.missing or self.below or self.missing_archives
+        is_missing = self.archive_missing or self.builds_upon or self.missing_archives
         return ArchiveError.exit_code if is_missing else 0
 
 
-def log(path: str, limits: ReadLimits = READ_LIMITS, archive: Path | None = None) -> LogResult:
-    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError.
-
-    ``archive`` is its archive where that is not in its place.
-    """
-    source = open_transcript(path, limits)
-    history = history_of(source, path, folder=archive)
+def log(options: LogOptions) -> LogResult:
+    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+    path = options.input.path
+    source = open_transcript(path, options.input.limits)
+    history = history_of(source, path, folder=options.archive)
     if not history.steps:
-        missing = is_tagged(source.lines, path)
-        way = way_to_archive(source, path) if missing else ""
-        return LogResult(path=path, missing=missing, way=way, by_client=_by_client(source, path))
+        is_missing = is_tagged(source.lines, path)
+        return LogResult(
+            options=options,
+            archive_missing=is_missing,
+            by_client=_by_client(source, path),
+            advice=way_to_archive(source, path) if is_missing else "",
+        )
     effective = {step.id for step in history.chain}
     return LogResult(
-        path=path,
-        entries=tuple(
+        options=options,
+        appended_bytes=_appended(history),
+        builds_upon=history.missing,
+        missing_archives=history.missing_archives,
+        operations=tuple(
             _entry(number, step, in_effect=step.id in effective)
             for number, step in enumerate(history.steps, 1)
         ),
-        appended=_appended(history),
-        below=history.missing,
-        missing_archives=history.missing_archives,
         by_client=_by_client(source, path),
         warnings=history.warnings,
     )

@@ -30,9 +30,9 @@ _OPERATION = (
 
 def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per operation, then a row per group in effect."""
-    if result.entries:
+    if result.operations:
         yield from _operations(result)
-    elif result.missing or not result.by_client:
+    elif result.archive_missing or not result.by_client:
         yield from _nothing(result)
     yield from _by_client(result)
 
@@ -41,14 +41,8 @@ def log_document(result: LogResult) -> dict[str, Any]:
     """Return an object per operation, and one per compaction by the client itself."""
     return {
         "schema": "compactctl.log/1",
-        "path": result.path,
-        "appendedBytes": result.appended,
-        "archiveMissing": result.missing,
-        "buildsUpon": result.below,
-        "missingArchives": encoded(result.missing_archives),
-        "operations": encoded(result.entries),
-        "byClient": encoded(result.by_client),
-        "warnings": encoded(result.warnings),
+        "path": result.options.input.path,
+        **record(result, without=("options", "advice")),
     }
 
 
@@ -68,20 +62,20 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
         number("Archive", spare=4),
         text("State", "end", least=9),
     )
-    yield table(columns, map(_cells, result.entries))
-    counters = {each.operation.counter for each in result.entries if each.operation}
+    yield table(columns, map(_cells, result.operations))
+    counters = {each.operation.counter for each in result.operations if each.operation}
     if counters:
         yield f"counted with {', '.join(sorted(map(one_line, counters)))}"
     yield from _groups(result)
     numbers = ", ".join(f"{each:04}" for each in result.missing_archives)
-    if result.below or numbers:
+    if result.builds_upon or numbers:
         yield ""
         archive = f"archive {numbers} is" if numbers else "its archive is"
-        came = f"operation {result.below} came before; " if result.below else ""
+        came = f"operation {result.builds_upon} came before; " if result.builds_upon else ""
         yield f"{came}{archive} missing, put it back to restore the state before it"
-    if result.appended:
+    if result.appended_bytes:
         yield ""
-        yield f"{size_text(result.appended)} were appended after the last operation"
+        yield f"{size_text(result.appended_bytes)} were appended after the last operation"
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
@@ -120,7 +114,9 @@ def _state(operation: Operation, *, in_effect: bool) -> str:
 
 
 def _groups(result: LogResult) -> Iterator[ScreenItem]:
-    rows = [(entry, group) for entry in result.entries if entry.in_effect for group in entry.groups]
+    rows = [
+        (entry, group) for entry in result.operations if entry.in_effect for group in entry.groups
+    ]
     if not rows:
         return
     columns = (
@@ -140,7 +136,11 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
         ],
     )
     if not any(entry.operation and entry.operation.appended for entry, _ in rows):
-        yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
+        yield f"bring one back with: {_rewind_text(result)} --group GROUP"
+
+
+def _rewind_text(result: LogResult) -> str:
+    return f"compactctl rewind {shell_path(result.options.input.path)}"
 
 
 def _count(number: int | None) -> str:
@@ -148,11 +148,12 @@ def _count(number: int | None) -> str:
 
 
 def _nothing(result: LogResult) -> Iterator[ScreenItem]:
-    if result.missing:
-        yield f"{path_name(result.path)} was compacted, but its archive is not there"
-        yield f"{line_text(result.way)} to see what was done and to rewind"
+    name = path_name(result.options.input.path)
+    if result.archive_missing:
+        yield f"{name} was compacted, but its archive is not there"
+        yield f"{line_text(result.advice)} to see what was done and to rewind"
         return
-    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
+    yield f"{name} was never compacted: no archive beside it, no tags in it"
 
 
 def _by_client(result: LogResult) -> Iterator[ScreenItem]:
@@ -166,13 +167,13 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
         number("Messages"),
         text("State", "end", least=9),
     )
-    if result.entries or result.missing:
+    if result.operations or result.archive_missing:
         yield ""
     yield f"By {result.by_client[0].client} itself"
     yield table(columns, map(_client_cells, result.by_client))
-    yield f"undo the newest with: compactctl rewind {shell_path(result.path)} --client"
+    yield f"undo the newest with: {_rewind_text(result)} --client"
     if any(each.groups for each in result.by_client):
-        yield f"or any by its tag: compactctl rewind {shell_path(result.path)} --group COMPACTION"
+        yield f"or any by its tag: {_rewind_text(result)} --group COMPACTION"
 
 
 def _client_cells(each: ClientCompaction) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from asked import asked
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.inspect.log import LogOptions, LogResult, log
 from compactctl.commands.inspect.view import ViewOptions, ViewResult, ViewScope, view
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
@@ -87,6 +88,10 @@ def back(path: Path, **fields: Any) -> RewindResult:
     places = {name: fields.pop(name) for name in ("force", "in_place") if name in fields}
     output = OutputOptions(path=fields.pop("output", None), **places)
     return rewind(RewindOptions(input=InputOptions(path=str(path)), output=output, **fields))
+
+
+def log_of(path: Path) -> LogResult:
+    return log(LogOptions(input=InputOptions(path=str(path))))
 
 
 def view_of(path: Path, what: ViewScope = "effective", **how: Any) -> ViewResult:

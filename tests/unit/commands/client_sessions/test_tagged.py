@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from formats.neurolink_talk import note
+from unit.commands.conversations import log_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.inspect.log import log
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
@@ -94,7 +94,7 @@ def test_a_group_is_undone_and_had_again(
 
 
 def test_groups_are_listed_by_their_tags(tmp_path: Path) -> None:
-    listed = log(str(written(tmp_path, NESTED))).by_client
+    listed = log_of(written(tmp_path, NESTED)).by_client
     assert [(each.id, each.what, len(each.hidden), each.in_effect) for each in listed] == [
         ("inner", "summarized", 2, False),
         ("outer", "summarized", 2, True),

@@ -10,11 +10,10 @@ import pytest
 from formats.claude_code import sessions as claude
 from formats.opencode import sessions as opencode
 from unit.commands.client_sessions import clients
-from unit.commands.conversations import squeeze, view_of
+from unit.commands.conversations import log_of, squeeze, view_of
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions
-from compactctl.commands.inspect.log import log
 from compactctl.commands.lab.audit import AuditOptions, audit
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
@@ -88,7 +87,7 @@ def sent(path: Path) -> str:
 
 
 def listed(path: Path) -> list[ClientCompaction]:
-    return list(log(str(path)).by_client)
+    return list(log_of(path).by_client)
 
 
 def undone(path: Path, **how: Any) -> RewindResult:
@@ -194,7 +193,7 @@ def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
     undone(path, in_place=False, output=str(other))
     assert path.read_bytes() == compacted
     assert clients.RULE in sent(other)
-    assert [entry.in_effect for entry in log(str(other)).entries] == [True, True]
+    assert [entry.in_effect for entry in log_of(other).operations] == [True, True]
     rewind(RewindOptions(input=InputOptions(path=str(other))))
     assert other.read_bytes() == compacted
     rewind(RewindOptions(input=InputOptions(path=str(other)), all=True))
@@ -232,7 +231,7 @@ def test_an_undone_compaction_is_neither_audited_as_ours_nor_in_the_way(tmp_path
         for each in audit(AuditOptions(input=InputOptions(path=str(path)))).compactions
     ]
     assert writers.count("claude-code") == 1
-    group = next(g.id for entry in log(str(path)).entries for g in entry.groups)
+    group = next(g.id for entry in log_of(path).operations for g in entry.groups)
     with pytest.raises(ChangedError, match="take that back first"):
         rewind(RewindOptions(input=InputOptions(path=str(path)), group=group))
 

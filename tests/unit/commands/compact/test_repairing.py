@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from unit.commands.conversations import log_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.inspect.log import log
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -135,7 +135,7 @@ def test_written_halves_stay_when_another_group_is_taken_back(name: str, tmp_pat
             recipe=Recipe(plan=plan, protect=protect),
         )
     )
-    (entry,) = log(str(output)).entries
+    (entry,) = log_of(output).operations
     groups = {group.stage: group.id for group in entry.groups}
     rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups["truncate"]))
     assert orphans(shown(output)) == frozenset()

@@ -10,6 +10,7 @@ from unit.commands.conversations import (
     back,
     group_of,
     jsonl,
+    log_of,
     saved,
     squeeze,
     turn,
@@ -18,7 +19,6 @@ from unit.commands.conversations import (
 )
 
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
-from compactctl.commands.inspect.log import log
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
@@ -33,15 +33,15 @@ def path(tmp_path: Path) -> Path:
 
 def names(path: Path) -> list[str]:
     """Return all operations, oldest first."""
-    return [entry.step.id for entry in log(str(path)).entries]
+    return [entry.step.id for entry in log_of(path).operations]
 
 
 def in_effect(path: Path) -> list[str]:
-    return [entry.step.id for entry in log(str(path)).entries if entry.in_effect]
+    return [entry.step.id for entry in log_of(path).operations if entry.in_effect]
 
 
 def groups(path: Path) -> set[str]:
-    return {g.id for e in log(str(path)).entries if e.in_effect for g in e.groups}
+    return {g.id for e in log_of(path).operations if e.in_effect for g in e.groups}
 
 
 def inline(path: Path, *stages: str, name: str = "inline.jsonl") -> tuple[Path, str]:
@@ -109,7 +109,7 @@ def test_a_pipe_leaves_archives_where_they_are_and_says_so(
     assert [str(archive_folder(path)) in line for line in result.warnings] == [True]
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(result.data or ()))
-    assert (log(str(copy)).below, names(copy)) == (one, [result.change.operation])
+    assert (log_of(copy).builds_upon, names(copy)) == (one, [result.change.operation])
     assert one is not None
     with pytest.raises(ArchiveError, match=one):
         back(copy, all=True, output=str(path.with_name("gone.jsonl")))
@@ -222,7 +222,7 @@ def test_a_client_ends_an_unterminated_line_and_goes_on(
     assert path.read_bytes() == first
     with path.open("ab") as stream:
         stream.write(ending + jsonl(turn(4)))
-    assert log(str(path)).entries[0].in_effect is False
+    assert log_of(path).operations[0].in_effect is False
     assert view_of(path, "all").messages
     back(path, to=names(path)[0])
     assert path.read_bytes() == compacted + jsonl(turn(4))
@@ -240,7 +240,7 @@ def test_what_continues_an_unterminated_line_is_an_edit(path: Path) -> None:
     with path.open("ab") as stream:
         stream.write(b"}\n")
     edited = path.read_bytes()
-    for look in (back, lambda where: log(str(where)), lambda where: squeeze(where, "prune")):
+    for look in (back, log_of, lambda where: squeeze(where, "prune")):
         with pytest.raises(ChangedError, match="unterminated"):
             look(path)
     assert path.read_bytes() == edited

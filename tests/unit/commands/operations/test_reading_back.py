@@ -14,6 +14,7 @@ from unit.commands.conversations import (
     back,
     group_of,
     jsonl,
+    log_of,
     saved,
     squeeze,
     turn,
@@ -21,7 +22,6 @@ from unit.commands.conversations import (
     view_of,
 )
 
-from compactctl.commands.inspect.log import log
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
@@ -205,14 +205,14 @@ def test_the_effective_view_is_what_is_sent(path: Path) -> None:
 
 def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
     result = squeeze(path, "prune", "truncate")
-    (entry,) = log(str(path)).entries
+    (entry,) = log_of(path).operations
     found = {group.id: group for group in entry.groups}
     truncated = found[group_of(result, "truncate")]
     assert (truncated.stage, truncated.messages) == ("truncate", result.stages[1].hidden)
     assert found[group_of(result, "prune")].messages == result.stages[0].replaced == 4
     assert entry.in_effect
     back(path)
-    first, second = log(str(path)).entries
+    first, second = log_of(path).operations
     assert second.operation is not None
     assert (first.in_effect, second.operation.kind) == (False, "rewind")
 
@@ -220,21 +220,21 @@ def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
 def test_the_log_lists_all_groups_of_a_document(path: Path) -> None:
     path.write_text(json.dumps({"messages": TALK}, indent=1))
     result = squeeze(path, "prune", "truncate")
-    (entry,) = log(str(path)).entries
+    (entry,) = log_of(path).operations
     assert {g.id for g in entry.groups} == {group_of(result, s) for s in ("prune", "truncate")}
 
 
 def test_the_log_counts_what_was_appended(path: Path) -> None:
     squeeze(path, "truncate")
-    assert log(str(path)).appended == 0
+    assert log_of(path).appended_bytes == 0
     more = append(path, turn(4))
-    assert log(str(path)).appended == len(more)
+    assert log_of(path).appended_bytes == len(more)
 
 
 def test_the_log_of_an_inline_file_lists_what_is_in_it(path: Path) -> None:
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "truncate", output=str(out), layout="inline")
-    (entry,) = log(str(out)).entries
+    (entry,) = log_of(out).operations
     assert (entry.step.id, entry.in_effect) == (result.change.operation, True)
     assert [group.id for group in entry.groups] == [group_of(result, "truncate")]
     assert digest_of(entry.step.before()) == result.before
@@ -246,7 +246,7 @@ def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
     (archive,) = archive_folder(path).glob("*.parquet")
     archive.write_bytes(archive.read_bytes()[:-20])
     for look in (
-        lambda: log(str(path)),
+        lambda: log_of(path),
         lambda: view_of(path, "all"),
     ):
         with pytest.raises(ArchiveError):
@@ -258,7 +258,7 @@ def test_edits_that_cannot_be_understood_are_told_with_their_file(path: Path) ->
     (archive,) = archive_folder(path).glob("*.parquet")
     change_rows(archive, lambda rows: rows[0].update(edits="[{}]"))
     for look in (
-        lambda: log(str(path)),
+        lambda: log_of(path),
         lambda: view_of(path, "all"),
     ):
         with pytest.raises(ArchiveError, match=re.escape(f"{archive}: its edits")):

@@ -10,6 +10,7 @@ from unit.commands.conversations import (
     back,
     group_of,
     jsonl,
+    log_of,
     said,
     saved,
     squeeze,
@@ -17,7 +18,6 @@ from unit.commands.conversations import (
     turns,
 )
 
-from compactctl.commands.inspect.log import log
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
 
@@ -160,7 +160,7 @@ def test_after_an_earlier_inline_group_the_rest_can_be_taken_back(
     squeeze(path.with_name("2.jsonl"), "truncate", output=str(last), layout="inline")
     more = append(last, turn(4))
     back(last, group=group_of(first, "prune"))
-    left = sum(entry.in_effect for entry in log(str(last)).entries)
+    left = sum(entry.in_effect for entry in log_of(last).operations)
     assert left > 0
     for _ in range(1 if everything else left):
         back(last, all=everything)
@@ -180,10 +180,10 @@ def test_tags_that_were_there_before_are_there_once(path: Path, *, by_group: boo
 def test_a_copy_without_its_archive_is_not_said_to_be_untouched(path: Path) -> None:
     squeeze(path, "prune")
     shutil.copy(path, path.with_name("copy.jsonl"))
-    assert log(str(path.with_name("copy.jsonl"))).missing
+    assert log_of(path.with_name("copy.jsonl")).archive_missing
     with pytest.raises(ArchiveError, match=r"not there; .*\.archive fits it: name that"):
         back(path.with_name("copy.jsonl"))
-    assert not log(str(saved(path.with_name("other.jsonl"), TALK))).missing
+    assert not log_of(saved(path.with_name("other.jsonl"), TALK)).archive_missing
 
 
 def test_an_unchanged_copy_can_be_rewound_as_well(path: Path) -> None:

@@ -11,6 +11,7 @@ from unit.commands.conversations import (
     back,
     group_of,
     jsonl,
+    log_of,
     said,
     saved,
     squeeze,
@@ -19,7 +20,6 @@ from unit.commands.conversations import (
     words,
 )
 
-from compactctl.commands.inspect.log import log
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError
 from compactctl.history.pairs import orphans
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def in_effect(path: Path) -> list[str]:
-    return [g.id for e in log(str(path)).entries if e.in_effect for g in e.groups]
+    return [g.id for e in log_of(path).operations if e.in_effect for g in e.groups]
 
 
 def test_the_only_group_taken_back_is_a_rewind(path: Path) -> None:

@@ -21,10 +21,10 @@ from formats.logs import ui_messages as ui
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, plan
 from formats.vscode_chat.chats import export, long_chat
+from unit.commands.conversations import log_of
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.inspect.log import log
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
@@ -269,7 +269,7 @@ def test_a_lost_archive_is_damage_to_every_command(name: str, stage: str, tmp_pa
     copy = Path(shutil.copy(path, tmp_path))
 
     assert verdict(copy) == "damaged"
-    assert log(str(copy)).exit_code == 6
+    assert log_of(copy).exit_code == 6
     assert not is_restored(copy, ALL_TALKS[name].data, ALL_TALKS[name].later)
 
 
@@ -291,7 +291,7 @@ def test_without_the_newest_archive_nothing_is_taken_for_an_older_state(
         return
 
     with pytest.raises(ArchiveError, match="whose archive is not here"):
-        log(str(copy))
+        log_of(copy)
     for options in (
         {"check": True},
         {},
