@@ -25,6 +25,22 @@ _LEAST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivesOptions:
+    """Which archives, and whether to forget them.
+
+    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` are those of sessions
+    that are gone. ``force`` forgets what a session that is there was compacted from.
+    """
+
+    names: tuple[str, ...] = ()
+    dead: bool = False
+    forget: bool = False
+    dry_run: bool = False
+    force: bool = False
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionArchive:
     """The archive folder of a session.
 
@@ -57,85 +73,6 @@ class SessionArchive:
         own = {*self.session.name.split("."), self.session.parent.name, self.session.stem[-36:]}
         own |= {each.rpartition("_")[2] for each in tuple(own)}
         return len(name) >= _LEAST and any(each.startswith(name) for each in own)
-
-
-def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ...]:
-    """Return the archives there are, the newest first; what cannot be looked into is left out.
-
-    ``folders`` notes the stores that could not be read, in which a session may be that is not at
-    its place.
-    """
-    found = [_archive(folder) for folder in _folders(state_folder(machine))]
-    if any(each.is_dead for each in found):
-        ids = {entry.id for entry in newest_entries(machine, folders)}
-        found = [
-            replace(
-                each,
-                may_be_elsewhere=bool(folders.notes)
-                or not _is_store_there(each.session, machine)
-                or _has_id(each.session, ids)
-                or _is_packed(each.session),
-            )
-            for each in found
-        ]
-    return tuple(sorted(found, key=lambda each: (-each.modified, str(each.session))))
-
-
-def _is_store_there(session: Path, machine: Machine) -> bool:
-    """Tell whether the store that a session lay in is there, as one on another disk may not be.
-
-    A document that was made for a client to import lies in the user's state folder.
-    """
-    store = store_holding(session, machine)
-    return session.is_relative_to(state_folder(machine)) or (store is not None and store.is_dir())
-
-
-def _has_id(session: Path, ids: Iterable[str]) -> bool:
-    """Tell whether a file, or the folder that a client has for it, is named by one of the ids.
-
-    A client that archives or packs a session keeps the id in its name.
-    """
-    names = (session.name, session.parent.name)
-    return any(each in name for each in ids if len(each) >= _LEAST for name in names)
-
-
-def _is_packed(session: Path) -> bool:
-    """Tell whether a file beside the session's place has its name and an ending more, as .gz."""
-    return any(path.is_file() for path in session.parent.glob(f"{escape(session.name)}.*"))
-
-
-def _folders(root: Path) -> Iterator[Path]:
-    for at, folders, _ in os.walk(root):
-        held = [each for each in folders if each.endswith(SUFFIX) and archive_files(Path(at, each))]
-        folders[:] = [each for each in folders if each not in held]
-        yield from (Path(at, each) for each in held)
-
-
-def _archive(folder: Path) -> SessionArchive:
-    files = [path.stat() for path in folder.iterdir() if path.is_file()]
-    return SessionArchive(
-        folder=folder,
-        session=transcript_of(folder),
-        operations=len(archive_files(folder)),
-        n_bytes=sum(each.st_size for each in files),
-        modified=max(each.st_mtime for each in files),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivesOptions:
-    """Which archives, and whether to forget them.
-
-    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` are those of sessions
-    that are gone. ``force`` forgets what a session that is there was compacted from.
-    """
-
-    names: tuple[str, ...] = ()
-    dead: bool = False
-    forget: bool = False
-    dry_run: bool = False
-    force: bool = False
-    now: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +118,28 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
     return ArchivesResult(
         options=options, machine=machine, archives=chosen, warnings=tuple(folders.notes)
     )
+
+
+def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ...]:
+    """Return the archives there are, the newest first; what cannot be looked into is left out.
+
+    ``folders`` notes the stores that could not be read, in which a session may be that is not at
+    its place.
+    """
+    found = [_archive(folder) for folder in _folders(state_folder(machine))]
+    if any(each.is_dead for each in found):
+        ids = {entry.id for entry in newest_entries(machine, folders)}
+        found = [
+            replace(
+                each,
+                may_be_elsewhere=bool(folders.notes)
+                or not _is_store_there(each.session, machine)
+                or _has_id(each.session, ids)
+                or _is_packed(each.session),
+            )
+            for each in found
+        ]
+    return tuple(sorted(found, key=lambda each: (-each.modified, str(each.session))))
 
 
 def _called(found: Sequence[SessionArchive], name: str) -> SessionArchive:
@@ -235,3 +194,44 @@ def _forget(archive: SessionArchive, machine: Machine) -> None:
             if parent == root or any(parent.iterdir()):
                 return
             fs.rmdir(parent)
+
+
+def _archive(folder: Path) -> SessionArchive:
+    files = [path.stat() for path in folder.iterdir() if path.is_file()]
+    return SessionArchive(
+        folder=folder,
+        session=transcript_of(folder),
+        operations=len(archive_files(folder)),
+        n_bytes=sum(each.st_size for each in files),
+        modified=max(each.st_mtime for each in files),
+    )
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    for at, folders, _ in os.walk(root):
+        held = [each for each in folders if each.endswith(SUFFIX) and archive_files(Path(at, each))]
+        folders[:] = [each for each in folders if each not in held]
+        yield from (Path(at, each) for each in held)
+
+
+def _is_store_there(session: Path, machine: Machine) -> bool:
+    """Tell whether the store that a session lay in is there, as one on another disk may not be.
+
+    A document that was made for a client to import lies in the user's state folder.
+    """
+    store = store_holding(session, machine)
+    return session.is_relative_to(state_folder(machine)) or (store is not None and store.is_dir())
+
+
+def _has_id(session: Path, ids: Iterable[str]) -> bool:
+    """Tell whether a file, or the folder that a client has for it, is named by one of the ids.
+
+    A client that archives or packs a session keeps the id in its name.
+    """
+    names = (session.name, session.parent.name)
+    return any(each in name for each in ids if len(each) >= _LEAST for name in names)
+
+
+def _is_packed(session: Path) -> bool:
+    """Tell whether a file beside the session's place has its name and an ending more, as .gz."""
+    return any(path.is_file() for path in session.parent.glob(f"{escape(session.name)}.*"))

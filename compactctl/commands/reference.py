@@ -1,4 +1,4 @@
-"""What ``config`` shows: options, their values and where these come from."""
+"""What there is: models, profiles, stages, and options with where their values come from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -67,39 +67,12 @@ class ModelsResult:
     resolved: KnownModel | None = None
 
 
-def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
-    """List what is known of models, or resolve one name.
-
-    Raises:
-        UsageError: the user's table names a counter that is not there.
-    """
-    if name is not None:
-        return ModelsResult(resolved=_known(resolve_model(name, own)))
-    first = (resolve_model(row.prefix, own) for row in own.rows)
-    rows = tuple(map(_known, (*first, *listed_models())))
-    return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
-
-
-def _known(model: ModelInfo) -> KnownModel:
-    return KnownModel(model=model, counter=counter_for(model))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesResult:
     """The built-in profiles, the default one first, or with ``named`` the one asked for."""
 
     profiles: tuple[Profile, ...]
     named: bool
-
-
-def profiles(name: str | None = None) -> ProfilesResult:
-    """List the built-in profiles, or look up one of them or a user's own.
-
-    Raises UsageError when no profile has that name.
-    """
-    if name is not None:
-        return ProfilesResult(profiles=(load_profile(name),), named=True)
-    return ProfilesResult(profiles=tuple(map(built_in, PROFILES)), named=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +91,29 @@ class StagesResult:
     stages: tuple[StageInfo, ...]
 
 
+def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
+    """List what is known of models, or resolve one name.
+
+    Raises:
+        UsageError: the user's table names a counter that is not there.
+    """
+    if name is not None:
+        return ModelsResult(resolved=_known(resolve_model(name, own)))
+    first = (resolve_model(row.prefix, own) for row in own.rows)
+    rows = tuple(map(_known, (*first, *listed_models())))
+    return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
+
+
+def profiles(name: str | None = None) -> ProfilesResult:
+    """List the built-in profiles, or look up one of them or a user's own.
+
+    Raises UsageError when no profile has that name.
+    """
+    if name is not None:
+        return ProfilesResult(profiles=(load_profile(name),), named=True)
+    return ProfilesResult(profiles=tuple(map(built_in, PROFILES)), named=False)
+
+
 def stages(names: Iterable[str] = ()) -> StagesResult:
     """Describe the stages of these names; without any all, from the one that loses least.
 
@@ -125,6 +121,10 @@ def stages(names: Iterable[str] = ()) -> StagesResult:
     """
     found = tuple(map(stage_named, names)) or ALL_STAGES
     return StagesResult(stages=tuple(map(_info, found)))
+
+
+def _known(model: ModelInfo) -> KnownModel:
+    return KnownModel(model=model, counter=counter_for(model))
 
 
 def _info(stage: Stage[Any]) -> StageInfo:

@@ -32,54 +32,14 @@ _CHARS_PER_TOKEN = 4.0
 _LARGEST_JUDGED = WINDOW // 2
 # What stands before the end of a file may explain a report that is too large, never a small one.
 _TOO_SMALL = ("below its contents", "does not grow", "no number")
-
-
-def least_size(session: Session) -> int | None:
-    """Return the tokens that a session holds at least, where its newest report is too small.
-
-    That is what is counted in the last lines of the file, at four characters a token, or the report
-    where that is more. None where the report may be true or is over 32,768, and for a document or
-    a database, whose end cannot be read alone.
-    """
-    path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
-    reported = session.details.context or 0
-    if chosen is None or path.suffix not in _LINE_FILES or reported > _LARGEST_JUDGED:
-        return None
-    try:
-        end = _end(path, chosen)
-    except (OSError, ValueError):
-        return None
-    counted = _least(end) if end.effective else None
-    return None if counted is None else max(counted, reported)
-
-
-def _end(path: Path, chosen: Format) -> Transcript:
-    """Read the end of a file back to where a usage is reported, but no further than needed."""
-    end = _last(path, WINDOW, chosen)
-    has_usage = any(message.usage for message in end.effective)
-    return end if has_usage else _last(path, _LONGER, chosen)
-
-
-def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
-    return parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
-
-
-def _least(end: Transcript) -> int | None:
-    conversation = max(conversations_of(end.effective), key=len)
-    measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
-    reports = believed_reports(conversation, measured)
-    doubt = reports.doubt
-    if doubt is None or doubt.reason not in _TOO_SMALL:
-        return None
-    if reports.requests and reports.requests[-1].first > doubt.index:
-        return None
-    return round(sum(map(measured.framed.visible, conversation)))
-
-
 CLIENT_RECORD = "recorded by the client"
 """Where the sizes in a list of sessions come from."""
 SHORTEST = 8
 """Characters of an id that are shown even where fewer would do."""
+_AGE = re.compile(r"(\d+)\s*([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+USUAL = 20
+"""How many sessions are listed unless another number is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,36 +95,6 @@ class ShortIds:
         return full[: max(SHORTEST, needed)]
 
 
-def _share(context: int | None, window: int | None) -> float | None:
-    return context / window if context is not None and window else None
-
-
-def _shared(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _window(session: Session) -> int | None:
-    """Return the window that holds what was answered, where anything is known of it."""
-    details = session.details
-    if details.window:
-        return details.window
-    model = resolve_model(details.model)
-    if not (model.known or model.inferred):
-        return None
-    if details.context is not None and details.context > model.window:
-        return window_holding(model, details.context)
-    return model.window
-
-
-_AGE = re.compile(r"(\d+)\s*([smhdw])")
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
-
-USUAL = 20
-"""How many sessions are listed unless another number is asked for."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFilter:
     """Which sessions to list; without anything the newest of a person are.
@@ -218,34 +148,6 @@ class SessionFilter:
         found = text.casefold()
         words = (word.casefold() for word in self.words)
         return all(word in found or session.id.casefold().startswith(word) for word in words)
-
-
-def is_hidden(session: Session) -> bool:
-    """Tell whether a client leaves a session out of its own list."""
-    return session.details.kind in HIDDEN
-
-
-def is_of(session: Session, folder: Path) -> bool:
-    """Tell whether a session was begun in this very folder."""
-    own = session.details.project
-    return bool(own) and os.path.realpath(own) == os.path.realpath(folder)
-
-
-def parse_since(text: str, now: float) -> float:
-    """Return seconds since the epoch for an age such as 2d or 90m, or a date.
-
-    Raises UsageError for what is neither.
-    """
-    age = _AGE.fullmatch(text.strip().casefold())
-    if age is not None:
-        return now - int(age[1]) * _SECONDS[age[2]]
-    try:
-        date = datetime.fromisoformat(text.strip())
-        return (date if date.tzinfo else date.astimezone()).astimezone(UTC).timestamp()
-    except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(
-            f"{text!r} is neither an age (30m, 12h, 2d, 1w) nor a date (2026-01-31)"
-        ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,6 +218,80 @@ def sessions(wanted: SessionFilter, machine: Machine, now: float) -> SessionsRes
     )
 
 
+def parse_since(text: str, now: float) -> float:
+    """Return seconds since the epoch for an age such as 2d or 90m, or a date.
+
+    Raises UsageError for what is neither.
+    """
+    age = _AGE.fullmatch(text.strip().casefold())
+    if age is not None:
+        return now - int(age[1]) * _SECONDS[age[2]]
+    try:
+        date = datetime.fromisoformat(text.strip())
+        return (date if date.tzinfo else date.astimezone()).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(
+            f"{text!r} is neither an age (30m, 12h, 2d, 1w) nor a date (2026-01-31)"
+        ) from error
+
+
+def is_hidden(session: Session) -> bool:
+    """Tell whether a client leaves a session out of its own list."""
+    return session.details.kind in HIDDEN
+
+
+def is_of(session: Session, folder: Path) -> bool:
+    """Tell whether a session was begun in this very folder."""
+    own = session.details.project
+    return bool(own) and os.path.realpath(own) == os.path.realpath(folder)
+
+
+def least_size(session: Session) -> int | None:
+    """Return the tokens that a session holds at least, where its newest report is too small.
+
+    That is what is counted in the last lines of the file, at four characters a token, or the report
+    where that is more. None where the report may be true or is over 32,768, and for a document or
+    a database, whose end cannot be read alone.
+    """
+    path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
+    reported = session.details.context or 0
+    if chosen is None or path.suffix not in _LINE_FILES or reported > _LARGEST_JUDGED:
+        return None
+    try:
+        end = _end(path, chosen)
+    except (OSError, ValueError):
+        return None
+    counted = _least(end) if end.effective else None
+    return None if counted is None else max(counted, reported)
+
+
+def _share(context: int | None, window: int | None) -> float | None:
+    return context / window if context is not None and window else None
+
+
+def _window(session: Session) -> int | None:
+    """Return the window that holds what was answered, where anything is known of it."""
+    details = session.details
+    if details.window:
+        return details.window
+    model = resolve_model(details.model)
+    if not (model.known or model.inferred):
+        return None
+    if details.context is not None and details.context > model.window:
+        return window_holding(model, details.context)
+    return model.window
+
+
+def _shared(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _stores(wanted: SessionFilter) -> Sequence[Store]:
+    named = [store_named(name) for name in wanted.clients]
+    return [store for store in ALL_STORES if store in named or not named]
+
+
 def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
     """Return the folders that were searched; of editors only those of one that is there, if any."""
     absent = [user for user in editors(machine) if not user.is_dir()]
@@ -324,6 +300,24 @@ def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
     return tuple(present or places)
 
 
-def _stores(wanted: SessionFilter) -> Sequence[Store]:
-    named = [store_named(name) for name in wanted.clients]
-    return [store for store in ALL_STORES if store in named or not named]
+def _end(path: Path, chosen: Format) -> Transcript:
+    """Read the end of a file back to where a usage is reported, but no further than needed."""
+    end = _last(path, WINDOW, chosen)
+    has_usage = any(message.usage for message in end.effective)
+    return end if has_usage else _last(path, _LONGER, chosen)
+
+
+def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
+    return parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
+
+
+def _least(end: Transcript) -> int | None:
+    conversation = max(conversations_of(end.effective), key=len)
+    measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
+    reports = believed_reports(conversation, measured)
+    doubt = reports.doubt
+    if doubt is None or doubt.reason not in _TOO_SMALL:
+        return None
+    if reports.requests and reports.requests[-1].first > doubt.index:
+        return None
+    return round(sum(map(measured.framed.visible, conversation)))

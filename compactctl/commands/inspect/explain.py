@@ -27,6 +27,24 @@ from compactctl.tokens.meter import Meter
 
 # In the order in which they are told.
 LinkKind = Literal["call", "result", "reads again", "edits", "stands for it", "hidden by it"]
+Way = Literal["group", "operation", "client", "client, all"]
+# More ids than this are not listed in an error.
+_LISTED = 5
+# Less than this of an id is none: a number would be the beginning of some, too.
+_LEAST_OF_ID = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """Which message: ``message`` is an id, the beginning of one, or a line from 1.
+
+    ``archive`` is that of the transcript where it is not in its place.
+    """
+
+    input: InputOptions
+    message: str
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    archive: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,98 +66,6 @@ class MessageLink:
 
 
 _Link = Callable[..., MessageLink]
-
-
-def links_of(
-    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
-) -> tuple[MessageLink, ...]:
-    """Return what is tied to the message at an index of ``known``, each thing once.
-
-    ``lines`` tells where messages stand, from 1, of those that are in the file.
-    """
-    messages = [viewed.message for viewed in known]
-
-    def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
-        message = messages[index]
-        return MessageLink(
-            kind=kind,
-            id=message.id,
-            line=lines.get(message.id),
-            role=message.role,
-            what=what,
-            covers=covers,
-        )
-
-    links = (
-        *_pairs(at, messages, link),
-        *_files(at, messages, cwd, link),
-        *_groups(at, known, link),
-    )
-    return tuple(dict.fromkeys(links))
-
-
-def group_of(tags: Tags) -> str | None:
-    """Return the group that a summary, a marker or a rewritten message stands for."""
-    return tags.condense_id or tags.truncation_id or tags.edit_id
-
-
-def _pairs(at: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
-    for result, call in tool_pairs(messages).items():
-        named = messages[call.message].parts[call.part]
-        tool: str = getattr(named, "tool", "")
-        if result.message == at != call.message:
-            yield link("call", call.message, tool)
-        if call.message == at != result.message:
-            yield link("result", result.message, tool)
-
-
-def _files(
-    at: int, messages: Sequence[Message], cwd: str | None, link: _Link
-) -> Iterator[MessageLink]:
-    """Yield the later reads and edits of the files that a message, or its results, show."""
-    pairs = tool_pairs(messages)
-    own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
-    reads = file_reads(messages, cwd=cwd)
-    covered = superseded(reads)
-    for path, same in by_path(reads).items():
-        shown = [read for read in same if read.place.message in own]
-        if not shown:
-            continue
-        newest = {covered[read.place].place for read in shown if read.place in covered}
-        for read in same:
-            if read.place > shown[-1].place:
-                yield link("reads again", read.place.message, path, covers=read.place in newest)
-        for edit in file_edits(messages, cwd=cwd):
-            if edit.path == path and edit.place > shown[-1].place:
-                yield link("edits", edit.place.message, path)
-
-
-def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
-    own, hidden = group_of(known[at].message.tags), known[at].hidden
-    for index, viewed in enumerate(known):
-        if index == at:
-            continue
-        group = group_of(viewed.message.tags)
-        if hidden is not None and group == hidden.group:
-            yield link("stands for it", index, hidden.group)
-        if own is not None and viewed.hidden is not None and viewed.hidden.group == own:
-            yield link("hidden by it", index, own)
-
-
-Way = Literal["group", "operation", "client", "client, all"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainOptions:
-    """Which message: ``message`` is an id, the beginning of one, or a line from 1.
-
-    ``archive`` is that of the transcript where it is not in its place.
-    """
-
-    input: InputOptions
-    message: str
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    archive: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,12 +124,6 @@ class ExplainResult:
         return Recipe(measure=self.options.measure).profile
 
 
-# More ids than this are not listed in an error.
-_LISTED = 5
-# Less than this of an id is none: a number would be the beginning of some, too.
-_LEAST_OF_ID = 4
-
-
 def explain_message(options: ExplainOptions) -> ExplainResult:
     """Explain a message; nothing is written.
 
@@ -239,6 +159,39 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
             *history.warnings,
         ),
     )
+
+
+def links_of(
+    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
+) -> tuple[MessageLink, ...]:
+    """Return what is tied to the message at an index of ``known``, each thing once.
+
+    ``lines`` tells where messages stand, from 1, of those that are in the file.
+    """
+    messages = [viewed.message for viewed in known]
+
+    def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
+        message = messages[index]
+        return MessageLink(
+            kind=kind,
+            id=message.id,
+            line=lines.get(message.id),
+            role=message.role,
+            what=what,
+            covers=covers,
+        )
+
+    links = (
+        *_pairs(at, messages, link),
+        *_files(at, messages, cwd, link),
+        *_groups(at, known, link),
+    )
+    return tuple(dict.fromkeys(links))
+
+
+def group_of(tags: Tags) -> str | None:
+    """Return the group that a summary, a marker or a rewritten message stands for."""
+    return tags.condense_id or tags.truncation_id or tags.edit_id
 
 
 def _once(viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
@@ -353,3 +306,46 @@ def _by_client(group: str, loaded: Loaded) -> Iterator[RestoreCommand]:
 def _by_compactctl(group: str, history: OperationHistory) -> RestoreCommand:
     is_appended = any(step.operation.appended for step in history.archived_chain)
     return RestoreCommand(way="operation" if is_appended else "group", group=group)
+
+
+def _pairs(at: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
+    for result, call in tool_pairs(messages).items():
+        named = messages[call.message].parts[call.part]
+        tool: str = getattr(named, "tool", "")
+        if result.message == at != call.message:
+            yield link("call", call.message, tool)
+        if call.message == at != result.message:
+            yield link("result", result.message, tool)
+
+
+def _files(
+    at: int, messages: Sequence[Message], cwd: str | None, link: _Link
+) -> Iterator[MessageLink]:
+    """Yield the later reads and edits of the files that a message, or its results, show."""
+    pairs = tool_pairs(messages)
+    own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
+    reads = file_reads(messages, cwd=cwd)
+    covered = superseded(reads)
+    for path, same in by_path(reads).items():
+        shown = [read for read in same if read.place.message in own]
+        if not shown:
+            continue
+        newest = {covered[read.place].place for read in shown if read.place in covered}
+        for read in same:
+            if read.place > shown[-1].place:
+                yield link("reads again", read.place.message, path, covers=read.place in newest)
+        for edit in file_edits(messages, cwd=cwd):
+            if edit.path == path and edit.place > shown[-1].place:
+                yield link("edits", edit.place.message, path)
+
+
+def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
+    own, hidden = group_of(known[at].message.tags), known[at].hidden
+    for index, viewed in enumerate(known):
+        if index == at:
+            continue
+        group = group_of(viewed.message.tags)
+        if hidden is not None and group == hidden.group:
+            yield link("stands for it", index, hidden.group)
+        if own is not None and viewed.hidden is not None and viewed.hidden.group == own:
+            yield link("hidden by it", index, own)

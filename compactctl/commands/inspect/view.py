@@ -1,4 +1,4 @@
-"""Shows a transcript: what the model sees, what is hidden from it, or both."""
+"""Shows a transcript: what the model sees, what is hidden from it, or what is looked for."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,36 +31,11 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
-
-def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    """Return patterns that messages are looked for with; UsageError for what is none."""
-    return [_compiled(pattern) for pattern in patterns]
-
-
-def says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
-    texts = list(_texts(message))
-    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
-
-
-def _texts(message: Message) -> Iterator[str]:
-    """Yield what is shown of a message: tool names, arguments and file paths too."""
-    for part in message.parts:
-        yield from part_texts(part)
-        if isinstance(part, FilePart):
-            yield part.file_path
-
-
 ViewScope = Literal["effective", "archived", "all"]
 # How much of a text is shown: what fits on a screen, all, or the lines it stands on.
 TextDetail = Literal["short", "full", "raw"]
+# Within a record of a document these are between values: in a text they are written as escapes.
+_BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,18 +95,16 @@ def view(options: ViewOptions) -> ViewResult:
     return search(result) if options.is_search else result
 
 
-def _viewed_all(options: ViewOptions) -> ViewResult:
-    loaded = load(options.input)
-    if options.what == "effective":
-        return sent_messages(loaded, options)
-    history = history_behind(loaded, options.archive)
-    require_archive(loaded, history, options.input.path)
-    lines, states = _whole(loaded, history)
-    messages = tuple(_viewed(lines, states))
-    if options.what == "archived":
-        lines = tuple(line for line in lines if line.hidden_by is not None)
-        messages = tuple(viewed for viewed in messages if viewed.hidden is not None)
-    return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
+def sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
+    """Show what the next request would send."""
+    messages = loaded.transcript.effective
+    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
+    return ViewResult(
+        options=options,
+        lines=tuple(lines.values()),
+        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
+        warnings=loaded.transcript.warnings,
+    )
 
 
 def all_messages(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
@@ -143,18 +116,6 @@ def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[by
     """Yield the lines that are hidden, each with its tags; raises as ``view`` does."""
     read = InputOptions(path=path, format=format_name, limits=limits)
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
-
-
-def sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
-    """Show what the next request would send."""
-    messages = loaded.transcript.effective
-    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
-    return ViewResult(
-        options=options,
-        lines=tuple(lines.values()),
-        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
-        warnings=loaded.transcript.warnings,
-    )
 
 
 def search(result: ViewResult) -> ViewResult:
@@ -179,6 +140,72 @@ def search(result: ViewResult) -> ViewResult:
         found=len(found),
         before=min(start, len(found)),
     )
+
+
+def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
+    """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
+    if history.steps or not is_compacted(loaded.lines, loaded.transcript):
+        return
+    way = way_to_archive(loaded.source, path)
+    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
+
+
+def records_of(result: ViewResult) -> Iterator[bytes]:
+    """Yield the raw lines of a view; of a document, the record of each message instead.
+
+    A record is the same text as in the document, but for line breaks between its values, and for
+    the tag of what hides it.
+    """
+    if not any(_is_inside(viewed) for viewed in result.messages):
+        yield from (line.data for line in result.lines)
+        return
+    found: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
+    for viewed in result.messages:
+        if not _is_inside(viewed):
+            yield viewed.line.data
+            continue
+        place = (viewed.line.state, viewed.message.element[:-1])
+        if place not in found:
+            text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
+            found[place] = text, find_array(text, place[1])
+        yield _record(viewed.message, *found[place])
+
+
+def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterator[bytes]:
+    """Yield the records of the messages that a transcript sends, each on a line of its own.
+
+    ``pieces`` are its lines, and ``path`` is what errors call it. NotUnderstoodError as ``load``.
+    """
+    lines = tuple(pieces)
+    source = Source(path=None, lines=lines, digest=digest_of(lines))
+    sent = sent_messages(loaded_from(source, path, format_name), ViewOptions(input=InputOptions()))
+    for record in records_of(sent):
+        yield record if record.endswith(b"\n") else record + b"\n"
+
+
+def says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
+    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
+    texts = list(_texts(message))
+    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
+
+
+def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    """Return patterns that messages are looked for with; UsageError for what is none."""
+    return [_compiled(pattern) for pattern in patterns]
+
+
+def _viewed_all(options: ViewOptions) -> ViewResult:
+    loaded = load(options.input)
+    if options.what == "effective":
+        return sent_messages(loaded, options)
+    history = history_behind(loaded, options.archive)
+    require_archive(loaded, history, options.input.path)
+    lines, states = _whole(loaded, history)
+    messages = tuple(_viewed(lines, states))
+    if options.what == "archived":
+        lines = tuple(line for line in lines if line.hidden_by is not None)
+        messages = tuple(viewed for viewed in messages if viewed.hidden is not None)
+    return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
 
 
 def _whole(
@@ -218,14 +245,6 @@ def _with_client(newest: PastMessages, loaded: Loaded) -> PastMessages:
     return PastMessages(messages=messages, hidden={**newest.hidden, **hidden})
 
 
-def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
-    """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
-    if history.steps or not is_compacted(loaded.lines, loaded.transcript):
-        return
-    way = way_to_archive(loaded.source, path)
-    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
-
-
 def _marked(lines: Sequence[Shown], states: Sequence[PastMessages]) -> Iterator[Shown]:
     """Yield the lines; those of the newest state with the group that hides the first message.
 
@@ -258,43 +277,6 @@ def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> Viewe
     return ViewedMessage(message=tagged, line=line, hidden=by)
 
 
-# Within a record of a document these are between values: in a text they are written as escapes.
-_BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
-
-
-def records_of(result: ViewResult) -> Iterator[bytes]:
-    """Yield the raw lines of a view; of a document, the record of each message instead.
-
-    A record is the same text as in the document, but for line breaks between its values, and for
-    the tag of what hides it.
-    """
-    if not any(_is_inside(viewed) for viewed in result.messages):
-        yield from (line.data for line in result.lines)
-        return
-    found: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
-    for viewed in result.messages:
-        if not _is_inside(viewed):
-            yield viewed.line.data
-            continue
-        place = (viewed.line.state, viewed.message.element[:-1])
-        if place not in found:
-            text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
-            found[place] = text, find_array(text, place[1])
-        yield _record(viewed.message, *found[place])
-
-
-def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterator[bytes]:
-    """Yield the records of the messages that a transcript sends, each on a line of its own.
-
-    ``pieces`` are its lines, and ``path`` is what errors call it. NotUnderstoodError as ``load``.
-    """
-    lines = tuple(pieces)
-    source = Source(path=None, lines=lines, digest=digest_of(lines))
-    sent = sent_messages(loaded_from(source, path, format_name), ViewOptions(input=InputOptions()))
-    for record in records_of(sent):
-        yield record if record.endswith(b"\n") else record + b"\n"
-
-
 def _is_inside(viewed: ViewedMessage) -> bool:
     return bool(viewed.message.element) and _is_document(viewed.line)
 
@@ -314,3 +296,18 @@ def _record(message: Message, text: str, array: Array) -> bytes:
         tags = tag_fields(message.tags).items()
         record = with_appended(record, {n: v for n, v in tags if f'"{n}"' not in record})
     return f"{record}\n".encode("utf-8", "surrogateescape")
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Yield what is shown of a message: tool names, arguments and file paths too."""
+    for part in message.parts:
+        yield from part_texts(part)
+        if isinstance(part, FilePart):
+            yield part.file_path
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error

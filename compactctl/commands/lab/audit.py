@@ -34,6 +34,35 @@ OWN = "compactctl"
 # audited: everything could be looked up. sealed: the client keeps its summary encrypted, or keeps
 # none. gone: what it stands for is in no file that was found.
 AuditVerdict = Literal["audited", "sealed", "gone"]
+AuditGate = Literal[
+    "lost-rules",
+    "lost-tasks",
+    "lost-files",
+    "lost-errors",
+    "lost-identifiers",
+    "lost-reads",
+    "invented",
+    "reread",
+    "unaudited",
+]
+_LOSS_GATES: Mapping[AuditGate, LossKind] = {
+    "lost-rules": "rule",
+    "lost-tasks": "task",
+    "lost-files": "file",
+    "lost-errors": "error",
+    "lost-identifiers": "identifier",
+    "lost-reads": "read",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What to audit, which finds fail the run, and how many of each kind are listed."""
+
+    input: InputOptions
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    fail_on: tuple[AuditGate, ...] = ()
+    top: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,44 +117,6 @@ class FoundCompaction:
         )
 
 
-def text_of(messages: tuple[Message, ...]) -> str:
-    """Return the texts of messages, one below the other."""
-    parts = (part for message in messages for part in message.parts)
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
-
-
-AuditGate = Literal[
-    "lost-rules",
-    "lost-tasks",
-    "lost-files",
-    "lost-errors",
-    "lost-identifiers",
-    "lost-reads",
-    "invented",
-    "reread",
-    "unaudited",
-]
-
-_LOSS_GATES: Mapping[AuditGate, LossKind] = {
-    "lost-rules": "rule",
-    "lost-tasks": "task",
-    "lost-files": "file",
-    "lost-errors": "error",
-    "lost-identifiers": "identifier",
-    "lost-reads": "read",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
-    """What to audit, which finds fail the run, and how many of each kind are listed."""
-
-    input: InputOptions
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    fail_on: tuple[AuditGate, ...] = ()
-    top: int = 5
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedCompaction:
     """What a compaction was to one conversation, and what became of what was known.
@@ -177,17 +168,56 @@ class AuditResult:
         return int(bool(self.failed))
 
 
-def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
-    audit = compaction.audit
-    if gate == "unaudited":
-        return compaction.found.verdict != "audited"
-    if audit is None:
-        return False
-    if gate == "invented":
-        return bool(audit.invented)
-    if gate == "reread":
-        return bool(audit.rereads)
-    return bool(audit.lost_of(_LOSS_GATES[gate]))
+def audit(options: AuditOptions) -> AuditResult:
+    """Audit every compaction of a transcript.
+
+    Raises as reading does, ArchiveError, IntegrityError and ChangedError as ``log`` does, and
+    UsageError for what cannot be measured with.
+    """
+    loaded = load(options.input)
+    history = history_behind(loaded)
+    measured = measure(loaded.transcript, options.measure)
+    found = tuple(_found(tuple(states(loaded, history))))
+    cwd = loaded.transcript.cwd
+    return AuditResult(
+        options=options,
+        format=loaded.format.name,
+        measure=measured.forgetting(),
+        compactions=tuple(
+            _audited(each, conversation, cwd, measured.meter)
+            for each in found
+            for conversation in each.conversations or (0,)
+        ),
+        warnings=(*loaded.transcript.warnings, *history.warnings),
+    )
+
+
+def by_compactctl(
+    step: OperationStep, past: Iterable[PastState], state: PastState
+) -> FoundCompaction:
+    """Return what a step did that led from the last of the ``past`` states to this one."""
+    past = tuple(past)
+    before, outcome = past[-1].transcript, state.outcome or state.transcript
+    left = {message.id for message in outcome.messages}
+    following = moments(state.transcript, outcome.n_lines)
+    end = following[0].first if following else state.transcript.n_lines
+    later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
+    later = (message for message in later if not message.aside)
+    written = (m.line for m in outcome.effective if m.synthetic)
+    said = chain.from_iterable(each.transcript.messages for each in past)
+    return FoundCompaction(
+        writer=OWN,
+        line=min(written, default=0),
+        compaction=Compaction(
+            before=sent(before),
+            after=sent(outcome),
+            summary=None,
+            source=tuple({message.id: message for message in said}.values()),
+            later=tuple(later),
+        ),
+        operation=step.id,
+        stages=_stages(step),
+    )
 
 
 def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
@@ -202,6 +232,76 @@ def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
         result = _found_compaction(state, moment, messages[place:end])
         if result.compaction.before != result.compaction.after:
             yield result
+
+
+def text_of(messages: tuple[Message, ...]) -> str:
+    """Return the texts of messages, one below the other."""
+    parts = (part for message in messages for part in message.parts)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
+    audit = compaction.audit
+    if gate == "unaudited":
+        return compaction.found.verdict != "audited"
+    if audit is None:
+        return False
+    if gate == "invented":
+        return bool(audit.invented)
+    if gate == "reread":
+        return bool(audit.rereads)
+    return bool(audit.lost_of(_LOSS_GATES[gate]))
+
+
+def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
+    """Yield the compactions that led from state to state, and those by the client in between."""
+    for place, state in enumerate(past):
+        start = 0
+        if state.step is not None and state.outcome is not None:
+            if not state.step.undoes_client:
+                yield by_compactctl(state.step, past[:place], state)
+            start = state.outcome.n_lines
+        yield from by_client(state, start)
+
+
+def _audited(
+    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
+) -> AuditedCompaction:
+    told = found.compaction
+    before, after, restored, later = (
+        _within(messages, conversation)
+        for messages in (told.before, told.after, found.restored, told.later)
+    )
+    summary = text_of(found.written(conversation))
+    is_own = found.writer == OWN
+    claims = without_own_words(summary) if is_own else without_frame(summary)
+    judged = replace(
+        told,
+        before=before,
+        after=(*after, *restored),
+        summary=None if found.verdict == "sealed" else claims,
+        later=later,
+        cwd=cwd,
+    )
+    return AuditedCompaction(
+        found=found,
+        conversation=conversation + 1,
+        tokens_before=meter.total(before),
+        tokens_after=meter.total(after),
+        summary_tokens=meter.text(summary),
+        restored_tokens=meter.total(restored),
+        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
+    )
+
+
+def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.conversation == conversation)
+
+
+def _stages(step: OperationStep) -> tuple[str, ...]:
+    if not isinstance(step, ArchivedStep):
+        return ()
+    return tuple(record.name for record in step.operation.stages if record.outcome == "applied")
 
 
 def _found_compaction(
@@ -276,106 +376,3 @@ def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
     if new and known <= left:
         return "gone"
     return "sealed" if new and not text_of(tuple(m for m in new if m.summary)) else "audited"
-
-
-def by_compactctl(
-    step: OperationStep, past: Iterable[PastState], state: PastState
-) -> FoundCompaction:
-    """Return what a step did that led from the last of the ``past`` states to this one."""
-    past = tuple(past)
-    before, outcome = past[-1].transcript, state.outcome or state.transcript
-    left = {message.id for message in outcome.messages}
-    following = moments(state.transcript, outcome.n_lines)
-    end = following[0].first if following else state.transcript.n_lines
-    later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
-    later = (message for message in later if not message.aside)
-    written = (m.line for m in outcome.effective if m.synthetic)
-    said = chain.from_iterable(each.transcript.messages for each in past)
-    return FoundCompaction(
-        writer=OWN,
-        line=min(written, default=0),
-        compaction=Compaction(
-            before=sent(before),
-            after=sent(outcome),
-            summary=None,
-            source=tuple({message.id: message for message in said}.values()),
-            later=tuple(later),
-        ),
-        operation=step.id,
-        stages=_stages(step),
-    )
-
-
-def _stages(step: OperationStep) -> tuple[str, ...]:
-    if not isinstance(step, ArchivedStep):
-        return ()
-    return tuple(record.name for record in step.operation.stages if record.outcome == "applied")
-
-
-def audit(options: AuditOptions) -> AuditResult:
-    """Audit every compaction of a transcript.
-
-    Raises as reading does, ArchiveError, IntegrityError and ChangedError as ``log`` does, and
-    UsageError for what cannot be measured with.
-    """
-    loaded = load(options.input)
-    history = history_behind(loaded)
-    measured = measure(loaded.transcript, options.measure)
-    found = tuple(_found(tuple(states(loaded, history))))
-    cwd = loaded.transcript.cwd
-    return AuditResult(
-        options=options,
-        format=loaded.format.name,
-        measure=measured.forgetting(),
-        compactions=tuple(
-            _audited(each, conversation, cwd, measured.meter)
-            for each in found
-            for conversation in each.conversations or (0,)
-        ),
-        warnings=(*loaded.transcript.warnings, *history.warnings),
-    )
-
-
-def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
-    """Yield the compactions that led from state to state, and those by the client in between."""
-    for place, state in enumerate(past):
-        start = 0
-        if state.step is not None and state.outcome is not None:
-            if not state.step.undoes_client:
-                yield by_compactctl(state.step, past[:place], state)
-            start = state.outcome.n_lines
-        yield from by_client(state, start)
-
-
-def _audited(
-    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
-) -> AuditedCompaction:
-    told = found.compaction
-    before, after, restored, later = (
-        _within(messages, conversation)
-        for messages in (told.before, told.after, found.restored, told.later)
-    )
-    summary = text_of(found.written(conversation))
-    is_own = found.writer == OWN
-    claims = without_own_words(summary) if is_own else without_frame(summary)
-    judged = replace(
-        told,
-        before=before,
-        after=(*after, *restored),
-        summary=None if found.verdict == "sealed" else claims,
-        later=later,
-        cwd=cwd,
-    )
-    return AuditedCompaction(
-        found=found,
-        conversation=conversation + 1,
-        tokens_before=meter.total(before),
-        tokens_after=meter.total(after),
-        summary_tokens=meter.text(summary),
-        restored_tokens=meter.total(restored),
-        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
-    )
-
-
-def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:
-    return tuple(message for message in messages if message.conversation == conversation)

@@ -1,4 +1,4 @@
-"""Trials summed up: means over sessions with their intervals, and what is beyond chance."""
+"""Trials summed up: means over sessions with their intervals, and what gates find in them."""
 
 import json
 import re
@@ -22,6 +22,16 @@ from compactctl.tokens.models.windows import parse_size
 RESAMPLES = 1_000
 """How often sessions are drawn anew for an interval."""
 _TAIL = 0.025
+SCHEMA = "compactctl.eval/1"
+TOLERANCE = 0.02
+"""How much a measure may lie below its baseline: an entity or two of a session."""
+_GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([^@]+?)\s*@\s*([^@]+?)\s*", re.ASCII)
+_ZERO = re.compile(r"0+(?:\.0+)?\s*%?", re.ASCII)
+_DIGITS = range(3, 10)
+# What a gate may be about beside the measures.
+_KEPT, _PAIRS = "kept", "pairs"
+NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
+_Key = tuple[str, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,89 +65,6 @@ class EvalFigures:
     pair_errors: int
     over: int
     milliseconds: float
-
-
-def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
-    """Sum up by policy and asked share, in the order in which these were tried."""
-    groups: dict[tuple[str, float], list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault((trial.policy, trial.asked), []).append(trial)
-    return tuple(_summed(group, seed) for group in groups.values())
-
-
-def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
-    names = dict.fromkeys(name for trial in trials for name in trial.tallies)
-    means = {name: _mean(trials, seed, _share_of(name)) for name in names}
-    kept = _mean(trials, seed, lambda trial: trial.kept)
-    assert kept is not None  # noqa: S101 - every trial has a size
-    return EvalFigures(
-        policy=trials[0].policy,
-        asked=trials[0].asked,
-        cuts=len(trials),
-        kept=kept,
-        measures={name: mean for name, mean in means.items() if mean is not None},
-        beyond=_beyond(trials),
-        pair_errors=sum(trial.pair_errors for trial in trials),
-        over=sum(trial.is_over for trial in trials),
-        milliseconds=sum(trial.milliseconds for trial in trials) / len(trials),
-    )
-
-
-def _share_of(name: str) -> Callable[[Trial], float | None]:
-    def share(trial: Trial) -> float | None:
-        tally = trial.tallies.get(name)
-        return None if tally is None else tally.share
-
-    return share
-
-
-def _mean(
-    trials: Iterable[Trial], seed: int, value: Callable[[Trial], float | None]
-) -> Mean | None:
-    of: dict[str, list[float]] = {}
-    for trial in trials:
-        found = value(trial)
-        if found is not None:
-            of.setdefault(trial.session, []).append(found)
-    means = [fmean(each) for each in of.values()]
-    if not means:
-        return None
-    low, high = interval(means, seed)
-    # As a fraction, so that three times 19 of 20 are 0.95 on average, and not a little less.
-    return Mean(float(exact(fmean(means))), low, high, len(means))
-
-
-def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
-    """Return the 95 % interval of the mean by the percentile bootstrap, the same for a seed."""
-    drawn = sorted(_resampled(values, Random(seed)))  # noqa: S311 - no secrets
-    return drawn[int(RESAMPLES * _TAIL)], drawn[int(RESAMPLES * (1 - _TAIL)) - 1]
-
-
-def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
-    for _ in range(RESAMPLES):
-        yield sum(random.choices(values, k=len(values))) / len(values)
-
-
-def _beyond(trials: Sequence[Trial]) -> float | None:
-    compared = [(t.tallies["recall"], t.chance) for t in trials if t.chance is not None]
-    missed = sum(chance.asked - chance.hits for _, chance in compared)
-    if not missed:
-        return None
-    return sum(own.hits - chance.hits for own, chance in compared) / missed
-
-
-SCHEMA = "compactctl.eval/1"
-TOLERANCE = 0.02
-"""How much a measure may lie below its baseline: an entity or two of a session."""
-
-_GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([^@]+?)\s*@\s*([^@]+?)\s*", re.ASCII)
-_ZERO = re.compile(r"0+(?:\.0+)?\s*%?", re.ASCII)
-_DIGITS = range(3, 10)
-# What a gate may be about beside the measures.
-_KEPT, _PAIRS = "kept", "pairs"
-NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
-
-_Key = tuple[str, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +101,30 @@ class Baseline:
     means: Mapping[_Key, float]
 
 
+def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
+    """Sum up by policy and asked share, in the order in which these were tried."""
+    groups: dict[tuple[str, float], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.policy, trial.asked), []).append(trial)
+    return tuple(_summed(group, seed) for group in groups.values())
+
+
+def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
+    """Return the 95 % interval of the mean by the percentile bootstrap, the same for a seed."""
+    drawn = sorted(_resampled(values, Random(seed)))  # noqa: S311 - no secrets
+    return drawn[int(RESAMPLES * _TAIL)], drawn[int(RESAMPLES * (1 - _TAIL)) - 1]
+
+
+def findings(
+    figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
+) -> Iterator[str]:
+    """Yield a line for each limit that is not kept, or that nothing was measured for."""
+    for gate in gates:
+        yield from _missed(figures, gate)
+    if baseline is not None:
+        yield from _fallen(figures, baseline)
+
+
 def parse_gate(text: str) -> Gate:
     """Read a gate such as ``recall>=0.95@0.3``. Raises UsageError for anything else."""
     match = _GATE.fullmatch(text)
@@ -189,13 +140,6 @@ def parse_gate(text: str) -> Gate:
         raise UsageError(f"the gate {text!r}: {error}") from error
 
 
-def _count(text: str) -> float:
-    size = parse_size(text)
-    if size is None or size.denominator != 1:
-        raise UsageError(f"{text!r} is not a number of pairs; write it as pairs<=2@0.3")
-    return size.numerator
-
-
 def read_baseline(path: str) -> Baseline:
     """Read the document that ``eval --json`` wrote. Raises UsageError, NoInputError."""
     data = open_input(path, TEXT_LIMITS).data
@@ -208,30 +152,59 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(path, means)
 
 
-def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
-    found: dict[_Key, float] = {}
-    for key, mean in means:
-        if found.setdefault(key, mean) != mean:
-            raise ValueError(key)
-    return found
+def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
+    names = dict.fromkeys(name for trial in trials for name in trial.tallies)
+    means = {name: _mean(trials, seed, _share_of(name)) for name in names}
+    kept = _mean(trials, seed, lambda trial: trial.kept)
+    assert kept is not None  # noqa: S101 - every trial has a size
+    return EvalFigures(
+        policy=trials[0].policy,
+        asked=trials[0].asked,
+        cuts=len(trials),
+        kept=kept,
+        measures={name: mean for name, mean in means.items() if mean is not None},
+        beyond=_beyond(trials),
+        pair_errors=sum(trial.pair_errors for trial in trials),
+        over=sum(trial.is_over for trial in trials),
+        milliseconds=sum(trial.milliseconds for trial in trials) / len(trials),
+    )
 
 
-def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON
-    if document["schema"] != SCHEMA:
-        raise ValueError(SCHEMA)
-    for row in document["figures"]:
-        for name, mean in row["measures"].items():
-            yield (any_text(row["policy"]), share(row["asked"]), name), share(mean["value"])
+def _mean(
+    trials: Iterable[Trial], seed: int, value: Callable[[Trial], float | None]
+) -> Mean | None:
+    of: dict[str, list[float]] = {}
+    for trial in trials:
+        found = value(trial)
+        if found is not None:
+            of.setdefault(trial.session, []).append(found)
+    means = [fmean(each) for each in of.values()]
+    if not means:
+        return None
+    low, high = interval(means, seed)
+    # As a fraction, so that three times 19 of 20 are 0.95 on average, and not a little less.
+    return Mean(float(exact(fmean(means))), low, high, len(means))
 
 
-def findings(
-    figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
-) -> Iterator[str]:
-    """Yield a line for each limit that is not kept, or that nothing was measured for."""
-    for gate in gates:
-        yield from _missed(figures, gate)
-    if baseline is not None:
-        yield from _fallen(figures, baseline)
+def _share_of(name: str) -> Callable[[Trial], float | None]:
+    def share(trial: Trial) -> float | None:
+        tally = trial.tallies.get(name)
+        return None if tally is None else tally.share
+
+    return share
+
+
+def _beyond(trials: Sequence[Trial]) -> float | None:
+    compared = [(t.tallies["recall"], t.chance) for t in trials if t.chance is not None]
+    missed = sum(chance.asked - chance.hits for _, chance in compared)
+    if not missed:
+        return None
+    return sum(own.hits - chance.hits for own, chance in compared) / missed
+
+
+def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
+    for _ in range(RESAMPLES):
+        yield sum(random.choices(values, k=len(values))) / len(values)
 
 
 def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
@@ -285,3 +258,26 @@ def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]
 def _called(key: _Key) -> str:
     policy, asked, name = key
     return f"{name} of {policy} at {asked:g}"
+
+
+def _count(text: str) -> float:
+    size = parse_size(text)
+    if size is None or size.denominator != 1:
+        raise UsageError(f"{text!r} is not a number of pairs; write it as pairs<=2@0.3")
+    return size.numerator
+
+
+def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
+    found: dict[_Key, float] = {}
+    for key, mean in means:
+        if found.setdefault(key, mean) != mean:
+            raise ValueError(key)
+    return found
+
+
+def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON
+    if document["schema"] != SCHEMA:
+        raise ValueError(SCHEMA)
+    for row in document["figures"]:
+        for name, mean in row["measures"].items():
+            yield (any_text(row["policy"]), share(row["asked"]), name), share(mean["value"])

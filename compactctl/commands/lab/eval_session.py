@@ -28,6 +28,37 @@ from compactctl.pipeline.run import run
 from compactctl.profiles.library import DEFAULT_PROFILE, PROFILES, load_profile
 from compactctl.store.files.lines import digest_of
 
+EVERYTHING = "none"
+"""The control that compacts nothing."""
+PLANNED = "plan"
+"""What decided edits are called: those of a plan that stands in a file."""
+FEWEST_DEMANDS = 5
+"""Entities that a future must take up for a cut to count."""
+Answering = Callable[[str], str]
+"""Takes a prompt and returns what a reader answers, "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutOptions:
+    """How sessions are read and cut.
+
+    Attributes:
+        at: the shares of a stretch's requests behind which it is cut, unless ``every`` says to
+            cut wherever so many tokens have come together.
+        planned: the plan that is evaluated: the session is cut where it ended when that was made,
+            and nowhere else.
+        seed: of random lines and of intervals.
+        answering: the reader that is asked questions about every context; None asks nobody.
+    """
+
+    at: tuple[float, ...] = (0.6,)
+    every: int | None = None
+    planned: PlanFile | None = None
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    answering: Answering | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
@@ -82,40 +113,6 @@ class GrownSession:
     newest: MessageId
 
 
-def grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
-    """Read what a plan was made for the beginning of.
-
-    Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
-    UsageError where it has not gone on.
-    """
-    loaded = load(session)
-    known = tuple(islice(loaded.lines, plan.input.n_lines))
-    if loaded.source.digest == plan.input:
-        raise UsageError(
-            f"{session.path}: has not gone on since the plan was made, so nothing tells what it "
-            "needs; make the plan of its beginning, as of head -n 500"
-        )
-    if digest_of(known) != plan.input:
-        check_input(plan, loaded.source.digest, session.path)
-    if plan.redo:
-        raise UsageError(
-            f"{session.path}: the plan undoes what the client compacted, and what was needed "
-            "followed on that; make a plan without --redo"
-        )
-    then = parse(known, loaded.format)
-    edits = apply_plan(then, plan, measure(then, options)).applied.edits
-    newest = then.effective[-1].id
-    return GrownSession(transcript=loaded.transcript, edits=edits, newest=newest)
-
-
-EVERYTHING = "none"
-"""The control that compacts nothing."""
-
-
-PLANNED = "plan"
-"""What decided edits are called: those of a plan that stands in a file."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """A way to make a context smaller: what a ``recipe`` comes to, or what was ``decided``.
@@ -140,35 +137,6 @@ class Policy:
 
 
 CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
-
-
-def policies_of(
-    profiles: Sequence[str],
-    stages: Sequence[tuple[str, ...]],
-    settings: StageSettings,
-    decided: PlanFile | None = None,
-) -> tuple[Policy, ...]:
-    """Return what was decided, named profiles and lists of stages; of these the default profile.
-
-    ``settings`` are options of stages for all of them. Raises UsageError for a profile that is
-    none, and for two policies of one name.
-    """
-    names = list(profiles) or ([] if stages or decided else [DEFAULT_PROFILE])
-    recipes = {
-        name: Recipe(
-            measure=MeasureOptions(profile=load_profile(name)), plan=PlanOptions(settings=settings)
-        )
-        for name in names
-    }
-    recipes |= {
-        ",".join(each): Recipe(plan=PlanOptions(stages=each, settings=settings)) for each in stages
-    }
-    taken = [*CONTROLS, PLANNED, *names, *(",".join(each) for each in stages)]
-    twice = next((name for name in taken if taken.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
-    found = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
-    return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
 
 
 class Compactor:
@@ -228,35 +196,6 @@ class Compactor:
         options = replace(self._options, profile=recipe.measure.profile)
         limits = limits_for(self._transcript, options, self._measured.model, self._measured.framed)
         return replace(self._measured, limits=limits)
-
-
-FEWEST_DEMANDS = 5
-"""Entities that a future must take up for a cut to count."""
-
-Answering = Callable[[str], str]
-"""Takes a prompt and returns what a reader answers, "" for nothing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutOptions:
-    """How sessions are read and cut.
-
-    Attributes:
-        at: the shares of a stretch's requests behind which it is cut, unless ``every`` says to
-            cut wherever so many tokens have come together.
-        planned: the plan that is evaluated: the session is cut where it ended when that was made,
-            and nowhere else.
-        seed: of random lines and of intervals.
-        answering: the reader that is asked questions about every context; None asks nobody.
-    """
-
-    at: tuple[float, ...] = (0.6,)
-    every: int | None = None
-    planned: PlanFile | None = None
-    seed: int = 0
-    input: InputOptions = field(default_factory=InputOptions)
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    answering: Answering | None = None
 
 
 class EvaluatedSession:
@@ -336,6 +275,61 @@ class EvaluatedSession:
         asked = questions(case.cut.prefix, self.cwd)
         right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in asked)
         return {ANSWERS: Tally(right, len(asked))}
+
+
+def policies_of(
+    profiles: Sequence[str],
+    stages: Sequence[tuple[str, ...]],
+    settings: StageSettings,
+    decided: PlanFile | None = None,
+) -> tuple[Policy, ...]:
+    """Return what was decided, named profiles and lists of stages; of these the default profile.
+
+    ``settings`` are options of stages for all of them. Raises UsageError for a profile that is
+    none, and for two policies of one name.
+    """
+    names = list(profiles) or ([] if stages or decided else [DEFAULT_PROFILE])
+    recipes = {
+        name: Recipe(
+            measure=MeasureOptions(profile=load_profile(name)), plan=PlanOptions(settings=settings)
+        )
+        for name in names
+    }
+    recipes |= {
+        ",".join(each): Recipe(plan=PlanOptions(stages=each, settings=settings)) for each in stages
+    }
+    taken = [*CONTROLS, PLANNED, *names, *(",".join(each) for each in stages)]
+    twice = next((name for name in taken if taken.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
+    found = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
+    return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
+
+
+def grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
+    """Read what a plan was made for the beginning of.
+
+    Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
+    UsageError where it has not gone on.
+    """
+    loaded = load(session)
+    known = tuple(islice(loaded.lines, plan.input.n_lines))
+    if loaded.source.digest == plan.input:
+        raise UsageError(
+            f"{session.path}: has not gone on since the plan was made, so nothing tells what it "
+            "needs; make the plan of its beginning, as of head -n 500"
+        )
+    if digest_of(known) != plan.input:
+        check_input(plan, loaded.source.digest, session.path)
+    if plan.redo:
+        raise UsageError(
+            f"{session.path}: the plan undoes what the client compacted, and what was needed "
+            "followed on that; make a plan without --redo"
+        )
+    then = parse(known, loaded.format)
+    edits = apply_plan(then, plan, measure(then, options)).applied.edits
+    newest = then.effective[-1].id
+    return GrownSession(transcript=loaded.transcript, edits=edits, newest=newest)
 
 
 def _planned(path: str, options: CutOptions) -> GrownSession | None:

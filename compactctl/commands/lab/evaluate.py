@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
 from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
 from compactctl.commands.lab.eval_session import (
     CONTROL_POLICIES,
@@ -21,6 +20,25 @@ from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8
 """Other sessions that each one is compared with, at most."""
+GATE_FAILED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What to evaluate.
+
+    Attributes:
+        policies: what is compared beside the controls.
+        keep: the shares of a prefix's tokens that are to be kept.
+        gates: what every policy must reach; ``baseline`` what it must not fall below.
+    """
+
+    paths: tuple[str, ...]
+    policies: tuple[Policy, ...] = ()
+    keep: tuple[float, ...] = (0.5, 0.3, 0.1)
+    session: CutOptions = field(default_factory=CutOptions)
+    gates: tuple[Gate, ...] = ()
+    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +59,6 @@ class Noise:
     share: float
     kinds: Mapping[EntityKind, float]
     pairs: int
-
-
-def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
-    """Compare each session with the futures of other projects; None where there is one project."""
-    demanded: Counter[EntityKind] = Counter()
-    foreign: Counter[EntityKind] = Counter()
-    pairs = 0
-    for at, first in enumerate(first_cuts):
-        rotated = (*first_cuts[at + 1 :], *first_cuts[:at])
-        others = [each for each in rotated if each.project != first.project][:OTHERS]
-        for other in others:
-            pairs += 1
-            demanded.update(first.case.kinds(first.case.demand))
-            foreign.update(other.case.kinds(first.case.demanded_by(other.case.firsts)))
-    if not demanded.total():
-        return None
-    kinds = {kind: foreign[kind] / count for kind, count in sorted(demanded.items())}
-    return Noise(foreign.total() / demanded.total(), kinds, pairs)
-
-
-GATE_FAILED = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions:
-    """What to evaluate.
-
-    Attributes:
-        policies: what is compared beside the controls.
-        keep: the shares of a prefix's tokens that are to be kept.
-        gates: what every policy must reach; ``baseline`` what it must not fall below.
-    """
-
-    paths: tuple[str, ...]
-    policies: tuple[Policy, ...] = ()
-    keep: tuple[float, ...] = (0.5, 0.3, 0.1)
-    session: CutOptions = field(default_factory=CutOptions)
-    gates: tuple[Gate, ...] = ()
-    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +144,24 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         noise=noise(first_cuts),
     )
     return replace(result, findings=tuple(_findings(result, options)))
+
+
+def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
+    """Compare each session with the futures of other projects; None where there is one project."""
+    demanded: Counter[EntityKind] = Counter()
+    foreign: Counter[EntityKind] = Counter()
+    pairs = 0
+    for at, first in enumerate(first_cuts):
+        rotated = (*first_cuts[at + 1 :], *first_cuts[:at])
+        others = [each for each in rotated if each.project != first.project][:OTHERS]
+        for other in others:
+            pairs += 1
+            demanded.update(first.case.kinds(first.case.demand))
+            foreign.update(other.case.kinds(first.case.demanded_by(other.case.firsts)))
+    if not demanded.total():
+        return None
+    kinds = {kind: foreign[kind] / count for kind, count in sorted(demanded.items())}
+    return Noise(foreign.total() / demanded.total(), kinds, pairs)
 
 
 def _opened(item: InputFile, options: CutOptions) -> EvaluatedSession:

@@ -21,6 +21,9 @@ from compactctl.tokens.trigger import Situation, Trigger
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
 # Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
 CompactionKind = Literal["foreground", "background", "reactive", "manual"]
+# Where nothing could be done it is tried again when the request has grown by this share of what the
+# trigger refers to, as what would be hidden grows with it.
+_PATIENCE = Fraction(1, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +100,6 @@ class SimulatedSession:
     def sent(self) -> int:
         """The tokens of all requests together."""
         return sum(request.tokens for request in self.requests)
-
-
-# Where nothing could be done it is tried again when the request has grown by this share of what the
-# trigger refers to, as what would be hidden grows with it.
-_PATIENCE = Fraction(1, 100)
 
 
 @dataclass(slots=True)

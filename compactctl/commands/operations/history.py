@@ -30,79 +30,8 @@ from compactctl.store.publish.overwrite import is_same_place
 _MOST = 1_000
 # What Codex adds to the name of a session that it packs.
 _PACKED = ".zst"
-
-
-def archive_of(source: Source) -> Path | None:
-    """Return the archive folder of a transcript, which need not exist; None for a pipe.
-
-    It is in its place, or where that of a session is which its client moved, packed or renamed.
-    """
-    if source.path is None:
-        return None
-    folder = archive_folder(source.path)
-    if folder.exists() or store_holding(source.path, this_machine()) is None:
-        return folder
-    is_compacted = any(map(may_name_operation, source.lines))
-    return (fitting_archive(source) if is_compacted else None) or folder
-
-
-def way_to_archive(source: Source, path: str) -> str:
-    """Return what to do where the archive of a compacted transcript is not in its place."""
-    if source.path is None or path == STANDARD_INPUT:
-        return "name the file instead"
-    fitting = fitting_archive(source)
-    if fitting is not None:
-        return f"{fitting} fits it: name that with --archive"
-    return f"put {archive_folder(source.path)} back, or name the folder with --archive"
-
-
-def fitting_archive(source: Source) -> Path | None:
-    """Return the archive folder that knows a transcript by its digest, None where none is near.
-
-    Looked into are those beside the file, and those of the same name in the user's state folder.
-    """
-    if source.path is None:
-        return None
-    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
-    return next((folder for folder in near if _fits(folder, source)), None)
-
-
-def _near(path: Path) -> Iterator[Path]:
-    for parent in folders_for(path.absolute().parent):
-        yield from sorted(parent.glob(f"*{SUFFIX}"))
-    yield from sorted(
-        archives(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
-    )
-
-
-def _fits(folder: Path, source: Source) -> bool:
-    """Tell whether a transcript begins with what some operation led to; no damage is raised."""
-    with suppress(CompactctlError, OSError):
-        operation, _ = Archive(folder, source.limits).current(source.lines)
-        return operation is not None
-    return False
-
-
 _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
-
-
-def history_of(
-    source: Source, where: str, format_name: str | None = None, folder: Path | None = None
-) -> "OperationHistory":
-    """Return the history behind what was read; ``where`` is its name for messages.
-
-    ``folder`` is its archive where that is not in its place.
-    """
-    folder = folder or archive_of(source)
-    archive = None if folder is None else Archive(folder, source.limits)
-    return OperationHistory(archive, source.lines, where, format_name)
-
-
-def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHistory":
-    """Return the history behind a transcript that is read already; ``folder`` as above."""
-    where = str(loaded.source.path or STANDARD_INPUT)
-    return history_of(loaded.source, where, loaded.format.name, folder)
 
 
 class OperationHistory:
@@ -349,9 +278,57 @@ class OperationHistory:
         return {step.id: step for step in reversed(steps)}
 
 
-def _state(step: OperationStep) -> bytes:
-    """Return the state before a step."""
-    return b"".join(step.before())
+def history_of(
+    source: Source, where: str, format_name: str | None = None, folder: Path | None = None
+) -> "OperationHistory":
+    """Return the history behind what was read; ``where`` is its name for messages.
+
+    ``folder`` is its archive where that is not in its place.
+    """
+    folder = folder or archive_of(source)
+    archive = None if folder is None else Archive(folder, source.limits)
+    return OperationHistory(archive, source.lines, where, format_name)
+
+
+def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHistory":
+    """Return the history behind a transcript that is read already; ``folder`` as above."""
+    where = str(loaded.source.path or STANDARD_INPUT)
+    return history_of(loaded.source, where, loaded.format.name, folder)
+
+
+def archive_of(source: Source) -> Path | None:
+    """Return the archive folder of a transcript, which need not exist; None for a pipe.
+
+    It is in its place, or where that of a session is which its client moved, packed or renamed.
+    """
+    if source.path is None:
+        return None
+    folder = archive_folder(source.path)
+    if folder.exists() or store_holding(source.path, this_machine()) is None:
+        return folder
+    is_compacted = any(map(may_name_operation, source.lines))
+    return (fitting_archive(source) if is_compacted else None) or folder
+
+
+def way_to_archive(source: Source, path: str) -> str:
+    """Return what to do where the archive of a compacted transcript is not in its place."""
+    if source.path is None or path == STANDARD_INPUT:
+        return "name the file instead"
+    fitting = fitting_archive(source)
+    if fitting is not None:
+        return f"{fitting} fits it: name that with --archive"
+    return f"put {archive_folder(source.path)} back, or name the folder with --archive"
+
+
+def fitting_archive(source: Source) -> Path | None:
+    """Return the archive folder that knows a transcript by its digest, None where none is near.
+
+    Looked into are those beside the file, and those of the same name in the user's state folder.
+    """
+    if source.path is None:
+        return None
+    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
+    return next((folder for folder in near if _fits(folder, source)), None)
 
 
 def appended(history: OperationHistory, step: OperationStep) -> bytes:
@@ -390,10 +367,6 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
     return reduce(joined, (*pieces, newest))
 
 
-def _begins_with(state: bytes, step: OperationStep) -> bool:
-    return digest_of(state[: step.after.n_bytes]) == step.after
-
-
 def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
     """Return the carry of what follows the outcome of a step in a state that begins with it.
 
@@ -404,6 +377,27 @@ def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
     return _carry(state, step.after.n_bytes, f"after operation {step.id}")
 
 
+def _state(step: OperationStep) -> bytes:
+    """Return the state before a step."""
+    return b"".join(step.before())
+
+
+def _near(path: Path) -> Iterator[Path]:
+    for parent in folders_for(path.absolute().parent):
+        yield from sorted(parent.glob(f"*{SUFFIX}"))
+    yield from sorted(
+        archives(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
+    )
+
+
+def _fits(folder: Path, source: Source) -> bool:
+    """Tell whether a transcript begins with what some operation led to; no damage is raised."""
+    with suppress(CompactctlError, OSError):
+        operation, _ = Archive(folder, source.limits).current(source.lines)
+        return operation is not None
+    return False
+
+
 def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
     end, suffix = parted(state, n_bytes)
     if not can_carry(suffix, is_open=is_open(end)):
@@ -412,3 +406,7 @@ def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
             "torn; take out what was appended to it first, or name another operation"
         )
     return carry_of(suffix, is_open=is_open(end))
+
+
+def _begins_with(state: bytes, step: OperationStep) -> bool:
+    return digest_of(state[: step.after.n_bytes]) == step.after

@@ -1,4 +1,4 @@
-"""The states a transcript has been in, each with its messages and what hides them."""
+"""The states a transcript has been in: what hides their messages, and what stands for which."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ from compactctl.pipeline.edit_codec import read_edits
 from compactctl.stages.support.condensation import in_order
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
+_Messages = tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,101 +49,6 @@ class PastMessages:
 
     messages: Mapping[int, Sequence[Message]]
     hidden: Mapping[MessageId, HiddenBy]
-
-
-def states_of(
-    steps: Sequence[OperationStep],
-    rows: Sequence[Sequence[ArchivedLine]],
-    newest: Transcript,
-    chosen: Format,
-) -> tuple[PastMessages, ...]:
-    """Return the states before each step, oldest first, and the newest one.
-
-    ``rows`` are the lines of each state before a step.
-
-    ArchiveError for edits that cannot be understood.
-    """
-    past = [parse((row.raw for row in lines), chosen) for lines in rows]
-    edited = (_edited(lines, step.where) for step, lines in zip(steps, rows, strict=True))
-    left = (
-        PastMessages(messages=_by_line(before), hidden=_left_behind(by_edits, before, after))
-        for by_edits, before, after in zip(edited, past, [*past, newest][1:], strict=True)
-    )
-    return (*left, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
-
-
-def _left_behind(
-    edited: Mapping[MessageId, HiddenBy], before: Transcript, after: Transcript
-) -> dict[MessageId, HiddenBy]:
-    """Return what an operation took away, without what it only tagged."""
-    there, tagged = {message.id for message in after.messages}, _inline(after)
-    earlier = {name: by for name, by in _inline(before).items() if name not in there}
-    made = {name: by for name, by in edited.items() if name not in tagged}
-    return earlier | made
-
-
-def _by_line(transcript: Transcript) -> dict[int, list[Message]]:
-    found: dict[int, list[Message]] = defaultdict(list)
-    for message in transcript.messages:
-        found[message.line].append(message)
-    return dict(found)
-
-
-def _inline(transcript: Transcript) -> dict[MessageId, HiddenBy]:
-    shown = {message.id for message in transcript.effective}
-    return {
-        message.id: _by_tag(message.tags)
-        for message in transcript.messages
-        if message.tags.parents and message.id not in shown
-    }
-
-
-def _by_tag(tags: Tags) -> HiddenBy:
-    names = ("condense_parent", "truncation_parent", "edit_parent")
-    tag = next(name for name in names if getattr(tags, name))
-    return HiddenBy(group=getattr(tags, tag), tag=tag)
-
-
-def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenBy]:
-    archived = read_edits((row.edits for row in rows), where)
-    folded, stages = fold(archived.edits), archived.groups
-    found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
-    edited = {
-        MessageId(name): HiddenBy(group=group, tag="edit_parent", stage=stages.get(group))
-        for name, group in found.items()
-    }
-    hidden = {
-        MessageId(name): HiddenBy(
-            group=hide.group, tag=_TAGS[hide.kind], stage=stages.get(hide.group)
-        )
-        for name, hide in folded.hidden.items()
-    }
-    return edited | hidden
-
-
-_Messages = tuple[Message, ...]
-
-
-def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId, _Messages]:
-    """Return, by the id of each stand-in and rewritten message, the messages it stands for.
-
-    They are in the file itself (inline) or in its archive; what has neither is left out. Stand-ins
-    and rewritten messages among them are in turn what those stand for. What a person dropped, by a
-    stage or with tags of their own, is behind none of them. Every other message is there too, as
-    itself; all have a rank, since the lines of several states mean nothing to one another.
-    """
-    shown = loaded.transcript.effective
-    if not any(group_behind(message) or message.tags.edit_id for message in shown):
-        return {}
-    past = _Past()
-    for step in history.chain:
-        # What a step inside the transcript took away is there, or in the next archived state.
-        if isinstance(step, ArchivedStep):
-            past = _after(step, loaded.format, past)
-    messages = _as_sent(loaded.transcript)
-    state, ranks = _State(messages, past), _ranked(messages, past.ranks)
-    found = {message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in shown}
-    return {name: messages for name, messages in found.items() if messages}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +117,98 @@ class _State:
                 yield from before or (each,)
 
 
+def states_of(
+    steps: Sequence[OperationStep],
+    rows: Sequence[Sequence[ArchivedLine]],
+    newest: Transcript,
+    chosen: Format,
+) -> tuple[PastMessages, ...]:
+    """Return the states before each step, oldest first, and the newest one.
+
+    ``rows`` are the lines of each state before a step.
+
+    ArchiveError for edits that cannot be understood.
+    """
+    past = [parse((row.raw for row in lines), chosen) for lines in rows]
+    edited = (_edited(lines, step.where) for step, lines in zip(steps, rows, strict=True))
+    left = (
+        PastMessages(messages=_by_line(before), hidden=_left_behind(by_edits, before, after))
+        for by_edits, before, after in zip(edited, past, [*past, newest][1:], strict=True)
+    )
+    return (*left, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
+
+
+def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId, _Messages]:
+    """Return, by the id of each stand-in and rewritten message, the messages it stands for.
+
+    They are in the file itself (inline) or in its archive; what has neither is left out. Stand-ins
+    and rewritten messages among them are in turn what those stand for. What a person dropped, by a
+    stage or with tags of their own, is behind none of them. Every other message is there too, as
+    itself; all have a rank, since the lines of several states mean nothing to one another.
+    """
+    shown = loaded.transcript.effective
+    if not any(group_behind(message) or message.tags.edit_id for message in shown):
+        return {}
+    past = _Past()
+    for step in history.chain:
+        # What a step inside the transcript took away is there, or in the next archived state.
+        if isinstance(step, ArchivedStep):
+            past = _after(step, loaded.format, past)
+    messages = _as_sent(loaded.transcript)
+    state, ranks = _State(messages, past), _ranked(messages, past.ranks)
+    found = {message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in shown}
+    return {name: messages for name, messages in found.items() if messages}
+
+
+def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenBy]:
+    archived = read_edits((row.edits for row in rows), where)
+    folded, stages = fold(archived.edits), archived.groups
+    found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
+    edited = {
+        MessageId(name): HiddenBy(group=group, tag="edit_parent", stage=stages.get(group))
+        for name, group in found.items()
+    }
+    hidden = {
+        MessageId(name): HiddenBy(
+            group=hide.group, tag=_TAGS[hide.kind], stage=stages.get(hide.group)
+        )
+        for name, hide in folded.hidden.items()
+    }
+    return edited | hidden
+
+
+def _by_line(transcript: Transcript) -> dict[int, list[Message]]:
+    found: dict[int, list[Message]] = defaultdict(list)
+    for message in transcript.messages:
+        found[message.line].append(message)
+    return dict(found)
+
+
+def _left_behind(
+    edited: Mapping[MessageId, HiddenBy], before: Transcript, after: Transcript
+) -> dict[MessageId, HiddenBy]:
+    """Return what an operation took away, without what it only tagged."""
+    there, tagged = {message.id for message in after.messages}, _inline(after)
+    earlier = {name: by for name, by in _inline(before).items() if name not in there}
+    made = {name: by for name, by in edited.items() if name not in tagged}
+    return earlier | made
+
+
+def _inline(transcript: Transcript) -> dict[MessageId, HiddenBy]:
+    shown = {message.id for message in transcript.effective}
+    return {
+        message.id: _by_tag(message.tags)
+        for message in transcript.messages
+        if message.tags.parents and message.id not in shown
+    }
+
+
+def _by_tag(tags: Tags) -> HiddenBy:
+    names = ("condense_parent", "truncation_parent", "edit_parent")
+    tag = next(name for name in names if getattr(tags, name))
+    return HiddenBy(group=getattr(tags, tag), tag=tag)
+
+
 def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
     """Return the past once another step has taken away what it did."""
     rows = tuple(step.rows())
@@ -229,18 +227,6 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
     gone = {group: tuple(found) for group, found in hidden.items()}
     ranks = _ranked(messages, past.ranks)
     return _Past(hidden={**past.hidden, **gone}, rewritten=rewritten, ranks=ranks)
-
-
-def _ranked(messages: Iterable[Message], known: Mapping[MessageId, int]) -> Mapping[MessageId, int]:
-    """Return the ranks of messages of a state: those that were added to it follow all others."""
-    ranks = dict(known)
-    for message in messages:
-        ranks.setdefault(message.id, len(ranks))
-    return ranks
-
-
-def _with_ranks(messages: Iterable[Message], ranks: Mapping[MessageId, int]) -> Iterator[Message]:
-    return (replace(message, rank=ranks.get(message.id)) for message in messages)
 
 
 def _as_sent(transcript: Transcript) -> _Messages:
@@ -264,3 +250,15 @@ def _outermost(group: str, outer: Mapping[str, str]) -> str:
         followed.add(found)
         group = found
     return group
+
+
+def _ranked(messages: Iterable[Message], known: Mapping[MessageId, int]) -> Mapping[MessageId, int]:
+    """Return the ranks of messages of a state: those that were added to it follow all others."""
+    ranks = dict(known)
+    for message in messages:
+        ranks.setdefault(message.id, len(ranks))
+    return ranks
+
+
+def _with_ranks(messages: Iterable[Message], ranks: Mapping[MessageId, int]) -> Iterator[Message]:
+    return (replace(message, rank=ranks.get(message.id)) for message in messages)

@@ -47,6 +47,68 @@ from compactctl.store.files.content import Content, parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """A transcript as it was read, what is to be undone in it, and where that goes.
+
+    ``whole`` is the session that is appended to, None for another place.
+    """
+
+    options: RewindOptions
+    source: Source
+    history: OperationHistory
+    loaded: Loaded
+    whole: Loaded | None
+    fork: Fork | None
+    wanted: tuple[ClientCompaction, ...]
+    note: str = ""
+
+    @property
+    def place(self) -> Destination:
+        named = Path(self.options.output.path or self.options.input.path)
+        return Destination(
+            path=self.options.input.path,
+            target=self.fork.path if self.fork else named,
+            fork=self.fork,
+            in_place=self.options.output.in_place,
+            force=self.options.output.force,
+        )
+
+
+def undo_by_client(options: RewindOptions) -> RewindResult:
+    """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
+
+    What is left is a new session where the transcript is one in its client's store, and else goes
+    where ``output`` says; that may be in place, and behind the session. An archive leads back.
+
+    Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
+    IntegrityError when what was hidden would still not be sent, and as publishing does.
+    """
+    try:
+        return _undo(options)
+    except CannotAppendError as error:
+        if new_session(options.input.path, "whole") is None:
+            raise
+        result = _undo(replace(options, output=replace(options.output, layout="split")))
+        note = f"{error.reason}: a new session is written"
+        return replace(result, warnings=(*result.warnings, note))
+
+
+def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
+    """Tell whether ``group`` is one that a client tagged, which no archive knows."""
+    if not options.group or options.group.encode() not in b"".join(source.lines):
+        return False
+    return options.group in groups_by_client(options, source)
+
+
+def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
+    """Return the groups that a client tagged; none in what is not understood."""
+    with suppress(NotUnderstoodError):
+        loaded = loaded_from(source, options.input.path)
+        return tuple(each.id for each in tagged_groups(loaded.transcript))
+    return ()
+
+
 def check_appended(options: RewindOptions) -> None:
     """Raise UsageError for options that contradict what is appended, and for what is not a file."""
     others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
@@ -103,68 +165,6 @@ def append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Writ
     return append_to(place, whole.source, block, [undone.archive], insists=insists_on_undo(whole))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """A transcript as it was read, what is to be undone in it, and where that goes.
-
-    ``whole`` is the session that is appended to, None for another place.
-    """
-
-    options: RewindOptions
-    source: Source
-    history: OperationHistory
-    loaded: Loaded
-    whole: Loaded | None
-    fork: Fork | None
-    wanted: tuple[ClientCompaction, ...]
-    note: str = ""
-
-    @property
-    def place(self) -> Destination:
-        named = Path(self.options.output.path or self.options.input.path)
-        return Destination(
-            path=self.options.input.path,
-            target=self.fork.path if self.fork else named,
-            fork=self.fork,
-            in_place=self.options.output.in_place,
-            force=self.options.output.force,
-        )
-
-
-def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
-    """Tell whether ``group`` is one that a client tagged, which no archive knows."""
-    if not options.group or options.group.encode() not in b"".join(source.lines):
-        return False
-    return options.group in groups_by_client(options, source)
-
-
-def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
-    """Return the groups that a client tagged; none in what is not understood."""
-    with suppress(NotUnderstoodError):
-        loaded = loaded_from(source, options.input.path)
-        return tuple(each.id for each in tagged_groups(loaded.transcript))
-    return ()
-
-
-def undo_by_client(options: RewindOptions) -> RewindResult:
-    """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
-
-    What is left is a new session where the transcript is one in its client's store, and else goes
-    where ``output`` says; that may be in place, and behind the session. An archive leads back.
-
-    Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
-    IntegrityError when what was hidden would still not be sent, and as publishing does.
-    """
-    try:
-        return _undo(options)
-    except CannotAppendError as error:
-        if new_session(options.input.path, "whole") is None:
-            raise
-        result = _undo(replace(options, output=replace(options.output, layout="split")))
-        note = f"{error.reason}: a new session is written"
-        return replace(result, warnings=(*result.warnings, note))
-
-
 def _undo(options: RewindOptions) -> RewindResult:
     job = _job(options)
     if not job.wanted:
@@ -176,13 +176,6 @@ def _undo(options: RewindOptions) -> RewindResult:
     if options.output.path == STANDARD_INPUT:
         return replace(result, written=Written(output=STANDARD_INPUT), data=undone.content.pieces)
     return _published(job, undone, result)
-
-
-def _undone(job: _Job) -> Undone:
-    if job.whole is not None:
-        return undone_behind(job.whole, job.loaded, job.wanted, job.history)
-    chain = job.history.chain
-    return undo(job.loaded, job.wanted, chain[-1].id if chain else None)
 
 
 def _job(options: RewindOptions) -> _Job:
@@ -260,6 +253,13 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
         by_client=undone.compactions if undone else (),
         warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
     )
+
+
+def _undone(job: _Job) -> Undone:
+    if job.whole is not None:
+        return undone_behind(job.whole, job.loaded, job.wanted, job.history)
+    chain = job.history.chain
+    return undo(job.loaded, job.wanted, chain[-1].id if chain else None)
 
 
 def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:

@@ -38,59 +38,6 @@ from compactctl.store.files.lines import digest_of, split_lines
 Names = Mapping[MessageId, MessageId]
 
 
-def names_after(
-    before: Sequence[Message], edits: Sequence[Edit], after: Sequence[Message]
-) -> Names:
-    """Map ids before an operation, and those of what it wrote, to the ids when read back.
-
-    ``before`` and ``after`` are effective histories, ``edits`` lead from one to the other.
-    """
-    expected = apply_all(before, edits)
-    return {old.id: new.id for old, new in zip(expected, after, strict=False)}
-
-
-def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
-    """Return edits under new names; what they do to messages without a name is left out.
-
-    A summary or marker that stood before such a message comes before the first one it hides; the
-    other half of a tool pair has no place without it.
-    """
-    written = {edit.message.id: edit.message.id for edit in edits if isinstance(edit, Insert)}
-    known = {**names, **written}
-    hidden = {e.group: _hidden(e, known) for e in edits if isinstance(e, Hide)}
-    found: list[Edit] = []
-    for edit in edits:
-        match edit:
-            case Hide() if hidden[edit.group]:
-                found.append(replace(edit, ids=hidden[edit.group]))
-            case Replace() if edit.id in known:
-                found.append(_replace(edit, known))
-            case Unload():
-                found.append(replace(edit, id=known.get(edit.id, edit.id)))
-            case Insert() if edit.message.kind in ("call", "result"):
-                if edit.before in known:
-                    found.append(Insert(before=known[edit.before], message=_item(edit, known)))
-            case Insert() if hidden.get(edit.message.group):
-                before = known.get(edit.before, hidden[edit.message.group][0])
-                found.append(Insert(before=before, message=_item(edit, known)))
-    return tuple(found)
-
-
-def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:
-    return tuple(names[name] for name in edit.ids if name in names)
-
-
-def _item(edit: Insert, names: Names) -> Synthetic:
-    item = edit.message
-    through = names.get(item.through, item.through) if item.through else None
-    return replace(item, through=through)
-
-
-def _replace(edit: Replace, names: Names) -> Replace:
-    target = names.get(edit.refers_to) if edit.refers_to else None
-    return replace(edit, id=names[edit.id], refers_to=target)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedOperation:
     """An archived operation that is to be carried out again: how it was laid out, and its edits.
@@ -111,39 +58,6 @@ class ReplayedOperation:
         """The sizes of the messages that it hid or rewrote, as it saw them."""
         sizes = self.archived.sizes.values()
         return {name: tokens for messages in sizes for name, tokens in messages.items()}
-
-
-def operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
-    """Return what a step did; ``state`` is its outcome with what was appended to it."""
-    operation = step.operation
-    archived = read_edits((line.edits for line in step.rows()), step.file.path)
-    edits = archived.edits
-    before = read_state(b"".join(step.before()), operation.format)
-    after = read_state(state[: operation.after.n_bytes], operation.format)
-    return ReplayedOperation(
-        operation=operation,
-        archived=archived,
-        names=names_after(before.effective, edits, after.effective),
-        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
-        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
-        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
-    )
-
-
-def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
-    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
-    groups = set(groups_of(edits))
-    return any(not groups.isdisjoint(some) for some in names)
-
-
-def read_state(data: bytes, format_name: str) -> Transcript:
-    """Read the messages of a state that the archive knows."""
-    lines, chosen = split(split_lines(data), "an archived state", format_name)
-    return parse(lines, chosen)
-
-
-def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
-    return tuple(message.id for message in transcript.messages if message.line >= line)
 
 
 class OperationReplayer:
@@ -248,21 +162,6 @@ class OperationReplayer:
         return {**own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
-def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
-    """Raise ChangedError when calls or results were parted that were not parted before."""
-    known = Counter(orphan.kind for orphan in orphans(before.effective))
-    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
-        raise ChangedError(
-            f"group {group} cannot be taken back alone: a later operation hides the other half of "
-            "a tool call in it; take that one back first, or rewind to the operation before"
-        )
-
-
-def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
-    content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
-    return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReplayBase:
     """Where to begin: a state without the group and without the operations to carry out again.
@@ -304,13 +203,102 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     )
 
 
-def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperation]:
-    """Return what each step did; ``now`` is the transcript after the last one."""
-    following = (*steps[1:], None)
-    return [
-        operation_at(step, now if later is None else b"".join(later.before()))
-        for step, later in zip(steps, following, strict=False)
-    ]
+def operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
+    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    operation = step.operation
+    archived = read_edits((line.edits for line in step.rows()), step.file.path)
+    edits = archived.edits
+    before = read_state(b"".join(step.before()), operation.format)
+    after = read_state(state[: operation.after.n_bytes], operation.format)
+    return ReplayedOperation(
+        operation=operation,
+        archived=archived,
+        names=names_after(before.effective, edits, after.effective),
+        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
+        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
+    )
+
+
+def read_state(data: bytes, format_name: str) -> Transcript:
+    """Read the messages of a state that the archive knows."""
+    lines, chosen = split(split_lines(data), "an archived state", format_name)
+    return parse(lines, chosen)
+
+
+def names_after(
+    before: Sequence[Message], edits: Sequence[Edit], after: Sequence[Message]
+) -> Names:
+    """Map ids before an operation, and those of what it wrote, to the ids when read back.
+
+    ``before`` and ``after`` are effective histories, ``edits`` lead from one to the other.
+    """
+    expected = apply_all(before, edits)
+    return {old.id: new.id for old, new in zip(expected, after, strict=False)}
+
+
+def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
+    """Return edits under new names; what they do to messages without a name is left out.
+
+    A summary or marker that stood before such a message comes before the first one it hides; the
+    other half of a tool pair has no place without it.
+    """
+    written = {edit.message.id: edit.message.id for edit in edits if isinstance(edit, Insert)}
+    known = {**names, **written}
+    hidden = {e.group: _hidden(e, known) for e in edits if isinstance(e, Hide)}
+    found: list[Edit] = []
+    for edit in edits:
+        match edit:
+            case Hide() if hidden[edit.group]:
+                found.append(replace(edit, ids=hidden[edit.group]))
+            case Replace() if edit.id in known:
+                found.append(_replace(edit, known))
+            case Unload():
+                found.append(replace(edit, id=known.get(edit.id, edit.id)))
+            case Insert() if edit.message.kind in ("call", "result"):
+                if edit.before in known:
+                    found.append(Insert(before=known[edit.before], message=_item(edit, known)))
+            case Insert() if hidden.get(edit.message.group):
+                before = known.get(edit.before, hidden[edit.message.group][0])
+                found.append(Insert(before=before, message=_item(edit, known)))
+    return tuple(found)
+
+
+def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
+    return tuple(message.id for message in transcript.messages if message.line >= line)
+
+
+def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
+    content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
+    return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])
+
+
+def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
+    """Raise ChangedError when calls or results were parted that were not parted before."""
+    known = Counter(orphan.kind for orphan in orphans(before.effective))
+    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a later operation hides the other half of "
+            "a tool call in it; take that one back first, or rewind to the operation before"
+        )
+
+
+def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
+    groups = [_groups(step) for step in chain]
+    for place, names in enumerate(groups):
+        if group in names:
+            return place
+    known = ", ".join(name for names in groups for name in names)
+    raise UsageError(f"no group {group!r} is in effect; there are {known or 'none'}")
+
+
+def _groups(step: OperationStep) -> tuple[str, ...]:
+    if isinstance(step, InlineStep):
+        return step.inside.groups
+    if isinstance(step, ArchivedStep):
+        archived = read_edits((row.edits for row in step.rows()), step.file.path)
+        return groups_of(archived.edits)
+    return ()
 
 
 def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
@@ -331,6 +319,15 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
             "take that one back first"
         )
     return found
+
+
+def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperation]:
+    """Return what each step did; ``now`` is the transcript after the last one."""
+    following = (*steps[1:], None)
+    return [
+        operation_at(step, now if later is None else b"".join(later.before()))
+        for step, later in zip(steps, following, strict=False)
+    ]
 
 
 def _base(
@@ -377,6 +374,12 @@ def _names_without(group: str, before: Sequence[Message], after: Sequence[Messag
     return names | {new: names[old] for new, old in pairs if old in names}
 
 
+def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
+    """Return what the newest compaction recorded of the requests, to be recorded again."""
+    unseen = recorded_unseen(read_state(left, format_name).effective)
+    return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}
+
+
 def _with_rewind(
     history: OperationHistory,
     kept: tuple[OperationId, ...],
@@ -389,25 +392,22 @@ def _with_rewind(
     yield from archives
 
 
-def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
-    groups = [_groups(step) for step in chain]
-    for place, names in enumerate(groups):
-        if group in names:
-            return place
-    known = ", ".join(name for names in groups for name in names)
-    raise UsageError(f"no group {group!r} is in effect; there are {known or 'none'}")
+def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
+    groups = set(groups_of(edits))
+    return any(not groups.isdisjoint(some) for some in names)
 
 
-def _groups(step: OperationStep) -> tuple[str, ...]:
-    if isinstance(step, InlineStep):
-        return step.inside.groups
-    if isinstance(step, ArchivedStep):
-        archived = read_edits((row.edits for row in step.rows()), step.file.path)
-        return groups_of(archived.edits)
-    return ()
+def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:
+    return tuple(names[name] for name in edit.ids if name in names)
 
 
-def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
-    """Return what the newest compaction recorded of the requests, to be recorded again."""
-    unseen = recorded_unseen(read_state(left, format_name).effective)
-    return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}
+def _replace(edit: Replace, names: Names) -> Replace:
+    target = names.get(edit.refers_to) if edit.refers_to else None
+    return replace(edit, id=names[edit.id], refers_to=target)
+
+
+def _item(edit: Insert, names: Names) -> Synthetic:
+    item = edit.message
+    through = names.get(item.through, item.through) if item.through else None
+    return replace(item, through=through)

@@ -1,4 +1,4 @@
-"""What a rewind is asked for, and what it did."""
+"""What a rewind is asked for, where it leads, and what it did."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The originals of a transcript that is in no state which its archive knows."""
+"""A transcript in no state that its archive knows, as where its client wrote it anew."""
 
 import hashlib
 from collections import Counter
@@ -20,45 +20,6 @@ from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 from compactctl.tokens.meter import part_texts
-
-
-def newest_compaction(history: OperationHistory) -> ArchivedStep | None:
-    """Return the newest archived operation that took anything out, None without one."""
-    made = [step for step in history.archived if step.operation.kind != "rewind"]
-    return made[-1] if made else None
-
-
-def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
-    """Tell whether everything that an operation left as it was is still in a transcript.
-
-    A message counts as left where a record of its id is there, or one that says the same: clients
-    give ids to records of older versions, and order the fields of others anew. What goes on behind
-    the very bytes that the operation left or found was not written anew.
-    """
-    states = (step.operation.before, step.operation.after)
-    if any(digest_of(source.data[: state.n_bytes]) == state for state in states):
-        return False
-    rows = tuple(step.rows())
-    kept = {row for row, line in enumerate(rows) if line.fate == "kept"}
-    before = parse((line.raw for line in rows), format_named(step.format))
-    try:
-        now = loaded_from(source, path, step.format).transcript
-    except NotUnderstoodError:
-        return False
-    ids = {message.id for message in now.messages}
-    said = Counter(_content(message) for message in now.messages)
-    left = [message for message in before.messages if message.line in kept]
-    gone = Counter(_content(message) for message in left if message.id not in ids)
-    return bool(left) and gone <= said
-
-
-def _content(message: Message) -> bytes:
-    digest = hashlib.sha256(message.role.encode())
-    for part in message.parts:
-        for text in part_texts(part):
-            digest.update(text.encode("utf-8", "surrogatepass"))
-            digest.update(b"\0")
-    return digest.digest()
 
 
 def originals_instead(
@@ -109,6 +70,36 @@ def originals_instead(
     return result
 
 
+def newest_compaction(history: OperationHistory) -> ArchivedStep | None:
+    """Return the newest archived operation that took anything out, None without one."""
+    made = [step for step in history.archived if step.operation.kind != "rewind"]
+    return made[-1] if made else None
+
+
+def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
+    """Tell whether everything that an operation left as it was is still in a transcript.
+
+    A message counts as left where a record of its id is there, or one that says the same: clients
+    give ids to records of older versions, and order the fields of others anew. What goes on behind
+    the very bytes that the operation left or found was not written anew.
+    """
+    states = (step.operation.before, step.operation.after)
+    if any(digest_of(source.data[: state.n_bytes]) == state for state in states):
+        return False
+    rows = tuple(step.rows())
+    kept = {row for row, line in enumerate(rows) if line.fate == "kept"}
+    before = parse((line.raw for line in rows), format_named(step.format))
+    try:
+        now = loaded_from(source, path, step.format).transcript
+    except NotUnderstoodError:
+        return False
+    ids = {message.id for message in now.messages}
+    said = Counter(_content(message) for message in now.messages)
+    left = [message for message in before.messages if message.line in kept]
+    gone = Counter(_content(message) for message in left if message.id not in ids)
+    return bool(left) and gone <= said
+
+
 def _what_happened(
     options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
@@ -119,3 +110,12 @@ def _what_happened(
         f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
         f"client has written the file anew, so that it cannot be rewound in place; {way}"
     )
+
+
+def _content(message: Message) -> bytes:
+    digest = hashlib.sha256(message.role.encode())
+    for part in message.parts:
+        for text in part_texts(part):
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+    return digest.digest()

@@ -19,6 +19,8 @@ from compactctl.store.files.limits import ReadLimits
 Severity = Literal["note", "repairable", "unknown", "changed", "damaged"]
 TranscriptState = Literal["proven", "repairable", "unknown", "changed", "damaged"]
 _WORST_FIRST: tuple[TranscriptState, ...] = ("damaged", "changed", "unknown", "repairable")
+_NUMBER = re.compile(r"\d{4,}", re.ASCII)
+_NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +36,6 @@ class Finding:
     severity: Severity
     text: str
     rename: tuple[Path, Path] | None = None
-
-
-def worst_state(findings: Iterable[Finding]) -> TranscriptState:
-    """Return the worst that was found; ``proven`` when there is nothing but notes."""
-    found = {finding.severity for finding in findings}
-    return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")
-
-
-_NUMBER = re.compile(r"\d{4,}", re.ASCII)
-_NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +100,12 @@ def prove_archives(
     )
 
 
+def worst_state(findings: Iterable[Finding]) -> TranscriptState:
+    """Return the worst that was found; ``proven`` when there is nothing but notes."""
+    found = {finding.severity for finding in findings}
+    return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")
+
+
 def _operations(
     contents: FolderContents, limits: ReadLimits, findings: list[Finding]
 ) -> Iterator[_FoundArchive]:
@@ -126,14 +124,14 @@ def _operations(
             findings.append(Finding(severity="note", text=text))
 
 
-def _number_in(name: str) -> int | None:
-    match = _NUMBER.match(name)
-    return int(match[0]) if match else None
-
-
 def _refused(error: CompactctlError) -> Finding:
     severity: Severity = "unknown" if isinstance(error, _NOT_LOOKED_INTO) else "damaged"
     return Finding(severity=severity, text=str(error))
+
+
+def _number_in(name: str) -> int | None:
+    match = _NUMBER.match(name)
+    return int(match[0]) if match else None
 
 
 def _read(
@@ -161,6 +159,11 @@ def _raw(lines: Iterable[ArchivedLine], edits: list[str], sizes: list[int]) -> I
         yield line.raw
 
 
+def _needs(archive: _FoundArchive) -> frozenset[str]:
+    operation = archive.operation
+    return frozenset(filter(None, (operation.parent, operation.head))) - {operation.id}
+
+
 def _names(
     contents: FolderContents, proven: Sequence[_FoundArchive], linked: Collection[_FoundArchive]
 ) -> Iterator[Finding]:
@@ -182,6 +185,17 @@ def _names(
             continue
         number = each.number if each.number in free else free[0] if len(free) == 1 else None
         yield _misnamed(each, number)
+
+
+def _name(archive: _FoundArchive, number: int | None) -> str:
+    return "" if number is None else archive_name(number, archive.operation)
+
+
+def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int]:
+    """Return the numbers that no rightly named archive has, up to the next one."""
+    taken = {file.number for file in contents.archives if file.path in right}
+    n_all = len(contents.archives) + len(contents.strays)
+    return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
 
 
 def _copy(archive: _FoundArchive, *, is_stray: bool) -> Finding:
@@ -210,17 +224,6 @@ def _misnamed(archive: _FoundArchive, number: int | None) -> Finding:
     return Finding(severity="repairable", text=text, rename=(archive.path, place))
 
 
-def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int]:
-    """Return the numbers that no rightly named archive has, up to the next one."""
-    taken = {file.number for file in contents.archives if file.path in right}
-    n_all = len(contents.archives) + len(contents.strays)
-    return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
-
-
-def _name(archive: _FoundArchive, number: int | None) -> str:
-    return "" if number is None else archive_name(number, archive.operation)
-
-
 def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the numbers up to the newest archive that are not there under any name."""
     numbers = {file.number for file in contents.archives}
@@ -240,30 +243,10 @@ def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator
         yield Finding(severity="damaged", text=text)
 
 
-def _reversed(proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
-    """Yield the archives that are numbered before what they build upon."""
-    numbers: dict[str, int] = {}
-    for each in proven:
-        numbers.setdefault(each.operation.id, each.number or 0)
-    for each in proven:
-        upon = each.operation.parent
-        if upon and (each.number or 0) < numbers.get(upon, 0):
-            text = (
-                f"{each.path}: builds upon operation {upon}, which has a higher number; "
-                f"{_renumbering(proven)}"
-            )
-            yield Finding(severity="damaged", text=text)
-
-
 def _is_closed(proven: Sequence[_FoundArchive]) -> bool:
     """Tell whether all operations build upon one another alone."""
     ids = {each.operation.id for each in proven}
     return all(_needs(each) <= ids for each in proven)
-
-
-def _needs(archive: _FoundArchive) -> frozenset[str]:
-    operation = archive.operation
-    return frozenset(filter(None, (operation.parent, operation.head))) - {operation.id}
 
 
 def _renumbering(proven: Sequence[_FoundArchive]) -> str:
@@ -283,3 +266,18 @@ def _in_order(proven: Sequence[_FoundArchive]) -> Iterator[_FoundArchive]:
         following = next((each for each in left if ids.isdisjoint(_needs(each))), left[0])
         left.remove(following)
         yield following
+
+
+def _reversed(proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
+    """Yield the archives that are numbered before what they build upon."""
+    numbers: dict[str, int] = {}
+    for each in proven:
+        numbers.setdefault(each.operation.id, each.number or 0)
+    for each in proven:
+        upon = each.operation.parent
+        if upon and (each.number or 0) < numbers.get(upon, 0):
+            text = (
+                f"{each.path}: builds upon operation {upon}, which has a higher number; "
+                f"{_renumbering(proven)}"
+            )
+            yield Finding(severity="damaged", text=text)

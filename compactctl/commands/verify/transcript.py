@@ -36,126 +36,6 @@ from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import Source, open_input
 
 
-def prove_history(
-    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
-) -> Iterator[Finding]:
-    """Yield what is wrong with the way from the transcript back to its first state.
-
-    ``archives`` are the transcript's, all of them proven.
-    """
-    try:
-        steps, _ = history.steps, history.chain
-    except (ChangedError, MissingArchiveError) as error:
-        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
-        whole = "every state in the archive can be restored" if archives.operations else ""
-        text = f"{error}; {whole}" if whole else str(error)
-        yield from lost or [Finding(severity="changed", text=text)]
-        return
-    except CompactctlError as error:
-        yield Finding(severity="damaged", text=str(error))
-        return
-    known = {step.id for step in steps}
-    lost = tuple(_without_archive(loaded, known))
-    if not (steps or lost):
-        yield _nothing_to_restore(loaded)
-    yield from _inline_steps(steps)
-    yield from _parents(history, known)
-    yield from lost
-    yield from _outcomes(loaded, archives)
-    yield from _late(history)
-
-
-def lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield the operations that the transcript names and that have no archive of any name."""
-    names = {operation.id for operation in archives.operations}
-    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
-    yield from _without_archive(loaded, names)
-
-
-def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
-    """Take back every step whose originals stand in a transcript, and compare digests."""
-    for step in steps:
-        if isinstance(step, InlineStep):
-            try:
-                sum(map(len, step.before()))
-            except CompactctlError as error:
-                yield Finding(severity="damaged", text=str(error))
-
-
-def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Finding]:
-    found = {step.parent for step in history.steps if step.parent is not None}
-    heads = {s.operation.head for s in history.steps if isinstance(s, ArchivedStep)}
-    for name in sorted({*found, *filter(None, heads)} - {*known}):
-        text = (
-            f"{history.where}: builds upon operation {name}, whose archive is not here; put it "
-            "back beside the transcript to restore what was before"
-        )
-        yield Finding(severity="damaged", text=text)
-
-
-def _nothing_to_restore(loaded: Loaded) -> Finding:
-    """Return the finding for a compacted transcript with no operation behind it."""
-    path = loaded.source.path
-    folder = archive_folder(path) if path is not None else "it"
-    text = f"{path}: was compacted, but its archive is not here; put {folder} back"
-    return Finding(severity="damaged", text=text)
-
-
-def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:
-    """Yield the operations that records of the transcript name and nothing can take back."""
-    named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
-    missing = named - {*known}
-    if missing:
-        text = missing_archive_text(loaded.source.path, missing)
-        yield Finding(severity="damaged", text=text)
-
-
-def _outcomes(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield where the transcript is not in the newest state, and which outcomes are not kept."""
-    states = {state for each in archives.operations for state in (each.before, each.after)}
-    now = beginnings(loaded.lines, states)
-    newest = archives.operations[-1] if archives.operations else None
-    # One that did not come through leaves the transcript in the state before it.
-    if newest and now.isdisjoint({newest.before, newest.after}):
-        yield _changed(loaded, newest)
-    for operation in archives.operations:
-        if operation.after not in archives.kept | now:
-            yield _not_kept(operation, archives)
-
-
-def _changed(loaded: Loaded, operation: Operation) -> Finding:
-    """Tell that the transcript is neither in the state after the newest operation nor before it."""
-    text = (
-        f"{loaded.source.path}: was edited since operation {operation.id}, or put back from a "
-        "backup; every state in the archive can be restored"
-    )
-    return Finding(severity="changed", text=text)
-
-
-def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
-    others = [each for each in archives.operations if each.id != operation.id]
-    if any(operation.id in (each.parent, each.head) for each in others):
-        text = f"operation {operation.id}: the state after it is kept nowhere"
-        return Finding(severity="damaged", text=text)
-    text = f"operation {operation.id}: its outcome was never written here, or was replaced"
-    return Finding(severity="note", text=text)
-
-
-def _late(history: OperationHistory) -> Iterator[Finding]:
-    archive, current = history.archive, history.current
-    if archive is None or current is None:
-        return
-    try:
-        lines = late_lines(archive.folder, current, history.data[current.after.n_bytes :])
-    except CompactctlError as error:
-        yield Finding(severity="unknown", text=str(error))
-        return
-    if lines:
-        what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
-        text = f"{what} written to the file that was replaced; the next rewind brings them back"
-        yield Finding(severity="note", text=text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedTranscript:
     """What a verification of one transcript came to.
@@ -200,6 +80,42 @@ def verify_transcript(
     return _beside(path, source, archives, findings)
 
 
+def prove_history(
+    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
+) -> Iterator[Finding]:
+    """Yield what is wrong with the way from the transcript back to its first state.
+
+    ``archives`` are the transcript's, all of them proven.
+    """
+    try:
+        steps, _ = history.steps, history.chain
+    except (ChangedError, MissingArchiveError) as error:
+        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
+        whole = "every state in the archive can be restored" if archives.operations else ""
+        text = f"{error}; {whole}" if whole else str(error)
+        yield from lost or [Finding(severity="changed", text=text)]
+        return
+    except CompactctlError as error:
+        yield Finding(severity="damaged", text=str(error))
+        return
+    known = {step.id for step in steps}
+    lost = tuple(_without_archive(loaded, known))
+    if not (steps or lost):
+        yield _nothing_to_restore(loaded)
+    yield from _inline_steps(steps)
+    yield from _parents(history, known)
+    yield from lost
+    yield from _outcomes(loaded, archives)
+    yield from _late(history)
+
+
+def lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield the operations that the transcript names and that have no archive of any name."""
+    names = {operation.id for operation in archives.operations}
+    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
+    yield from _without_archive(loaded, names)
+
+
 def _verified(
     path: Path,
     findings: tuple[Finding, ...],
@@ -217,61 +133,8 @@ def _verified(
     )
 
 
-def _inside(
-    path: Path,
-    source: Source,
-    around: Surroundings,
-    archives: ProvenArchives,
-    findings: tuple[Finding, ...],
-) -> VerifiedTranscript | None:
-    """Judge a transcript without archives that holds records of ours."""
-    moved = around.folder_of(source)
-    if moved is not None:
-        text = f"{moved}: is its archive folder, named for what the transcript was called before"
-        place = (moved, moved.with_name(path.name + SUFFIX))
-        return _verified(path, (Finding(severity="repairable", text=text, rename=place),))
-    try:
-        loaded = loaded_from(source, str(path))
-    except CompactctlError as error:
-        return _verified(path, (Finding(severity="damaged", text=str(error)),))
-    if not is_compacted(loaded.lines, loaded.transcript):
-        return None
-    return _with_history(path, loaded, archives, findings)
-
-
-def _beside(
-    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
-) -> VerifiedTranscript:
-    """Judge a transcript with archives beside it."""
-    verdict = worst_state(archives.findings)
-    if verdict not in ("proven", "repairable"):
-        return _verified(path, findings, archives)
-    try:
-        loaded = _read(source, path, archives.operations[-1].format)
-        if verdict == "repairable":
-            return _verified(path, (*findings, *lost_operations(loaded, archives)), archives)
-    except CompactctlError as error:
-        return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
-    return _with_history(path, loaded, archives, findings)
-
-
-def _read(source: Source, path: Path, format_name: str) -> Loaded:
-    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
-    if format_name != FORMAT:
-        return loaded_from(source, str(path), format_name or None)
-    chosen = ALL_FORMATS[-1]
-    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
-
-
-def _with_history(
-    path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
-) -> VerifiedTranscript:
-    history = history_behind(loaded)
-    found = tuple(prove_history(loaded, history, archives))
-    verified = _verified(path, (*findings, *found), archives)
-    if verified.verdict in ("damaged", "changed"):
-        return verified
-    return _verified(path, verified.findings, archives, len(history.steps))
+def _text(folder: Path, error: Exception) -> str:
+    return f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 
 def _source(path: Path, limits: ReadLimits) -> Source | Finding:
@@ -321,5 +184,142 @@ def _drafts(path: Path, folder: Path, around: Surroundings) -> Iterator[Finding]
         yield Finding(severity="repairable", text=f"{draft}: was left behind by a killed run")
 
 
-def _text(folder: Path, error: Exception) -> str:
-    return f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
+def _inside(
+    path: Path,
+    source: Source,
+    around: Surroundings,
+    archives: ProvenArchives,
+    findings: tuple[Finding, ...],
+) -> VerifiedTranscript | None:
+    """Judge a transcript without archives that holds records of ours."""
+    moved = around.folder_of(source)
+    if moved is not None:
+        text = f"{moved}: is its archive folder, named for what the transcript was called before"
+        place = (moved, moved.with_name(path.name + SUFFIX))
+        return _verified(path, (Finding(severity="repairable", text=text, rename=place),))
+    try:
+        loaded = loaded_from(source, str(path))
+    except CompactctlError as error:
+        return _verified(path, (Finding(severity="damaged", text=str(error)),))
+    if not is_compacted(loaded.lines, loaded.transcript):
+        return None
+    return _with_history(path, loaded, archives, findings)
+
+
+def _with_history(
+    path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> VerifiedTranscript:
+    history = history_behind(loaded)
+    found = tuple(prove_history(loaded, history, archives))
+    verified = _verified(path, (*findings, *found), archives)
+    if verified.verdict in ("damaged", "changed"):
+        return verified
+    return _verified(path, verified.findings, archives, len(history.steps))
+
+
+def _beside(
+    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> VerifiedTranscript:
+    """Judge a transcript with archives beside it."""
+    verdict = worst_state(archives.findings)
+    if verdict not in ("proven", "repairable"):
+        return _verified(path, findings, archives)
+    try:
+        loaded = _read(source, path, archives.operations[-1].format)
+        if verdict == "repairable":
+            return _verified(path, (*findings, *lost_operations(loaded, archives)), archives)
+    except CompactctlError as error:
+        return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
+    return _with_history(path, loaded, archives, findings)
+
+
+def _read(source: Source, path: Path, format_name: str) -> Loaded:
+    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
+    if format_name != FORMAT:
+        return loaded_from(source, str(path), format_name or None)
+    chosen = ALL_FORMATS[-1]
+    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
+
+
+def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:
+    """Yield the operations that records of the transcript name and nothing can take back."""
+    named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
+    missing = named - {*known}
+    if missing:
+        text = missing_archive_text(loaded.source.path, missing)
+        yield Finding(severity="damaged", text=text)
+
+
+def _nothing_to_restore(loaded: Loaded) -> Finding:
+    """Return the finding for a compacted transcript with no operation behind it."""
+    path = loaded.source.path
+    folder = archive_folder(path) if path is not None else "it"
+    text = f"{path}: was compacted, but its archive is not here; put {folder} back"
+    return Finding(severity="damaged", text=text)
+
+
+def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
+    """Take back every step whose originals stand in a transcript, and compare digests."""
+    for step in steps:
+        if isinstance(step, InlineStep):
+            try:
+                sum(map(len, step.before()))
+            except CompactctlError as error:
+                yield Finding(severity="damaged", text=str(error))
+
+
+def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Finding]:
+    found = {step.parent for step in history.steps if step.parent is not None}
+    heads = {s.operation.head for s in history.steps if isinstance(s, ArchivedStep)}
+    for name in sorted({*found, *filter(None, heads)} - {*known}):
+        text = (
+            f"{history.where}: builds upon operation {name}, whose archive is not here; put it "
+            "back beside the transcript to restore what was before"
+        )
+        yield Finding(severity="damaged", text=text)
+
+
+def _outcomes(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield where the transcript is not in the newest state, and which outcomes are not kept."""
+    states = {state for each in archives.operations for state in (each.before, each.after)}
+    now = beginnings(loaded.lines, states)
+    newest = archives.operations[-1] if archives.operations else None
+    # One that did not come through leaves the transcript in the state before it.
+    if newest and now.isdisjoint({newest.before, newest.after}):
+        yield _changed(loaded, newest)
+    for operation in archives.operations:
+        if operation.after not in archives.kept | now:
+            yield _not_kept(operation, archives)
+
+
+def _changed(loaded: Loaded, operation: Operation) -> Finding:
+    """Tell that the transcript is neither in the state after the newest operation nor before it."""
+    text = (
+        f"{loaded.source.path}: was edited since operation {operation.id}, or put back from a "
+        "backup; every state in the archive can be restored"
+    )
+    return Finding(severity="changed", text=text)
+
+
+def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
+    others = [each for each in archives.operations if each.id != operation.id]
+    if any(operation.id in (each.parent, each.head) for each in others):
+        text = f"operation {operation.id}: the state after it is kept nowhere"
+        return Finding(severity="damaged", text=text)
+    text = f"operation {operation.id}: its outcome was never written here, or was replaced"
+    return Finding(severity="note", text=text)
+
+
+def _late(history: OperationHistory) -> Iterator[Finding]:
+    archive, current = history.archive, history.current
+    if archive is None or current is None:
+        return
+    try:
+        lines = late_lines(archive.folder, current, history.data[current.after.n_bytes :])
+    except CompactctlError as error:
+        yield Finding(severity="unknown", text=str(error))
+        return
+    if lines:
+        what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
+        text = f"{what} written to the file that was replaced; the next rewind brings them back"
+        yield Finding(severity="note", text=text)

@@ -27,42 +27,7 @@ from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.leftovers import DRAFT, sweep
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
-
-def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surroundings) -> None:
-    """Carry out what the findings name and the like: no archive and no transcript is changed.
-
-    Archives and their folder get their own names back, drafts of killed runs go, the folder is
-    private again and has its README. ``around`` is what stands in the folder of the transcript.
-    Raises DiskError, and ChangedError while another run is at work there.
-    """
-    folder = archive_folder(path)
-    renames = [finding.rename for finding in findings if finding.rename]
-    with disk_errors(folder, "repaired in part"):
-        around.sweep(fs)
-        moved = [(source, place) for source, place in renames if place.name.endswith(SUFFIX)]
-        for source, place in moved:
-            _rename(fs, source, place)
-        folder = archive_folder(path)
-        if not folder.is_dir():
-            return
-        with locked_folder(fs, folder):
-            for source, place in renames:
-                if place.parent == folder:
-                    _rename(fs, source, place)
-            sweep(fs, folder)
-            if moved or not (folder / README).exists():
-                write_readme(fs, folder)
-            tighten(fs, folder)
-
-
-def _rename(fs: FileSystem, source: Path, place: Path) -> None:
-    if not place.exists():
-        fs.rename(source, place)
-        sync_folder(fs, place.parent)
-
-
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
-
 GATE = 1
 EXIT_CODES: Mapping[TranscriptState, int] = {
     "damaged": IntegrityError.exit_code,
@@ -137,32 +102,31 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     return VerifyResult(transcripts=tuple(results), looked_at=len(paths))
 
 
-def _name(found: Path | VerifiedTranscript) -> str:
-    return str(found.path if isinstance(found, VerifiedTranscript) else found)
+def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surroundings) -> None:
+    """Carry out what the findings name and the like: no archive and no transcript is changed.
 
-
-def _verified(
-    path: Path, options: VerifyOptions, places: SurroundingsByFolder
-) -> VerifiedTranscript | None:
-    first = verify_transcript(path, places[path.parent], options.limits)
-    wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
-    if first is None or not wrong or not options.repair:
-        return first
-    repair(FileSystem(), path, wrong, places[path.parent])
-    if any(each.rename for each in wrong):
-        del places[path.parent]
-    second = verify_transcript(path, places[path.parent], options.limits)
-    if second is None:
-        return first
-    done = tuple(each.text for each in wrong if each not in second.findings)
-    return replace(second, repaired=done)
-
-
-def _size(path: Path | VerifiedTranscript) -> int:
-    try:
-        return 0 if isinstance(path, VerifiedTranscript) else path.stat().st_size
-    except OSError:
-        return 0
+    Archives and their folder get their own names back, drafts of killed runs go, the folder is
+    private again and has its README. ``around`` is what stands in the folder of the transcript.
+    Raises DiskError, and ChangedError while another run is at work there.
+    """
+    folder = archive_folder(path)
+    renames = [finding.rename for finding in findings if finding.rename]
+    with disk_errors(folder, "repaired in part"):
+        around.sweep(fs)
+        moved = [(source, place) for source, place in renames if place.name.endswith(SUFFIX)]
+        for source, place in moved:
+            _rename(fs, source, place)
+        folder = archive_folder(path)
+        if not folder.is_dir():
+            return
+        with locked_folder(fs, folder):
+            for source, place in renames:
+                if place.parent == folder:
+                    _rename(fs, source, place)
+            sweep(fs, folder)
+            if moved or not (folder / README).exists():
+                write_readme(fs, folder)
+            tighten(fs, folder)
 
 
 def _found(
@@ -178,6 +142,12 @@ def _found(
             raise NoInputError(f"{name}: no such file or folder; name existing ones")
         else:
             yield path
+
+
+def _transcript_of(folder: Path, places: SurroundingsByFolder) -> Path:
+    """Return the transcript of an archive folder, also when it was renamed since."""
+    path = transcript_of(folder)
+    return path if path.exists() else places[path.parent].transcript_of(folder) or path
 
 
 def _below(
@@ -201,22 +171,12 @@ def _is_excluded(root: Path, path: Path, exclude: Sequence[str]) -> bool:
     return matches(path.relative_to(root).as_posix(), exclude)
 
 
-def _may_be_compacted(name: str) -> bool:
-    return matches(name, TRANSCRIPTS) and not DRAFT.fullmatch(name)
-
-
 def _is_archive(folder: Path) -> bool:
     return bool(archive_files(folder)) or any(folder.glob("*.parquet"))
 
 
-def _is_archived(path: Path) -> bool:
-    return archive_folder(path).is_dir()
-
-
-def _transcript_of(folder: Path, places: SurroundingsByFolder) -> Path:
-    """Return the transcript of an archive folder, also when it was renamed since."""
-    path = transcript_of(folder)
-    return path if path.exists() else places[path.parent].transcript_of(folder) or path
+def _may_be_compacted(name: str) -> bool:
+    return matches(name, TRANSCRIPTS) and not DRAFT.fullmatch(name)
 
 
 def _unreadable(problem: OSError) -> VerifiedTranscript:
@@ -229,3 +189,41 @@ def _unreadable(problem: OSError) -> VerifiedTranscript:
         on_disk=0,
         findings=(Finding(severity="unknown", text=text),),
     )
+
+
+def _is_archived(path: Path) -> bool:
+    return archive_folder(path).is_dir()
+
+
+def _size(path: Path | VerifiedTranscript) -> int:
+    try:
+        return 0 if isinstance(path, VerifiedTranscript) else path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _name(found: Path | VerifiedTranscript) -> str:
+    return str(found.path if isinstance(found, VerifiedTranscript) else found)
+
+
+def _verified(
+    path: Path, options: VerifyOptions, places: SurroundingsByFolder
+) -> VerifiedTranscript | None:
+    first = verify_transcript(path, places[path.parent], options.limits)
+    wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
+    if first is None or not wrong or not options.repair:
+        return first
+    repair(FileSystem(), path, wrong, places[path.parent])
+    if any(each.rename for each in wrong):
+        del places[path.parent]
+    second = verify_transcript(path, places[path.parent], options.limits)
+    if second is None:
+        return first
+    done = tuple(each.text for each in wrong if each not in second.findings)
+    return replace(second, repaired=done)
+
+
+def _rename(fs: FileSystem, source: Path, place: Path) -> None:
+    if not place.exists():
+        fs.rename(source, place)
+        sync_folder(fs, place.parent)
