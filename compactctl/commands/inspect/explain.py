@@ -151,7 +151,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         hidden=viewed.hidden,
         sent_since=_sent_since(timeline, found),
         fate=_fate(viewed.message.id, loaded, history, measured, recipe) if entry.is_sent else None,
-        links=links_of(at, known, lines, transcript.cwd),
+        links=_links_of(at, known, lines, transcript.cwd),
         restore=_restore_command(viewed, loaded, history),
         warnings=(
             *transcript.warnings,
@@ -159,39 +159,6 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
             *history.warnings,
         ),
     )
-
-
-def links_of(
-    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
-) -> tuple[MessageLink, ...]:
-    """Return what is tied to the message at an index of ``known``, each thing once.
-
-    ``lines`` tells where messages stand, from 1, of those that are in the file.
-    """
-    messages = [viewed.message for viewed in known]
-
-    def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
-        message = messages[index]
-        return MessageLink(
-            kind=kind,
-            id=message.id,
-            line=lines.get(message.id),
-            role=message.role,
-            what=what,
-            covers=covers,
-        )
-
-    links = (
-        *_pairs(at, messages, link),
-        *_files(at, messages, cwd, link),
-        *_groups(at, known, link),
-    )
-    return tuple(dict.fromkeys(links))
-
-
-def group_of(tags: Tags) -> str | None:
-    """Return the group that a summary, a marker or a rewritten message stands for."""
-    return tags.condense_id or tags.truncation_id or tags.edit_id
 
 
 def _once(viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
@@ -259,13 +226,18 @@ def _sent_since(timeline: Timeline, entry: TimelineMessage | None) -> SentSince 
     """Tell since when a message is sent; what was written in the place of others hides that."""
     if entry is None or entry.first_round is None or entry.message.synthetic:
         return None
-    if group_of(entry.message.tags) is not None:
+    if _group_of(entry.message.tags) is not None:
         return None
     return SentSince(
         first=entry.first_round,
         requests=len(timeline.rounds.rounds),
         is_reported=timeline.is_reported,
     )
+
+
+def _group_of(tags: Tags) -> str | None:
+    """Return the group that a summary, a marker or a rewritten message stands for."""
+    return tags.condense_id or tags.truncation_id or tags.edit_id
 
 
 def _fate(
@@ -283,29 +255,32 @@ def _fate(
     return next((row for row in rows if row.id == name and row.fate != "written"), None)
 
 
-def _restore_command(
-    viewed: ViewedMessage, loaded: Loaded, history: OperationHistory
-) -> RestoreCommand | None:
-    """Return the way back to a message, or to what it stands for."""
-    group = viewed.hidden.group if viewed.hidden else group_of(viewed.message.tags)
-    if group is None:
-        return None
-    return next(_by_client(group, loaded), None) or _by_compactctl(group, history)
+def _links_of(
+    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
+) -> tuple[MessageLink, ...]:
+    """Return what is tied to the message at an index of ``known``, each thing once.
 
+    ``lines`` tells where messages stand, from 1, of those that are in the file.
+    """
+    messages = [viewed.message for viewed in known]
 
-def _by_client(group: str, loaded: Loaded) -> Iterator[RestoreCommand]:
-    found = compactions_of(present(loaded))
-    newest = next((each for each in reversed(found) if each.in_effect), None)
-    for each in found:
-        if each.id == group or group in each.groups:
-            if each.groups:
-                yield RestoreCommand(way="group", group=each.id)
-            yield RestoreCommand(way="client" if each is newest else "client, all", group=group)
+    def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
+        message = messages[index]
+        return MessageLink(
+            kind=kind,
+            id=message.id,
+            line=lines.get(message.id),
+            role=message.role,
+            what=what,
+            covers=covers,
+        )
 
-
-def _by_compactctl(group: str, history: OperationHistory) -> RestoreCommand:
-    is_appended = any(step.operation.appended for step in history.archived_chain)
-    return RestoreCommand(way="operation" if is_appended else "group", group=group)
+    links = (
+        *_pairs(at, messages, link),
+        *_files(at, messages, cwd, link),
+        *_groups(at, known, link),
+    )
+    return tuple(dict.fromkeys(links))
 
 
 def _pairs(at: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
@@ -340,12 +315,37 @@ def _files(
 
 
 def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
-    own, hidden = group_of(known[at].message.tags), known[at].hidden
+    own, hidden = _group_of(known[at].message.tags), known[at].hidden
     for index, viewed in enumerate(known):
         if index == at:
             continue
-        group = group_of(viewed.message.tags)
+        group = _group_of(viewed.message.tags)
         if hidden is not None and group == hidden.group:
             yield link("stands for it", index, hidden.group)
         if own is not None and viewed.hidden is not None and viewed.hidden.group == own:
             yield link("hidden by it", index, own)
+
+
+def _restore_command(
+    viewed: ViewedMessage, loaded: Loaded, history: OperationHistory
+) -> RestoreCommand | None:
+    """Return the way back to a message, or to what it stands for."""
+    group = viewed.hidden.group if viewed.hidden else _group_of(viewed.message.tags)
+    if group is None:
+        return None
+    return next(_by_client(group, loaded), None) or _by_compactctl(group, history)
+
+
+def _by_client(group: str, loaded: Loaded) -> Iterator[RestoreCommand]:
+    found = compactions_of(present(loaded))
+    newest = next((each for each in reversed(found) if each.in_effect), None)
+    for each in found:
+        if each.id == group or group in each.groups:
+            if each.groups:
+                yield RestoreCommand(way="group", group=each.id)
+            yield RestoreCommand(way="client" if each is newest else "client, all", group=group)
+
+
+def _by_compactctl(group: str, history: OperationHistory) -> RestoreCommand:
+    is_appended = any(step.operation.appended for step in history.archived_chain)
+    return RestoreCommand(way="operation" if is_appended else "group", group=group)

@@ -89,22 +89,11 @@ def view(options: ViewOptions) -> ViewResult:
     """Show a transcript, all of it or what is looked for.
 
     Raises as reading does, ArchiveError for an archive that is damaged, or missing where what it
-    holds is asked for, and as ``search`` does.
+    holds is asked for, and UsageError for a pattern that is no regular expression, and for a page
+    without a limit.
     """
     result = _viewed_all(options)
-    return search(result) if options.is_search else result
-
-
-def sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
-    """Show what the next request would send."""
-    messages = loaded.transcript.effective
-    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
-    return ViewResult(
-        options=options,
-        lines=tuple(lines.values()),
-        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
-        warnings=loaded.transcript.warnings,
-    )
+    return _search(result) if options.is_search else result
 
 
 def all_messages(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
@@ -116,30 +105,6 @@ def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[by
     """Yield the lines that are hidden, each with its tags; raises as ``view`` does."""
     read = InputOptions(path=path, format=format_name, limits=limits)
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
-
-
-def search(result: ViewResult) -> ViewResult:
-    """Return what is looked for of a view; its lines are those that these messages stand on.
-
-    Raises:
-        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
-    """
-    options = result.options
-    if options.page > 1 and options.limit is None:
-        raise UsageError("--page needs --limit, the number of messages on a page")
-    patterns = compiled(options.patterns)
-    found = [viewed for viewed in result.messages if says(viewed.message, patterns)]
-    start = (options.page - 1) * (options.limit or 0)
-    stop = None if options.limit is None else start + options.limit
-    shown = tuple(found[start:stop])
-    lines = {viewed.message.line: viewed.line for viewed in shown}
-    return replace(
-        result,
-        lines=tuple(lines.values()),
-        messages=shown,
-        found=len(found),
-        before=min(start, len(found)),
-    )
 
 
 def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
@@ -178,26 +143,15 @@ def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterat
     """
     lines = tuple(pieces)
     source = Source(path=None, lines=lines, digest=digest_of(lines))
-    sent = sent_messages(loaded_from(source, path, format_name), ViewOptions(input=InputOptions()))
+    sent = _sent_messages(loaded_from(source, path, format_name), ViewOptions(input=InputOptions()))
     for record in records_of(sent):
         yield record if record.endswith(b"\n") else record + b"\n"
-
-
-def says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
-    texts = list(_texts(message))
-    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
-
-
-def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    """Return patterns that messages are looked for with; UsageError for what is none."""
-    return [_compiled(pattern) for pattern in patterns]
 
 
 def _viewed_all(options: ViewOptions) -> ViewResult:
     loaded = load(options.input)
     if options.what == "effective":
-        return sent_messages(loaded, options)
+        return _sent_messages(loaded, options)
     history = history_behind(loaded, options.archive)
     require_archive(loaded, history, options.input.path)
     lines, states = _whole(loaded, history)
@@ -206,6 +160,18 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
         lines = tuple(line for line in lines if line.hidden_by is not None)
         messages = tuple(viewed for viewed in messages if viewed.hidden is not None)
     return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
+
+
+def _sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
+    """Show what the next request would send."""
+    messages = loaded.transcript.effective
+    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
+    return ViewResult(
+        options=options,
+        lines=tuple(lines.values()),
+        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
+        warnings=loaded.transcript.warnings,
+    )
 
 
 def _whole(
@@ -277,6 +243,51 @@ def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> Viewe
     return ViewedMessage(message=tagged, line=line, hidden=by)
 
 
+def _search(result: ViewResult) -> ViewResult:
+    """Return what is looked for of a view; its lines are those that these messages stand on.
+
+    Raises:
+        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
+    """
+    options = result.options
+    if options.page > 1 and options.limit is None:
+        raise UsageError("--page needs --limit, the number of messages on a page")
+    patterns = [_compiled(pattern) for pattern in options.patterns]
+    found = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
+    start = (options.page - 1) * (options.limit or 0)
+    stop = None if options.limit is None else start + options.limit
+    shown = tuple(found[start:stop])
+    lines = {viewed.message.line: viewed.line for viewed in shown}
+    return replace(
+        result,
+        lines=tuple(lines.values()),
+        messages=shown,
+        found=len(found),
+        before=min(start, len(found)),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
+
+
+def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
+    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
+    texts = list(_texts(message))
+    return all(any(pattern.search(text) for text in texts) for pattern in patterns)
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Yield what is shown of a message: tool names, arguments and file paths too."""
+    for part in message.parts:
+        yield from part_texts(part)
+        if isinstance(part, FilePart):
+            yield part.file_path
+
+
 def _is_inside(viewed: ViewedMessage) -> bool:
     return bool(viewed.message.element) and _is_document(viewed.line)
 
@@ -296,18 +307,3 @@ def _record(message: Message, text: str, array: Array) -> bytes:
         tags = tag_fields(message.tags).items()
         record = with_appended(record, {n: v for n, v in tags if f'"{n}"' not in record})
     return f"{record}\n".encode("utf-8", "surrogateescape")
-
-
-def _texts(message: Message) -> Iterator[str]:
-    """Yield what is shown of a message: tool names, arguments and file paths too."""
-    for part in message.parts:
-        yield from part_texts(part)
-        if isinstance(part, FilePart):
-            yield part.file_path
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error

@@ -73,7 +73,7 @@ def hook(told: Mapping[str, Any], options: HookOptions) -> HookResult:
         return replace(result, refusal=_REASON.format(path=shlex.quote(path)))
     if event == AFTER:
         is_heard = options.integration.tells_agent
-        lost = losses(path, text_or_none(told.get("compact_summary")))
+        lost = _losses(path, text_or_none(told.get("compact_summary")))
         message = _message(lost, options) if lost else ""
         return replace(result, message=message, context=_way(options) if is_heard else "")
     if event == STARTED and told.get("source") == _BY_COMPACTION:
@@ -81,7 +81,7 @@ def hook(told: Mapping[str, Any], options: HookOptions) -> HookResult:
     return result
 
 
-def losses(path: str, summary: str | None) -> str:
+def _losses(path: str, summary: str | None) -> str:
     """Return in words what the newest compaction lost; "" for nothing, or without a compaction.
 
     ``summary`` is what the client tells of it, which may not be in the file yet. Raises as
@@ -92,17 +92,6 @@ def losses(path: str, summary: str | None) -> str:
         compactions = audit(AuditOptions(input=InputOptions(path=path))).compactions
         found = compactions[-1].audit if compactions else None
     return "" if found is None else _in_words(found)
-
-
-def _message(lost: str, options: HookOptions) -> str:
-    return f"The summary does not tell: {lost}. {_way(options)}"
-
-
-def _way(options: HookOptions) -> str:
-    return (
-        "What was compacted is still in the session; to search it: "
-        f"{options.program} view {options.integration.client}:. --archived --grep 'REGEX' --limit 5"
-    )
 
 
 def _of_summary(path: str, summary: str) -> Audit | None:
@@ -139,3 +128,14 @@ def _kind(found: Audit, kind: LossKind, noun: str) -> str:
     lost = [one_line(loss.text, _WIDTH) for loss in found.lost_of(kind)]
     more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
     return f"{len(lost):,} {noun}{'' if len(lost) == 1 else 's'} ({', '.join(lost[:_NAMED])}{more})"
+
+
+def _message(lost: str, options: HookOptions) -> str:
+    return f"The summary does not tell: {lost}. {_way(options)}"
+
+
+def _way(options: HookOptions) -> str:
+    return (
+        "What was compacted is still in the session; to search it: "
+        f"{options.program} view {options.integration.client}:. --archived --grep 'REGEX' --limit 5"
+    )

@@ -142,16 +142,29 @@ def integration_of(client: str) -> Integration:
     return next(each for each in ALL_INTEGRATIONS if each.client == client)
 
 
-def file_text(name: str, request: InstallRequest) -> str:
-    """Return a file of ours, as it is for a client."""
-    text = (files("compactctl.commands.integrations") / "files" / name).read_text("utf-8")
-    is_code = not name.endswith(".md")
-    program = json.dumps(request.program)[1:-1] if is_code else request.program
-    text = text.replace(_PROGRAM, program).replace(_CLIENT, request.client)
-    return text.replace(_DIGEST, _digest(text.encode("utf-8", "surrogateescape")))
+def _own_files(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
+    for name, path in ours.files.items():
+        before = _content(path)
+        if before is not None and not _is_written_here(before):
+            if _OURS in before:
+                raise UsageError(
+                    f"{path}: was changed by hand; move it away or delete it, and run this again"
+                )
+            if action == "uninstall":
+                continue
+            raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
+        after = None if action == "uninstall" else _file_text(name, request).encode(*_ENCODING)
+        yield FileChange(path=path, before=before, after=after)
 
 
-def is_written_here(content: bytes) -> bool:
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _is_written_here(content: bytes) -> bool:
     """Tell whether a file is one of ours, of whatever version, as it was written.
 
     Line breaks may have become those of Windows.
@@ -164,66 +177,17 @@ def is_written_here(content: bytes) -> bool:
     return found[1].decode() == _digest(unsigned)
 
 
-def with_ours(text: str, request: InstallRequest, client_files: ClientFiles, like: str) -> str:
-    """Return settings with our entries; those that are there already stay as they are.
-
-    Raises NotUnderstoodError where these cannot stand. ``like`` is as in ``without_ours``.
-    """
-    wanted = tuple(_items(request))
-    commands = {(event, item["hooks"][0]["command"]) for event, item in wanted}
-    for event, place in reversed(_our_hooks(text, request.client)):
-        if (event, value_at(text, *place, "command")) not in commands:
-            text = _without_hook(text, place, like)
-    there = {
-        (event, value_at(text, *at, "command")) for event, at in _our_hooks(text, request.client)
-    }
-    for event, item in wanted:
-        if (event, item["hooks"][0]["command"]) not in there:
-            text = with_item(text, ("hooks", event), item)
-    command = f"{request.program} statusline"
-    if value_at(text, _STATUS_LINE, "command") != command:
-        text = _without_status_line(text, like)
-    if client_files.has_status_line and not has(text, _STATUS_LINE):
-        text = with_member(text, (_STATUS_LINE,), {"type": "command", "command": command})
-    return text
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
-def without_ours(text: str, client: str, like: str) -> str:
-    """Return settings without our entries. Raises NotUnderstoodError for what is not JSON.
-
-    ``like`` are the settings before ours were put in: a status line that it has is the user's, as
-    are the objects and arrays in it.
-    """
-    for _, place in reversed(_our_hooks(text, client)):
-        text = _without_hook(text, place, like)
-    return _without_status_line(text, like)
-
-
-def has_hooks_of_ours(text: str, client: str) -> bool:
-    """Tell whether ours were put in. Raises NotUnderstoodError for what is not JSON."""
-    return bool(_our_hooks(text, client))
-
-
-def _own_files(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
-    for name, path in ours.files.items():
-        before = _content(path)
-        if before is not None and not is_written_here(before):
-            if _OURS in before:
-                raise UsageError(
-                    f"{path}: was changed by hand; move it away or delete it, and run this again"
-                )
-            if action == "uninstall":
-                continue
-            raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
-        after = None if action == "uninstall" else file_text(name, request).encode(*_ENCODING)
-        yield FileChange(path=path, before=before, after=after)
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def _file_text(name: str, request: InstallRequest) -> str:
+    """Return a file of ours, as it is for a client."""
+    text = (files("compactctl.commands.integrations") / "files" / name).read_text("utf-8")
+    is_code = not name.endswith(".md")
+    program = json.dumps(request.program)[1:-1] if is_code else request.program
+    text = text.replace(_PROGRAM, program).replace(_CLIENT, request.client)
+    return text.replace(_DIGEST, _digest(text.encode("utf-8", "surrogateescape")))
 
 
 def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
@@ -234,7 +198,7 @@ def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Ite
     before, kept = _content(ours.settings), _content(copy)
     try:
         text = None if before is None else before.decode(*_ENCODING)
-        is_set_up = text is not None and has_hooks_of_ours(text, request.client)
+        is_set_up = text is not None and _has_hooks_of_ours(text, request.client)
         if kept not in (None, before) and not is_set_up:
             raise UsageError(
                 f"{copy}: was kept by an earlier install, and {ours.settings.name} is none that "
@@ -248,7 +212,7 @@ def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Ite
             yield from _taken_back(request, ours.settings, before, like)
             yield FileChange(path=copy, before=kept, after=None)
             return
-        new = with_ours(text or EMPTY, request, ours, like).encode(*_ENCODING)
+        new = _with_ours(text or EMPTY, request, ours, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
             f"{ours.settings}: {error}; mend it, or see what to add with --print elsewhere"
@@ -258,50 +222,9 @@ def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Ite
     yield FileChange(path=ours.settings, before=before, after=new)
 
 
-def _taken_back(
-    request: InstallRequest, settings: Path, before: bytes | None, like: str
-) -> Iterator[FileChange]:
-    """Yield the settings without what is ours; they go where they were made here."""
-    if before is None:
-        return
-    bare = without_ours(before.decode(*_ENCODING), request.client, like)
-    is_made_here = _content(settings.with_name(settings.name + _BACKUP)) is None and bare == EMPTY
-    after = None if is_made_here and before != EMPTY.encode() else bare.encode(*_ENCODING)
-    yield FileChange(path=settings, before=before, after=after)
-
-
-def _leave(fs: FileSystem, folder: Path) -> None:
-    """Remove the folder that a file of ours had for itself."""
-    if folder.name == "compactctl" and not any(folder.iterdir()):
-        fs.rmdir(folder)
-
-
-def _write(fs: FileSystem, path: Path, data: bytes) -> None:
-    """Put a file in its place in one step; one that is linked there is written where it lies."""
-    place = path.resolve()
-    make_folders(fs, place.parent)
-    with TempFile(fs, place) as draft:
-        if place.exists():
-            draft.take_attributes(place)
-        draft.write(data)
-        draft.sync()
-        draft.publish()
-
-
-def _digest(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:16]
-
-
-def _items(request: InstallRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    command = f"{request.program} hook {request.client}"
-    if request.block_manual:
-        yield BEFORE, {"matcher": "manual", "hooks": [_hook(f"{command} --block-manual")]}
-    yield AFTER, {"hooks": [_hook(command)]}
-    yield STARTED, {"matcher": "compact", "hooks": [_hook(command)]}
-
-
-def _hook(command: str) -> dict[str, Any]:
-    return {"type": "command", "command": command, "timeout": _TIMEOUT}
+def _has_hooks_of_ours(text: str, client: str) -> bool:
+    """Tell whether ours were put in. Raises NotUnderstoodError for what is not JSON."""
+    return bool(_our_hooks(text, client))
 
 
 def _our_hooks(text: str, client: str) -> list[tuple[str, _Place]]:
@@ -341,6 +264,29 @@ def _hook_arguments(event: str, client: str) -> list[str]:
     return ["hook", client, "--block-manual"] if event == BEFORE else ["hook", client]
 
 
+def _taken_back(
+    request: InstallRequest, settings: Path, before: bytes | None, like: str
+) -> Iterator[FileChange]:
+    """Yield the settings without what is ours; they go where they were made here."""
+    if before is None:
+        return
+    bare = _without_ours(before.decode(*_ENCODING), request.client, like)
+    is_made_here = _content(settings.with_name(settings.name + _BACKUP)) is None and bare == EMPTY
+    after = None if is_made_here and before != EMPTY.encode() else bare.encode(*_ENCODING)
+    yield FileChange(path=settings, before=before, after=after)
+
+
+def _without_ours(text: str, client: str, like: str) -> str:
+    """Return settings without our entries. Raises NotUnderstoodError for what is not JSON.
+
+    ``like`` are the settings before ours were put in: a status line that it has is the user's, as
+    are the objects and arrays in it.
+    """
+    for _, place in reversed(_our_hooks(text, client)):
+        text = _without_hook(text, place, like)
+    return _without_status_line(text, like)
+
+
 def _without_hook(text: str, place: _Place, like: str) -> str:
     """Return settings without a hook, and without the item that held no other."""
     *item, _, _ = place
@@ -351,6 +297,60 @@ def _without_hook(text: str, place: _Place, like: str) -> str:
 def _without_status_line(text: str, like: str) -> str:
     is_ours = _is_command(value_at(text, _STATUS_LINE), ["statusline"])
     return without(text, (_STATUS_LINE,), like) if is_ours and not has(like, _STATUS_LINE) else text
+
+
+def _with_ours(text: str, request: InstallRequest, client_files: ClientFiles, like: str) -> str:
+    """Return settings with our entries; those that are there already stay as they are.
+
+    Raises NotUnderstoodError where these cannot stand. ``like`` is as in ``_without_ours``.
+    """
+    wanted = tuple(_items(request))
+    commands = {(event, item["hooks"][0]["command"]) for event, item in wanted}
+    for event, place in reversed(_our_hooks(text, request.client)):
+        if (event, value_at(text, *place, "command")) not in commands:
+            text = _without_hook(text, place, like)
+    there = {
+        (event, value_at(text, *at, "command")) for event, at in _our_hooks(text, request.client)
+    }
+    for event, item in wanted:
+        if (event, item["hooks"][0]["command"]) not in there:
+            text = with_item(text, ("hooks", event), item)
+    command = f"{request.program} statusline"
+    if value_at(text, _STATUS_LINE, "command") != command:
+        text = _without_status_line(text, like)
+    if client_files.has_status_line and not has(text, _STATUS_LINE):
+        text = with_member(text, (_STATUS_LINE,), {"type": "command", "command": command})
+    return text
+
+
+def _items(request: InstallRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+    command = f"{request.program} hook {request.client}"
+    if request.block_manual:
+        yield BEFORE, {"matcher": "manual", "hooks": [_hook(f"{command} --block-manual")]}
+    yield AFTER, {"hooks": [_hook(command)]}
+    yield STARTED, {"matcher": "compact", "hooks": [_hook(command)]}
+
+
+def _hook(command: str) -> dict[str, Any]:
+    return {"type": "command", "command": command, "timeout": _TIMEOUT}
+
+
+def _leave(fs: FileSystem, folder: Path) -> None:
+    """Remove the folder that a file of ours had for itself."""
+    if folder.name == "compactctl" and not any(folder.iterdir()):
+        fs.rmdir(folder)
+
+
+def _write(fs: FileSystem, path: Path, data: bytes) -> None:
+    """Put a file in its place in one step; one that is linked there is written where it lies."""
+    place = path.resolve()
+    make_folders(fs, place.parent)
+    with TempFile(fs, place) as draft:
+        if place.exists():
+            draft.take_attributes(place)
+        draft.write(data)
+        draft.sync()
+        draft.publish()
 
 
 def _claude_code(machine: Machine) -> ClientFiles:

@@ -192,7 +192,37 @@ def audit(options: AuditOptions) -> AuditResult:
     )
 
 
-def by_compactctl(
+def text_of(messages: tuple[Message, ...]) -> str:
+    """Return the texts of messages, one below the other."""
+    parts = (part for message in messages for part in message.parts)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
+    audit = compaction.audit
+    if gate == "unaudited":
+        return compaction.found.verdict != "audited"
+    if audit is None:
+        return False
+    if gate == "invented":
+        return bool(audit.invented)
+    if gate == "reread":
+        return bool(audit.rereads)
+    return bool(audit.lost_of(_LOSS_GATES[gate]))
+
+
+def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
+    """Yield the compactions that led from state to state, and those by the client in between."""
+    for place, state in enumerate(past):
+        start = 0
+        if state.step is not None and state.outcome is not None:
+            if not state.step.undoes_client:
+                yield _by_compactctl(state.step, past[:place], state)
+            start = state.outcome.n_lines
+        yield from _by_client(state, start)
+
+
+def _by_compactctl(
     step: OperationStep, past: Iterable[PastState], state: PastState
 ) -> FoundCompaction:
     """Return what a step did that led from the last of the ``past`` states to this one."""
@@ -220,7 +250,13 @@ def by_compactctl(
     )
 
 
-def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
+def _stages(step: OperationStep) -> tuple[str, ...]:
+    if not isinstance(step, ArchivedStep):
+        return ()
+    return tuple(record.name for record in step.operation.stages if record.outcome == "applied")
+
+
+def _by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
     """Yield what a client compacted on line ``start`` or later, oldest first.
 
     What changed nothing is left out. Every compaction has what stands before it read once more.
@@ -232,76 +268,6 @@ def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
         result = _found_compaction(state, moment, messages[place:end])
         if result.compaction.before != result.compaction.after:
             yield result
-
-
-def text_of(messages: tuple[Message, ...]) -> str:
-    """Return the texts of messages, one below the other."""
-    parts = (part for message in messages for part in message.parts)
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
-
-
-def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
-    audit = compaction.audit
-    if gate == "unaudited":
-        return compaction.found.verdict != "audited"
-    if audit is None:
-        return False
-    if gate == "invented":
-        return bool(audit.invented)
-    if gate == "reread":
-        return bool(audit.rereads)
-    return bool(audit.lost_of(_LOSS_GATES[gate]))
-
-
-def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
-    """Yield the compactions that led from state to state, and those by the client in between."""
-    for place, state in enumerate(past):
-        start = 0
-        if state.step is not None and state.outcome is not None:
-            if not state.step.undoes_client:
-                yield by_compactctl(state.step, past[:place], state)
-            start = state.outcome.n_lines
-        yield from by_client(state, start)
-
-
-def _audited(
-    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
-) -> AuditedCompaction:
-    told = found.compaction
-    before, after, restored, later = (
-        _within(messages, conversation)
-        for messages in (told.before, told.after, found.restored, told.later)
-    )
-    summary = text_of(found.written(conversation))
-    is_own = found.writer == OWN
-    claims = without_own_words(summary) if is_own else without_frame(summary)
-    judged = replace(
-        told,
-        before=before,
-        after=(*after, *restored),
-        summary=None if found.verdict == "sealed" else claims,
-        later=later,
-        cwd=cwd,
-    )
-    return AuditedCompaction(
-        found=found,
-        conversation=conversation + 1,
-        tokens_before=meter.total(before),
-        tokens_after=meter.total(after),
-        summary_tokens=meter.text(summary),
-        restored_tokens=meter.total(restored),
-        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
-    )
-
-
-def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:
-    return tuple(message for message in messages if message.conversation == conversation)
-
-
-def _stages(step: OperationStep) -> tuple[str, ...]:
-    if not isinstance(step, ArchivedStep):
-        return ()
-    return tuple(record.name for record in step.operation.stages if record.outcome == "applied")
 
 
 def _found_compaction(
@@ -376,3 +342,37 @@ def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
     if new and known <= left:
         return "gone"
     return "sealed" if new and not text_of(tuple(m for m in new if m.summary)) else "audited"
+
+
+def _audited(
+    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
+) -> AuditedCompaction:
+    told = found.compaction
+    before, after, restored, later = (
+        _within(messages, conversation)
+        for messages in (told.before, told.after, found.restored, told.later)
+    )
+    summary = text_of(found.written(conversation))
+    is_own = found.writer == OWN
+    claims = without_own_words(summary) if is_own else without_frame(summary)
+    judged = replace(
+        told,
+        before=before,
+        after=(*after, *restored),
+        summary=None if found.verdict == "sealed" else claims,
+        later=later,
+        cwd=cwd,
+    )
+    return AuditedCompaction(
+        found=found,
+        conversation=conversation + 1,
+        tokens_before=meter.total(before),
+        tokens_after=meter.total(after),
+        summary_tokens=meter.text(summary),
+        restored_tokens=meter.total(restored),
+        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
+    )
+
+
+def _within(messages: Sequence[Message], conversation: int) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.conversation == conversation)

@@ -306,7 +306,13 @@ def policies_of(
     return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
 
 
-def grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
+def _planned(path: str, options: CutOptions) -> GrownSession | None:
+    if options.planned is None:
+        return None
+    return _grown_session(options.input.at(path), options.planned, options.measure)
+
+
+def _grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
     """Read what a plan was made for the beginning of.
 
     Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
@@ -330,12 +336,6 @@ def grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions
     edits = apply_plan(then, plan, measure(then, options)).applied.edits
     newest = then.effective[-1].id
     return GrownSession(transcript=loaded.transcript, edits=edits, newest=newest)
-
-
-def _planned(path: str, options: CutOptions) -> GrownSession | None:
-    if options.planned is None:
-        return None
-    return grown_session(options.input.at(path), options.planned, options.measure)
 
 
 def _behind(known: GrownSession, size: Callable[[Message], int]) -> Iterator[Cut]:

@@ -122,7 +122,7 @@ def _tried(
     if named:
         return tuple(map(replayed, named)), ()
     replays, unusable = [], []
-    for profile in default_profiles():
+    for profile in _default_profiles():
         try:
             replays.append(replayed(profile))
         except UsageError as error:
@@ -132,7 +132,7 @@ def _tried(
     return tuple(replays), tuple(unusable)
 
 
-def default_profiles() -> tuple[Profile, ...]:
+def _default_profiles() -> tuple[Profile, ...]:
     """Return the built-in profiles that compact by themselves."""
     return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
 

@@ -285,7 +285,7 @@ def history_of(
 
     ``folder`` is its archive where that is not in its place.
     """
-    folder = folder or archive_of(source)
+    folder = folder or _archive_of(source)
     archive = None if folder is None else Archive(folder, source.limits)
     return OperationHistory(archive, source.lines, where, format_name)
 
@@ -296,39 +296,14 @@ def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHist
     return history_of(loaded.source, where, loaded.format.name, folder)
 
 
-def archive_of(source: Source) -> Path | None:
-    """Return the archive folder of a transcript, which need not exist; None for a pipe.
-
-    It is in its place, or where that of a session is which its client moved, packed or renamed.
-    """
-    if source.path is None:
-        return None
-    folder = archive_folder(source.path)
-    if folder.exists() or store_holding(source.path, this_machine()) is None:
-        return folder
-    is_compacted = any(map(may_name_operation, source.lines))
-    return (fitting_archive(source) if is_compacted else None) or folder
-
-
 def way_to_archive(source: Source, path: str) -> str:
     """Return what to do where the archive of a compacted transcript is not in its place."""
     if source.path is None or path == STANDARD_INPUT:
         return "name the file instead"
-    fitting = fitting_archive(source)
+    fitting = _matching_archive(source)
     if fitting is not None:
         return f"{fitting} fits it: name that with --archive"
     return f"put {archive_folder(source.path)} back, or name the folder with --archive"
-
-
-def fitting_archive(source: Source) -> Path | None:
-    """Return the archive folder that knows a transcript by its digest, None where none is near.
-
-    Looked into are those beside the file, and those of the same name in the user's state folder.
-    """
-    if source.path is None:
-        return None
-    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
-    return next((folder for folder in near if _fits(folder, source)), None)
 
 
 def appended(history: OperationHistory, step: OperationStep) -> bytes:
@@ -380,6 +355,31 @@ def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
 def _state(step: OperationStep) -> bytes:
     """Return the state before a step."""
     return b"".join(step.before())
+
+
+def _archive_of(source: Source) -> Path | None:
+    """Return the archive folder of a transcript, which need not exist; None for a pipe.
+
+    It is in its place, or where that of a session is which its client moved, packed or renamed.
+    """
+    if source.path is None:
+        return None
+    folder = archive_folder(source.path)
+    if folder.exists() or store_holding(source.path, this_machine()) is None:
+        return folder
+    is_compacted = any(map(may_name_operation, source.lines))
+    return (_matching_archive(source) if is_compacted else None) or folder
+
+
+def _matching_archive(source: Source) -> Path | None:
+    """Return the archive folder that knows a transcript by its digest, None where none is near.
+
+    Looked into are those beside the file, and those of the same name in the user's state folder.
+    """
+    if source.path is None:
+        return None
+    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
+    return next((folder for folder in near if _fits(folder, source)), None)
 
 
 def _near(path: Path) -> Iterator[Path]:

@@ -109,62 +109,6 @@ def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
     return ()
 
 
-def check_appended(options: RewindOptions) -> None:
-    """Raise UsageError for options that contradict what is appended, and for what is not a file."""
-    others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
-    named = next((name for name, is_given in others.items() if is_given), None)
-    if named is not None:
-        raise UsageError(f"--native and {named} contradict each other; choose one")
-    if options.input.path == STANDARD_INPUT or is_in_database(options.input.path):
-        raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
-
-
-def appendable(
-    options: RewindOptions, loaded: Loaded, history: OperationHistory
-) -> tuple[Loaded, str]:
-    """Return a session without records that do not count any more, and what to say of its client.
-
-    CannotAppendError and UsageError as ``check_proven`` and ``check_loose`` do.
-    """
-    rules = rules_of(loaded)
-    version = version_of(loaded.transcript, rules)
-    note = check_proven(options.input.path, rules, version, force=options.output.force)
-    way = "leave out --native"
-    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
-    if finished_part(history) is not None:
-        raise UsageError(
-            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
-            "take that away with compactctl rewind first"
-        )
-    return settled(loaded), note
-
-
-def undone_behind(
-    whole: Loaded,
-    loaded: Loaded,
-    wanted: tuple[ClientCompaction, ...],
-    history: OperationHistory,
-) -> Undone:
-    """Return ``whole`` with what undoes compactions of it, which ``loaded`` tells, behind it.
-
-    CannotAppendError where its client would send something else then.
-    """
-    undone = undo(loaded, wanted, history.chain[-1].id if history.chain else None)
-    operation, _ = undone.archive
-    new = with_block(whole, undone.loaded.lines, operation.id)
-    check_read_as(whole, undone.loaded.transcript, new)
-    content = Content.of(new)
-    record = replace(operation, after=content.digest, appended=True)
-    return replace(undone, content=content, archive=(record, moved_rows(whole.lines, new)))
-
-
-def append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Written:
-    """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
-    place = Destination(path=options.input.path, target=Path(options.input.path))
-    _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
-    return append_to(place, whole.source, block, [undone.archive], insists=insists_on_undo(whole))
-
-
 def _undo(options: RewindOptions) -> RewindResult:
     job = _job(options)
     if not job.wanted:
@@ -187,7 +131,7 @@ def _job(options: RewindOptions) -> _Job:
         source, history = loaded.source, history_behind(loaded)
     whole, note = loaded if options.output.layout == "native" else None, ""
     if whole is not None:
-        loaded, note = appendable(options, whole, history)
+        loaded, note = _appendable(options, whole, history)
     return _Job(
         options=options,
         source=source,
@@ -203,7 +147,7 @@ def _job(options: RewindOptions) -> _Job:
 def _checked_place(options: RewindOptions) -> Fork | None:
     """Return the new session to be written, None for another place; UsageError without any."""
     if options.output.layout == "native":
-        check_appended(options)
+        _check_appended(options)
         return None
     if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
@@ -221,6 +165,36 @@ def _checked_place(options: RewindOptions) -> Fork | None:
             "names, or in this one with --in-place"
         )
     return fork
+
+
+def _check_appended(options: RewindOptions) -> None:
+    """Raise UsageError for options that contradict what is appended, and for what is not a file."""
+    others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
+    named = next((name for name, is_given in others.items() if is_given), None)
+    if named is not None:
+        raise UsageError(f"--native and {named} contradict each other; choose one")
+    if options.input.path == STANDARD_INPUT or is_in_database(options.input.path):
+        raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
+
+
+def _appendable(
+    options: RewindOptions, loaded: Loaded, history: OperationHistory
+) -> tuple[Loaded, str]:
+    """Return a session without records that do not count any more, and what to say of its client.
+
+    CannotAppendError and UsageError as ``check_proven`` and ``check_loose`` do.
+    """
+    rules = rules_of(loaded)
+    version = version_of(loaded.transcript, rules)
+    note = check_proven(options.input.path, rules, version, force=options.output.force)
+    way = "leave out --native"
+    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
+    if finished_part(history) is not None:
+        raise UsageError(
+            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
+            "take that away with compactctl rewind first"
+        )
+    return settled(loaded), note
 
 
 def _wanted(
@@ -257,15 +231,41 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
 
 def _undone(job: _Job) -> Undone:
     if job.whole is not None:
-        return undone_behind(job.whole, job.loaded, job.wanted, job.history)
+        return _undone_behind(job.whole, job.loaded, job.wanted, job.history)
     chain = job.history.chain
     return undo(job.loaded, job.wanted, chain[-1].id if chain else None)
 
 
+def _undone_behind(
+    whole: Loaded,
+    loaded: Loaded,
+    wanted: tuple[ClientCompaction, ...],
+    history: OperationHistory,
+) -> Undone:
+    """Return ``whole`` with what undoes compactions of it, which ``loaded`` tells, behind it.
+
+    CannotAppendError where its client would send something else then.
+    """
+    undone = undo(loaded, wanted, history.chain[-1].id if history.chain else None)
+    operation, _ = undone.archive
+    new = with_block(whole, undone.loaded.lines, operation.id)
+    check_read_as(whole, undone.loaded.transcript, new)
+    content = Content.of(new)
+    record = replace(operation, after=content.digest, appended=True)
+    return replace(undone, content=content, archive=(record, moved_rows(whole.lines, new)))
+
+
 def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
     if job.whole is not None:
-        written = append_undone(job.options, job.whole, undone)
+        written = _append_undone(job.options, job.whole, undone)
     else:
         archives = [*earlier_archives(job.place, job.source, job.history), undone.archive]
         written = write(job.place, job.source, undone.content, archives)
     return replace(result, written=written, warnings=(*result.warnings, *written.warnings))
+
+
+def _append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Written:
+    """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
+    place = Destination(path=options.input.path, target=Path(options.input.path))
+    _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
+    return append_to(place, whole.source, block, [undone.archive], insists=insists_on_undo(whole))

@@ -123,7 +123,7 @@ class OperationReplayer:
         after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
         before = digest_of(self.data)
         self.data = b"".join(after)
-        result = read_state(self.data, chosen.name)
+        result = _read_state(self.data, chosen.name)
         _require_whole(transcript, result, self.group)
         operation = replace(
             replayed.operation,
@@ -192,7 +192,7 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     replay = OperationReplayer(
         first, base.kept, _own_fields(history.data, chain[place].format), group
     )
-    replay.start(read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
+    replay.start(_read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
     for operation in operations:
         replay.replay(operation, without_group(operation.archived.edits, group))
     return RewindTarget(
@@ -201,29 +201,6 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
         archives=tuple(_with_rewind(history, base.kept, first, replay.archives)),
         carried=len(carry),
     )
-
-
-def operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
-    """Return what a step did; ``state`` is its outcome with what was appended to it."""
-    operation = step.operation
-    archived = read_edits((line.edits for line in step.rows()), step.file.path)
-    edits = archived.edits
-    before = read_state(b"".join(step.before()), operation.format)
-    after = read_state(state[: operation.after.n_bytes], operation.format)
-    return ReplayedOperation(
-        operation=operation,
-        archived=archived,
-        names=names_after(before.effective, edits, after.effective),
-        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
-        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
-        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
-    )
-
-
-def read_state(data: bytes, format_name: str) -> Transcript:
-    """Read the messages of a state that the archive knows."""
-    lines, chosen = split(split_lines(data), "an archived state", format_name)
-    return parse(lines, chosen)
 
 
 def names_after(
@@ -271,6 +248,12 @@ def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
 def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
     content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
     return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])
+
+
+def _read_state(data: bytes, format_name: str) -> Transcript:
+    """Read the messages of a state that the archive knows."""
+    lines, chosen = split(split_lines(data), "an archived state", format_name)
+    return parse(lines, chosen)
 
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
@@ -325,9 +308,32 @@ def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperati
     """Return what each step did; ``now`` is the transcript after the last one."""
     following = (*steps[1:], None)
     return [
-        operation_at(step, now if later is None else b"".join(later.before()))
+        _operation_at(step, now if later is None else b"".join(later.before()))
         for step, later in zip(steps, following, strict=False)
     ]
+
+
+def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
+    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    operation = step.operation
+    archived = read_edits((line.edits for line in step.rows()), step.file.path)
+    edits = archived.edits
+    before = _read_state(b"".join(step.before()), operation.format)
+    after = _read_state(state[: operation.after.n_bytes], operation.format)
+    return ReplayedOperation(
+        operation=operation,
+        archived=archived,
+        names=names_after(before.effective, edits, after.effective),
+        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
+        appended=_ids_from(_read_state(state, operation.format), operation.after.n_lines),
+    )
+
+
+def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
+    groups = set(groups_of(edits))
+    return any(not groups.isdisjoint(some) for some in names)
 
 
 def _base(
@@ -342,7 +348,7 @@ def _base(
     return _ReplayBase(
         data=data,
         kept=kept,
-        names={message.id: message.id for message in read_state(data, step.format).messages},
+        names={message.id: message.id for message in _read_state(data, step.format).messages},
     )
 
 
@@ -359,8 +365,8 @@ def _inline_base(
         operations = [each.inside for each in inside]
         data, renewed = without_inline(held, first.where, first.format, operations, group)
         kept += renewed
-    messages = read_state(held, first.format).messages
-    now = read_state(data, first.format).messages
+    messages = _read_state(held, first.format).messages
+    now = _read_state(data, first.format).messages
     return _ReplayBase(data=data, kept=kept, names=_names_without(group, messages, now))
 
 
@@ -376,7 +382,7 @@ def _names_without(group: str, before: Sequence[Message], after: Sequence[Messag
 
 def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
     """Return what the newest compaction recorded of the requests, to be recorded again."""
-    unseen = recorded_unseen(read_state(left, format_name).effective)
+    unseen = recorded_unseen(_read_state(left, format_name).effective)
     return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}
 
 
@@ -390,12 +396,6 @@ def _with_rewind(
     operation = rewind_operation(digest_of(left), digest_of(base), history.chain, head)
     yield operation, tuple(plain_rows(split_lines(left)))
     yield from archives
-
-
-def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
-    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
-    groups = set(groups_of(edits))
-    return any(not groups.isdisjoint(some) for some in names)
 
 
 def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:

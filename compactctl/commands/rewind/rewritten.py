@@ -32,7 +32,7 @@ def originals_instead(
     what can be done, where that is not asked for, and as writing does.
     """
     history = history_of(source, options.input.path, folder=options.archive)
-    step = newest_compaction(history)
+    step = _newest_compaction(history)
     if step is None or options.to or options.group:
         raise error
     if options.all and history.missing_archives:
@@ -70,13 +70,25 @@ def originals_instead(
     return result
 
 
-def newest_compaction(history: OperationHistory) -> ArchivedStep | None:
+def _newest_compaction(history: OperationHistory) -> ArchivedStep | None:
     """Return the newest archived operation that took anything out, None without one."""
     made = [step for step in history.archived if step.operation.kind != "rewind"]
     return made[-1] if made else None
 
 
-def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
+def _what_happened(
+    options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
+) -> str:
+    way = "-o FILE writes the originals, without what was said since"
+    if not _was_rewritten(source, options.input.path, step):
+        return f"{error}; {way}"
+    return (
+        f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
+        f"client has written the file anew, so that it cannot be rewound in place; {way}"
+    )
+
+
+def _was_rewritten(source: Source, path: str, step: ArchivedStep) -> bool:
     """Tell whether everything that an operation left as it was is still in a transcript.
 
     A message counts as left where a record of its id is there, or one that says the same: clients
@@ -98,18 +110,6 @@ def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
     left = [message for message in before.messages if message.line in kept]
     gone = Counter(_content(message) for message in left if message.id not in ids)
     return bool(left) and gone <= said
-
-
-def _what_happened(
-    options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
-) -> str:
-    way = "-o FILE writes the originals, without what was said since"
-    if not is_written_anew(source, options.input.path, step):
-        return f"{error}; {way}"
-    return (
-        f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
-        f"client has written the file anew, so that it cannot be rewound in place; {way}"
-    )
 
 
 def _content(message: Message) -> bytes:

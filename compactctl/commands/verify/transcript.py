@@ -80,42 +80,6 @@ def verify_transcript(
     return _beside(path, source, archives, findings)
 
 
-def prove_history(
-    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
-) -> Iterator[Finding]:
-    """Yield what is wrong with the way from the transcript back to its first state.
-
-    ``archives`` are the transcript's, all of them proven.
-    """
-    try:
-        steps, _ = history.steps, history.chain
-    except (ChangedError, MissingArchiveError) as error:
-        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
-        whole = "every state in the archive can be restored" if archives.operations else ""
-        text = f"{error}; {whole}" if whole else str(error)
-        yield from lost or [Finding(severity="changed", text=text)]
-        return
-    except CompactctlError as error:
-        yield Finding(severity="damaged", text=str(error))
-        return
-    known = {step.id for step in steps}
-    lost = tuple(_without_archive(loaded, known))
-    if not (steps or lost):
-        yield _nothing_to_restore(loaded)
-    yield from _inline_steps(steps)
-    yield from _parents(history, known)
-    yield from lost
-    yield from _outcomes(loaded, archives)
-    yield from _late(history)
-
-
-def lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield the operations that the transcript names and that have no archive of any name."""
-    names = {operation.id for operation in archives.operations}
-    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
-    yield from _without_archive(loaded, names)
-
-
 def _verified(
     path: Path,
     findings: tuple[Finding, ...],
@@ -210,35 +174,40 @@ def _with_history(
     path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
     history = history_behind(loaded)
-    found = tuple(prove_history(loaded, history, archives))
+    found = tuple(_prove_history(loaded, history, archives))
     verified = _verified(path, (*findings, *found), archives)
     if verified.verdict in ("damaged", "changed"):
         return verified
     return _verified(path, verified.findings, archives, len(history.steps))
 
 
-def _beside(
-    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
-) -> VerifiedTranscript:
-    """Judge a transcript with archives beside it."""
-    verdict = worst_state(archives.findings)
-    if verdict not in ("proven", "repairable"):
-        return _verified(path, findings, archives)
+def _prove_history(
+    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
+) -> Iterator[Finding]:
+    """Yield what is wrong with the way from the transcript back to its first state.
+
+    ``archives`` are the transcript's, all of them proven.
+    """
     try:
-        loaded = _read(source, path, archives.operations[-1].format)
-        if verdict == "repairable":
-            return _verified(path, (*findings, *lost_operations(loaded, archives)), archives)
+        steps, _ = history.steps, history.chain
+    except (ChangedError, MissingArchiveError) as error:
+        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
+        whole = "every state in the archive can be restored" if archives.operations else ""
+        text = f"{error}; {whole}" if whole else str(error)
+        yield from lost or [Finding(severity="changed", text=text)]
+        return
     except CompactctlError as error:
-        return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
-    return _with_history(path, loaded, archives, findings)
-
-
-def _read(source: Source, path: Path, format_name: str) -> Loaded:
-    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
-    if format_name != FORMAT:
-        return loaded_from(source, str(path), format_name or None)
-    chosen = ALL_FORMATS[-1]
-    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
+        yield Finding(severity="damaged", text=str(error))
+        return
+    known = {step.id for step in steps}
+    lost = tuple(_without_archive(loaded, known))
+    if not (steps or lost):
+        yield _nothing_to_restore(loaded)
+    yield from _inline_steps(steps)
+    yield from _parents(history, known)
+    yield from lost
+    yield from _outcomes(loaded, archives)
+    yield from _late(history)
 
 
 def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:
@@ -323,3 +292,34 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
         what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
         text = f"{what} written to the file that was replaced; the next rewind brings them back"
         yield Finding(severity="note", text=text)
+
+
+def _beside(
+    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> VerifiedTranscript:
+    """Judge a transcript with archives beside it."""
+    verdict = worst_state(archives.findings)
+    if verdict not in ("proven", "repairable"):
+        return _verified(path, findings, archives)
+    try:
+        loaded = _read(source, path, archives.operations[-1].format)
+        if verdict == "repairable":
+            return _verified(path, (*findings, *_lost_operations(loaded, archives)), archives)
+    except CompactctlError as error:
+        return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
+    return _with_history(path, loaded, archives, findings)
+
+
+def _read(source: Source, path: Path, format_name: str) -> Loaded:
+    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
+    if format_name != FORMAT:
+        return loaded_from(source, str(path), format_name or None)
+    chosen = ALL_FORMATS[-1]
+    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
+
+
+def _lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield the operations that the transcript names and that have no archive of any name."""
+    names = {operation.id for operation in archives.operations}
+    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
+    yield from _without_archive(loaded, names)
