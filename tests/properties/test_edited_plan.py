@@ -12,6 +12,7 @@ from properties.chats import SHAPES
 from properties.halves import parted
 from properties.jobs import CLAUDE, FAST, Written, bench, read, written
 from properties.plans import LONG_PLANS, Step
+from unit.commands.planning.planned import with_fate
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.measuring.measure import measure
@@ -54,14 +55,14 @@ def edited(plan: PlanFile, changes: Sequence[Change]) -> PlanFile:
         row, group = rows[at], groups[other % len(groups)]
         match kind:
             case "hide":
-                rows[at] = replace(row, fate="hidden", group=None, texts=())
+                rows[at] = replace(with_fate(row, "hidden"), group=None, texts=())
             case "regroup":
-                rows[at] = replace(row, fate="hidden", group=group, texts=())
+                rows[at] = replace(with_fate(row, "hidden"), group=group, texts=())
             case "keep":
-                rows[at] = replace(row, fate="kept")
+                rows[at] = with_fate(row, "kept")
             case "rewrite":
                 texts = (PlannedText(part=other % 2, text="{}"),)
-                rows[at] = replace(row, fate="rewritten", group=group, texts=texts)
+                rows[at] = replace(with_fate(row, "rewritten"), group=group, texts=texts)
             case _:
                 stand_ins = [each for each in rows if each.written is not None]
                 if stand_ins:
@@ -74,7 +75,9 @@ def edited(plan: PlanFile, changes: Sequence[Change]) -> PlanFile:
 
 def whole(row: PlannedMessage) -> PlannedMessage:
     """Return an entry as one that is read: what is written has no other fate."""
-    return row if row.written is None else replace(row, fate="written", group=row.written.group)
+    if row.written is None:
+        return row
+    return replace(with_fate(row, "written"), group=row.written.group)
 
 
 def staying(messages: Sequence[Message]) -> set[MessageId]:

@@ -82,7 +82,7 @@ def apply_plan(
         view = view_of(messages, transcript, measured, alone)
         names = {message.id for message in messages}
         runs.append(_run(_Decided(view, [each for each in found if each.before in names])))
-    reasons = {each.before: each.row.reason for each in found if each.row.fate == "kept"}
+    reasons = {each.before: each.row.explained.reason for each in found if each.row.fate == "kept"}
     pinned = {each.before: _PINNED for each in found if each.is_pinned}
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
@@ -119,7 +119,7 @@ def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> t
     """Return the rows with the messages they are about, which have all to be there, in order."""
     rows = [row for row in plan.messages if row.written is None]
     for row, message in zip(rows, messages, strict=False):
-        if row.line != message.line + 1 or (row.id != message.id and not renamed):
+        if row.explained.line != message.line + 1 or (row.id != message.id and not renamed):
             raise ChangedError(
                 f"the plan lists message {row.id} where line {message.line + 1:,} has "
                 f"{message.id}; leave its messages in their order and change fates alone"
@@ -204,7 +204,7 @@ def _without_unsent(
 def _stages(found: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:
     for each in found:
         if each.row.group is not None:
-            yield each.row.group, stage_named(each.row.stage or BY_HAND).name
+            yield each.row.group, stage_named(each.row.explained.stage or BY_HAND).name
 
 
 def _edits(decided: _Decided) -> Iterator[Edit]:
@@ -225,7 +225,7 @@ def _edits(decided: _Decided) -> Iterator[Edit]:
             ids=tuple(each.before for each in hidden),
             group=group,
             kind="condense" if group in kinds else "truncate",
-            reason=hidden[0].row.reason,
+            reason=hidden[0].row.explained.reason,
         )
     for each in decided.found:
         if each.row.fate == "rewritten":
@@ -271,7 +271,7 @@ def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
             part=new.part,
             text=new.text,
             group=row.group,
-            reason=row.reason,
+            reason=row.explained.reason,
             refers_to=new.refers_to and decided.names.get(new.refers_to, new.refers_to),
         )
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, get_args
 
@@ -69,26 +69,27 @@ class PlannedText:
 class PlannedMessage:
     """A message and its fate; who edits a plan changes that, or takes out what is ``written``.
 
-    ``group`` joins what is hidden to what stands for it, and ``texts`` are those of a message that
-    is rewritten. Both stay behind where the fate is edited, and tell that it was. ``line`` is 0,
-    ``says`` and ``tools`` are empty for what is ``written``, and ``sha256`` is that of a
-    summary's text before anybody edited it.
+    ``says`` is how it begins. ``group`` joins what is hidden to what stands for it, and ``texts``
+    are those of a message that is rewritten. Both stay behind where the fate is edited, and tell
+    that it was. ``sha256`` is that of a summary's text before anybody edited it.
     """
 
-    id: MessageId
-    fate: MessageFate
-    role: str
-    line: int = 0
-    tools: tuple[str, ...] = ()
-    tokens: int = 0
-    tokens_after: int = 0
-    stage: str = ""
-    reason: str = ""
+    explained: Explained
     says: str = ""
     group: GroupId | None = None
     texts: tuple[PlannedText, ...] = ()
     written: Synthetic | None = None
     sha256: str = ""
+
+    @property
+    def id(self) -> MessageId:
+        """The id of the message."""
+        return MessageId(self.explained.id)
+
+    @property
+    def fate(self) -> MessageFate:
+        """What becomes of it."""
+        return self.explained.fate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,15 +142,7 @@ def planned_messages(
 
 def _planned(row: Explained, message: Message, edits: dict[int, Replace]) -> PlannedMessage:
     return PlannedMessage(
-        id=message.id,
-        fate=row.fate,
-        role=row.role,
-        line=row.line,
-        tools=row.tools,
-        tokens=row.tokens,
-        tokens_after=row.tokens_after if edits else 0,
-        stage=row.stage,
-        reason=row.reason,
+        explained=row if edits else replace(row, tokens_after=0),
         says=_beginning(message),
         group=newest_edit(edits).group if edits else None,
         texts=tuple(
@@ -162,9 +155,9 @@ def _planned(row: Explained, message: Message, edits: dict[int, Replace]) -> Pla
 def _hidden(
     row: Explained, message: Message, stages: Mapping[str, str], hide: Hide
 ) -> PlannedMessage:
-    planned = _planned(row, message, {})
     stage = stages.get(hide.group, "")
-    return replace(planned, stage=stage, reason=hide.reason, group=hide.group)
+    explained = replace(row, stage=stage, reason=hide.reason)
+    return replace(_planned(explained, message, {}), group=hide.group)
 
 
 def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> Hide:
@@ -180,12 +173,7 @@ def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> 
 def _written(row: Explained, item: Synthetic, message: Message) -> PlannedMessage:
     text = _said(message) if item.kind in _STANDING else item.text
     return PlannedMessage(
-        id=item.id,
-        fate="written",
-        role=item.role,
-        tokens_after=row.tokens_after,
-        stage=row.stage,
-        reason=row.reason,
+        explained=replace(row, line=0, role=item.role, tools=(), tokens=0),
         group=item.group,
         written=replace(item, text=text),
         sha256=_sha256(text) if item.kind == "summary" else "",
@@ -249,15 +237,16 @@ def _lines(said: str) -> str:
 
 def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
     """Yield what a row says beside its texts, without what is empty."""
+    explained = row.explained
     told = {
-        "line": row.line or None,
-        "fate": row.fate,
-        "role": row.role,
-        "tools": list(map(masked, row.tools)),
-        "tokens": row.tokens if row.line else None,
-        "tokensAfter": row.tokens_after if row.fate in {"rewritten", "written"} else None,
-        "stage": row.stage,
-        "reason": row.reason,
+        "line": explained.line or None,
+        "fate": explained.fate,
+        "role": explained.role,
+        "tools": list(map(masked, explained.tools)),
+        "tokens": explained.tokens if explained.line else None,
+        "tokensAfter": explained.tokens_after if row.fate in {"rewritten", "written"} else None,
+        "stage": explained.stage,
+        "reason": explained.reason,
         "says": row.says,
         "id": row.id,
         "group": row.group,
@@ -349,14 +338,15 @@ def _row_at(number: int, value: object) -> PlannedMessage:
 def _row(**fields: Any) -> PlannedMessage:  # noqa: ANN401 - checked by its shape
     named = {_NAMES.get(name, name): value for name, value in fields.items()}
     own = {name: named.pop(name) for name in _OF_WRITTEN & named.keys()}
-    row = PlannedMessage(**named)
+    told = {name: named.pop(name) for name in _OF_FATE & named.keys()}
+    row = PlannedMessage(explained=Explained(**{**_UNTOLD, **told}), **named)
     if (row.fate == "written") != bool(own):
         raise ValueError("fate: what is written has a kind and a text, and nothing else has")
     if not own:
         return row
     if row.group is None:
         raise ValueError("group is missing")
-    return replace(row, written=Synthetic(id=row.id, role=named["role"], group=row.group, **own))
+    return replace(row, written=Synthetic(id=row.id, role=told["role"], group=row.group, **own))
 
 
 def _text(**fields: Any) -> PlannedText:  # noqa: ANN401 - checked by its shape
@@ -373,6 +363,9 @@ _NAMES = {
     "bytes": "n_bytes",
     "lines": "n_lines",
 }
+# What is left out of a row where it is empty.
+_UNTOLD: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
+_OF_FATE = {field.name for field in fields(Explained)}
 _OF_WRITTEN = {"kind", "through", "details", "tool", "call_id", "text"}
 _TEXT: Mapping[str, Shape] = {"part": count, "refersTo": optional(text), "text": _joined}
 _ROW: Mapping[str, Shape] = {

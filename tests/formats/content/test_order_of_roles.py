@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from formats.content.block_kinds import words
 from formats.content.stage_settings import SETTINGS, STAGES
-from unit.commands.planning.planned import FAST, plan_of
+from unit.commands.planning.planned import FAST, plan_of, with_fate
 
 from compactctl import compact_messages
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -162,7 +162,7 @@ def test_a_plan_by_hand_keeps_the_order_too(tmp_path: Path) -> None:
     path.write_text(json.dumps(REQUESTS["bedrock-converse"][0]))
     _, plan = plan_of(path, "prune")
     # Behind the system prompt, a request, a call and its result.
-    answer = replace(plan.messages[4], fate="hidden")
+    answer = with_fate(plan.messages[4], "hidden")
     rows = (*plan.messages[:4], answer, *plan.messages[5:])
     planned = replace(plan, messages=rows)
     compact(

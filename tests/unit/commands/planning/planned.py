@@ -1,18 +1,25 @@
 """Plans of compactions that count fast."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.planning.fates import MessageFate
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.planning.plan_file import PlanFile
+from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.transcript import Transcript
 
 FAST = MeasureOptions(counter="chars/4")
+
+
+def with_fate(row: PlannedMessage, fate: MessageFate) -> PlannedMessage:
+    """Return a message of a plan as who edits it by hand leaves it."""
+    return replace(row, explained=replace(row.explained, fate=fate))
 
 
 def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:

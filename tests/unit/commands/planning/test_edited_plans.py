@@ -11,7 +11,7 @@ import pytest
 from cli.asking import SAMPLES
 from formats.content.block_kinds import server_pairs
 from formats.known import OURS, Known, each_known
-from unit.commands.planning.planned import FAST, plan_of
+from unit.commands.planning.planned import FAST, plan_of, with_fate
 
 from compactctl.commands.measuring.measure import measure
 from compactctl.commands.planning.apply_plan import apply_plan
@@ -54,10 +54,10 @@ def ways_to_hide(plan: PlanFile) -> Iterator[Callable[[Row], Row]]:
     """Yield what can be edited in a row so that its message is gone."""
     stand_in = next((row.group for row in plan.messages if row.written is not None), None)
     text = PlannedText(part=0, text="")
-    yield lambda row: replace(row, fate="hidden", group=None, texts=())
-    yield lambda row: replace(row, fate="hidden", group=GroupId("nowhere"), texts=(text,))
+    yield lambda row: replace(with_fate(row, "hidden"), group=None, texts=())
+    yield lambda row: replace(with_fate(row, "hidden"), group=GroupId("nowhere"), texts=(text,))
     if stand_in:
-        yield lambda row: replace(row, fate="hidden", group=stand_in, texts=())
+        yield lambda row: replace(with_fate(row, "hidden"), group=stand_in, texts=())
 
 
 def staying(messages: Sequence[Message]) -> Iterator[tuple[MessageId, str]]:
@@ -155,7 +155,9 @@ def test_a_call_is_rewritten_to_arguments_alone(
     transcript, plan = plan_of(request_document(tmp_path), "truncate")
     call = next(m for m in reversed(transcript.effective) if m.calls)
     group = GroupId("mine")
-    new = with_row(plan, call.id, lambda row: change(replace(row, fate="rewritten", group=group)))
+    new = with_row(
+        plan, call.id, lambda row: change(replace(with_fate(row, "rewritten"), group=group))
+    )
     with pytest.raises(UsageError, match=why):
         apply_plan(transcript, new, measure(transcript, FAST))
 
@@ -166,7 +168,7 @@ def test_the_system_prompt_is_not_rewritten() -> None:
     edited = with_row(
         plan,
         transcript.effective[0].id,
-        lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
+        lambda row: replace(with_fate(row, "rewritten"), group=GroupId("mine"), texts=(text,)),
     )
     with pytest.raises(UsageError, match="may not be rewritten: system prompt"):
         apply_plan(transcript, edited, measure(transcript, FAST))
@@ -188,7 +190,7 @@ def test_what_only_a_provider_understands_is_not_rewritten(part: int, tmp_path: 
     edited = with_row(
         plan,
         searched.id,
-        lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
+        lambda row: replace(with_fate(row, "rewritten"), group=GroupId("mine"), texts=(text,)),
     )
     with pytest.raises(UsageError, match=f"no part {part} that can be rewritten"):
         apply_plan(transcript, edited, measure(transcript, FAST))
