@@ -42,16 +42,16 @@ from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import moved_rows
-from compactctl.sessions.fork import Fork
 from compactctl.store.files.content import Content, parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """A transcript as it was read, what is to be undone in it, and where that goes.
+    """A transcript as it was read, and the compactions that are to be undone in it.
 
-    ``whole`` is the session that is appended to, None for another place.
+    ``options`` name the new session, where one is to be written. ``whole`` is the session that is
+    appended to, None for another place; ``note`` says what there is to say of its client.
     """
 
     options: RewindOptions
@@ -59,19 +59,18 @@ class _Job:
     history: OperationHistory
     loaded: Loaded
     whole: Loaded | None
-    fork: Fork | None
-    wanted: tuple[ClientCompaction, ...]
+    compactions: tuple[ClientCompaction, ...]
     note: str = ""
 
     @property
     def place(self) -> Destination:
-        named = Path(self.options.output.path or self.options.input.path)
+        path, output = self.options.input.path, self.options.output
         return Destination(
-            path=self.options.input.path,
-            target=self.fork.path if self.fork else named,
-            fork=self.fork,
-            in_place=self.options.output.in_place,
-            force=self.options.output.force,
+            path=path,
+            target=output.fork.path if output.fork else Path(output.path or path),
+            fork=output.fork,
+            in_place=output.in_place,
+            force=output.force,
         )
 
 
@@ -111,7 +110,7 @@ def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
 
 def _undo(options: RewindOptions) -> RewindResult:
     job = _job(options)
-    if not job.wanted:
+    if not job.compactions:
         return _result(job, Content.of(job.source.lines))
     undone = _undone(job)
     result = _result(job, undone.content, undone)
@@ -123,9 +122,9 @@ def _undo(options: RewindOptions) -> RewindResult:
 
 
 def _job(options: RewindOptions) -> _Job:
-    fork = _checked_place(options)
-    if fork is not None:
-        source, history, loaded = load_fork(options.input, fork)
+    options = _with_place(options)
+    if options.output.fork is not None:
+        source, history, loaded = load_fork(options.input, options.output.fork)
     else:
         loaded = load(options.input)
         source, history = loaded.source, history_behind(loaded)
@@ -138,33 +137,34 @@ def _job(options: RewindOptions) -> _Job:
         history=history,
         loaded=loaded,
         whole=whole,
-        fork=fork,
-        wanted=_wanted(options, compactions_of(present(loaded))),
+        compactions=_wanted(options, compactions_of(present(loaded))),
         note=note,
     )
 
 
-def _checked_place(options: RewindOptions) -> Fork | None:
-    """Return the new session to be written, None for another place; UsageError without any."""
-    if options.output.layout == "native":
+def _with_place(options: RewindOptions) -> RewindOptions:
+    """Return the options with the new session to be written, if that is the place.
+
+    UsageError without any place.
+    """
+    path, output = options.input.path, options.output
+    if output.layout == "native":
         _check_appended(options)
-        return None
-    if options.output.in_place and options.output.path is not None:
+        return options
+    if output.in_place and output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if options.output.in_place or options.check or options.output.path == STANDARD_INPUT:
-        return None
-    if options.output.path is not None:
-        check_outside_stores(options.input.path, Path(options.output.path), named=True)
-        return None
-    fork = (
-        None if options.input.path == STANDARD_INPUT else new_session(options.input.path, "whole")
-    )
+    if output.in_place or options.check or output.path == STANDARD_INPUT:
+        return options
+    if output.path is not None:
+        check_outside_stores(path, Path(output.path), named=True)
+        return options
+    fork = None if path == STANDARD_INPUT else new_session(path, "whole")
     if fork is None:
         raise UsageError(
-            f"{options.input.path}: what its client compacted is undone in another file, which -o "
-            "names, or in this one with --in-place"
+            f"{path}: what its client compacted is undone in another file, which -o names, or in "
+            "this one with --in-place"
         )
-    return fork
+    return replace(options, output=replace(output, fork=fork))
 
 
 def _check_appended(options: RewindOptions) -> None:
@@ -217,12 +217,12 @@ def _wanted(
 
 def _result(job: _Job, content: Content, undone: Undone | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
-    notes = (job.note,) if job.note and job.wanted else ()
+    notes = (job.note,) if job.note and job.compactions else ()
     return RewindResult(
         options=job.options,
         layout="split" if job.whole is None else "native",
         change=StateChange(before=job.source.digest, after=content.digest),
-        undone=tuple(each.id for each in reversed(job.wanted)),
+        undone=tuple(each.id for each in reversed(job.compactions)),
         in_effect=chain,
         by_client=undone.compactions if undone else (),
         warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
@@ -231,9 +231,9 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
 
 def _undone(job: _Job) -> Undone:
     if job.whole is not None:
-        return _undone_behind(job.whole, job.loaded, job.wanted, job.history)
+        return _undone_behind(job.whole, job.loaded, job.compactions, job.history)
     chain = job.history.chain
-    return undo(job.loaded, job.wanted, chain[-1].id if chain else None)
+    return undo(job.loaded, job.compactions, chain[-1].id if chain else None)
 
 
 def _undone_behind(
