@@ -89,7 +89,7 @@ def view(options: ViewOptions) -> ViewResult:
     """Show a transcript, all of it or what is looked for.
 
     Raises as reading does, ArchiveError for an archive that is damaged, or missing where what it
-    holds is asked for, and UsageError for a pattern that is no regular expression, and for a page
+    holds is asked for, and UsageError for what is not a regular expression, and for a page
     without a limit.
     """
     result = _viewed_all(options)
