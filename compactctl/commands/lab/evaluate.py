@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
 from compactctl.commands.lab.eval_figures import Baseline, EvalFigures, Gate, figures, findings
 from compactctl.commands.lab.eval_session import (
     CONTROL_POLICIES,
