@@ -28,7 +28,7 @@ def growth_lines(
     def called(project: str) -> str:
         return name(project) if project else _NO_PROJECT
 
-    yield from (_rise_text(rise, called(rise.project)) for rise in growth.rises)
+    yield from (_finding_text(finding, called(finding.project)) for finding in growth.findings)
     for project in growth.recounted:
         yield (
             f"{called(project)}: counted with another counter than in the baseline, so nothing is "
@@ -45,12 +45,12 @@ def growth_lines(
         yield f"{gone} of the baseline not measured: {', '.join(map(called, growth.gone[:_SHOWN]))}"
 
 
-def _rise_text(rise: GrowthFinding, project: str) -> str:
-    if rise.figure == "context":
-        before, after = f"{rise.before:,.0f}", f"{rise.after:,.0f}"
+def _finding_text(finding: GrowthFinding, project: str) -> str:
+    if finding.figure == "context":
+        before, after = f"{finding.before:,.0f}", f"{finding.after:,.0f}"
     else:
-        before, after = share_text(rise.before), share_text(rise.after)
-    return f"{project}: {_GROWTH[rise.figure]} grew from {before} to {after}"
+        before, after = share_text(finding.before), share_text(finding.after)
+    return f"{project}: {_GROWTH[finding.figure]} grew from {before} to {after}"
 
 
 def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:
@@ -58,6 +58,6 @@ def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:
     if growth is None:
         return {"growth": None, "comparedProjects": None}
     return {
-        "growth": encoded(growth.rises),
-        "comparedProjects": record(growth, without=("rises",)),
+        "growth": encoded(growth.findings),
+        "comparedProjects": record(growth, without=("findings",)),
     }

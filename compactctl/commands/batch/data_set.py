@@ -147,13 +147,13 @@ class _Conversations:
         )
         self._check(name, made)
         outcome, measured = made.run.outcome, made.measured
-        left = value_of(value, self.data.kind, made) if made.run.applied.edits else value
-        is_same = left == value
+        compacted = value_of(value, self.data.kind, made) if made.run.applied.edits else value
+        is_same = compacted == value
         row = measured_row(name, source.digest.sha256, made.transcript, measured)
         came_to = RowOutcome.of(outcome.stages, outcome.after.tokens, made.largest_after)
         return DoneConversation(
             row=replace(row, status="unchanged" if is_same else "ok", outcome=came_to),
-            value=value if is_same else left,
+            value=value if is_same else compacted,
             stages=outcome.stages,
             details=self._details(name, made),
         )

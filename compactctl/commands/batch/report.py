@@ -305,7 +305,7 @@ class BaselineComparison:
     say nothing about growth; ``added`` are not in the baseline, ``gone`` are only there.
     """
 
-    rises: tuple[GrowthFinding, ...]
+    findings: tuple[GrowthFinding, ...]
     compared: tuple[str, ...]
     recounted: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -314,7 +314,7 @@ class BaselineComparison:
     @property
     def fails(self) -> bool:
         """Whether something grew too much, or cannot be told to have not."""
-        return bool(self.rises or self.recounted or not self.compared)
+        return bool(self.findings or self.recounted or not self.compared)
 
 
 def compare_with_baseline(
@@ -327,8 +327,10 @@ def compare_with_baseline(
     recounted = tuple(name for name in both if _differ(counters[name], earlier[name]))
     compared = tuple(name for name in both if name not in recounted)
     return BaselineComparison(
-        rises=tuple(
-            rise for name in compared for rise in _growths(now[name], before[name], tolerance)
+        findings=tuple(
+            finding
+            for name in compared
+            for finding in _findings(now[name], before[name], tolerance)
         ),
         compared=compared,
         recounted=recounted,
@@ -358,7 +360,7 @@ def _projects(rows: Sequence[ReportRow]) -> dict[str, RowGroup]:
     }
 
 
-def _growths(now: RowGroup, before: RowGroup, tolerance: float) -> Iterator[GrowthFinding]:
+def _findings(now: RowGroup, before: RowGroup, tolerance: float) -> Iterator[GrowthFinding]:
     pairs: tuple[tuple[Figure, float, float, float], ...] = (
         ("context", before.context, now.context, _LEAST_TOKENS),
         ("reread", before.reread, now.reread, _LEAST_SHARE),

@@ -64,11 +64,11 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
         return CachedRows({}, [None] * len(tasks), cache)
     depends = fingerprint(options)
     keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
-    found = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
+    texts = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
-        if key in found and (row := _rows(found[key])) is not None and _hold(row, task, options)
+        if key in texts and (row := _rows(texts[key])) is not None and _hold(row, task, options)
     }
     return CachedRows(rows, keys, cache)
 
@@ -185,8 +185,8 @@ def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None
 @lru_cache(maxsize=1)
 def _code() -> tuple[tuple[str, int, int], ...]:
     """Return which files this program consists of: a changed one may measure in another way."""
-    found: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
-    states = ((str(path), path.stat()) for path in found if path.suffix in (".py", ".toml"))
+    files: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
+    states = ((str(path), path.stat()) for path in files if path.suffix in (".py", ".toml"))
     return tuple(sorted((name, info.st_size, info.st_mtime_ns) for name, info in states))
 
 
@@ -200,8 +200,8 @@ def _version(package: str) -> str:
 def _rows(text: str) -> tuple[BatchRow, ...] | None:
     """Return the rows that were kept; None for a text that is none, whoever wrote it."""
     try:
-        found: list[dict[str, Any]] = json.loads(text)
-        return tuple(map(_row, found))
+        rows: list[dict[str, Any]] = json.loads(text)
+        return tuple(map(_row, rows))
     except (ValueError, TypeError, KeyError):
         return None
 

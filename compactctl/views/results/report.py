@@ -70,9 +70,9 @@ def report_messages(result: ReportResult) -> Iterator[str]:
     for file in result.files:
         yield from warning_lines(file.warnings)
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
-    if result.growth is not None and result.growth.rises:
+    if result.growth is not None and result.growth.findings:
         figures, share = (
-            plural(len(result.growth.rises), "figure"),
+            plural(len(result.growth.findings), "figure"),
             share_text(result.options.tolerance),
         )
         yield f"{figures} grew by more than {share}"
