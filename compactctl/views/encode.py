@@ -6,7 +6,7 @@ told once has one name; the names of other systems stand under ``as``.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import singledispatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -135,14 +135,9 @@ def _client_compaction(compaction: ClientCompaction) -> dict[str, Any]:
     }
 
 
-def fields_of(value: "DataclassInstance") -> dict[str, Any]:
-    """Return a dataclass as an object, its names in camel case: ``result_tokens``, resultTokens."""
-    return camel_keys(asdict(value))
-
-
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with their names in camel case."""
-    return {_SNAKE.sub(lambda m: m[1].upper(), name): value for name, value in values.items()}
+    return {_key(name): value for name, value in values.items()}
 
 
 def stage_fields(stage: StageRecord) -> dict[str, Any]:

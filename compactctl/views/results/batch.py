@@ -1,4 +1,4 @@
-"""``batch`` on a terminal."""
+"""What became of many transcripts: a list of files with totals, and a document of all rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.row import BatchRow, Status
-from compactctl.views.encode import camel_keys, fields_of, record, tokens_by
+from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
 from compactctl.views.results.batch_files import gated_flags
@@ -26,6 +26,10 @@ from compactctl.views.terminal.text import (
 )
 
 _WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "skipped")
+_MOST_ERRORS = 5
+# What the error of a skipped file names where it would read messages.
+_OPTION = "--messages-at"
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,15 @@ class ListedFile:
     used: float | None
     status: Status
     is_incomplete: bool
+
+
+def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
+    listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
+    yield table(_columns(result), [_cells(file, result) for file in listed])
+    yield ""
+    yield from _failed(result.rows)
+    yield Facts(tuple(_totals(result)))
 
 
 def listed_files(rows: Iterable[BatchRow]) -> Iterator[ListedFile]:
@@ -84,134 +97,6 @@ def _shared(values: Sequence[str]) -> str | None:
     return values[0] if len(set(values)) == 1 else None
 
 
-_MOST_ERRORS = 5
-# What the error of a skipped file names where it would read messages.
-_OPTION = "--messages-at"
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
-
-
-def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
-    listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
-    yield table(_columns(result), [_cells(file, result) for file in listed])
-    yield ""
-    yield from _failed(result.rows)
-    yield Facts(tuple(_totals(result)))
-
-
-def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
-    """Yield the errors: of each file, and of the first conversations of data sets."""
-    failed = [row for row in rows if row.status == "failed"]
-    if not failed:
-        return
-    yield f"{plural(len(failed), _noun(failed))} failed"
-    conversations = [row for row in failed if row.data_set is not None]
-    untold = {id(row) for row in conversations[_MOST_ERRORS:]}
-    for row in failed:
-        if id(row) not in untold:
-            yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")
-    if untold:
-        yield f"and {plural(len(untold), 'conversation')} more, which a --report lists"
-    yield ""
-
-
-def _noun(rows: Sequence[BatchRow]) -> str:
-    """Return what rows are of."""
-    return "file" if all(row.data_set is None for row in rows) else "conversation"
-
-
-def batch_messages(result: BatchResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written, and what the exit code means."""
-    yield from warning_lines(warning for file in result.files for warning in file.warnings)
-    yield from _doubted(result.rows)
-    yield from _unread(result.rows)
-    yield from _elsewhere(result.rows)
-    written = _by_output(result.rows)
-    if written:
-        yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
-    elif result.options.compacts:
-        yield "no transcript was written"
-    for file in sorted(result.files, key=lambda file: file.kind == "table"):
-        yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
-    if result.is_empty:
-        yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
-    limits = " or ".join(_limits(result))
-    if limits:
-        yield f"{plural(result.totals.over, _noun(result.rows))} over the limit of {limits}"
-    if result.growth is not None:
-        yield from growth_lines(result.growth, result.options.gates.tolerance)
-    fail_on = result.options.gates.fail_on
-    if fail_on:
-        count = sum(bool(gated_flags(row, fail_on)) for row in result.rows)
-        flagged = plural(count, _noun(result.rows))
-        yield f"{flagged} with {' or '.join(fail_on)}"
-
-
-def _all_of(files: int) -> str:
-    return "the file" if files == 1 else f"any of {files:,} files"
-
-
-def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
-    doubted = [row for row in rows if "usage" in row.flags]
-    if doubted:
-        files = plural(len(doubted), _noun(doubted))
-        yield (
-            f"warning: reported usage does not fit what was counted in {files}; "
-            f"see compactctl check {shell_path(doubted[0].path)}"
-        )
-
-
-def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
-    unread = [row for row in rows if row.unread]
-    if unread:
-        files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
-        yield f"warning: much text was not read in {files}; see compactctl check {first}"
-
-
-def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
-    """Yield that files were skipped in which messages seem to stand where an option reads them."""
-    skipped = [row for row in rows if row.status == "skipped" and _OPTION in _error_of(row)]
-    if skipped:
-        files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
-        yield f"warning: messages seem to stand in {files}; see compactctl check {first}"
-
-
-def _limits(result: BatchResult) -> Iterator[str]:
-    gates = result.options.gates
-    if gates.fail_over is not None:
-        yield f"{limit_text(gates.fail_over)} of {_bases(result.rows)}"
-    if gates.fail_over_tokens is not None:
-        yield f"{gates.fail_over_tokens:,} tokens"
-
-
-def _bases(rows: Sequence[BatchRow]) -> str:
-    """Return what the limit refers to, which may differ between files."""
-    bases = {row.measure.base for row in rows if row.measure is not None}
-    return " or ".join(text for base, text in BASES.items() if base in bases) or "what fits"
-
-
-def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
-    """Return a row per file that was written: of a data set one that was changed, if any was."""
-    written: dict[str, BatchRow] = {}
-    for row in rows:
-        if row.output is not None and (row.output.path not in written or _is_compacted(row)):
-            written[row.output.path] = row
-    return list(written.values())
-
-
-def _is_compacted(row: BatchRow) -> bool:
-    return row.outcome is not None and row.outcome.operation is not None
-
-
-def _way_back(written: Sequence[BatchRow]) -> str:
-    """Return how many outputs differ from their inputs, and how one of these is undone."""
-    compacted = sum(map(_is_compacted, written))
-    undo = "; undo one with: compactctl rewind FILE"
-    if compacted == len(written):
-        return undo
-    return f", {compacted:,} of them compacted{undo}" if compacted else ", none of them compacted"
-
-
 def _columns(result: BatchResult) -> tuple[Column, ...]:
     after = (number("Tokens after"), number("Saved", spare=2)) if result.options.compacts else ()
     return (
@@ -242,6 +127,22 @@ def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
 
 def _count(tokens: int | None) -> str:
     return "" if tokens is None else f"{tokens:,}"
+
+
+def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
+    """Yield the errors: of each file, and of the first conversations of data sets."""
+    failed = [row for row in rows if row.status == "failed"]
+    if not failed:
+        return
+    yield f"{plural(len(failed), _noun(failed))} failed"
+    conversations = [row for row in failed if row.data_set is not None]
+    untold = {id(row) for row in conversations[_MOST_ERRORS:]}
+    for row in failed:
+        if id(row) not in untold:
+            yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")
+    if untold:
+        yield f"and {plural(len(untold), 'conversation')} more, which a --report lists"
+    yield ""
 
 
 def _error(row: BatchRow) -> str:
@@ -304,12 +205,108 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
         **record(result.options.gates, only=("fail_over", "fail_over_tokens", "fail_on")),
         **growth_fields(result.growth),
         "exitCode": result.exit_code,
-        "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},
+        "totals": record(result.totals),
         "files": [_row(row) for row in result.rows],
     }
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
-    values = camel_keys(row_values(row))
-    listed = {"stages": list(values["stages"]), "flags": list(values["flags"])}
-    return {**values, **listed, "tools": tokens_by(values["tools"])}
+    values = row_values(row)
+    return {**camel_keys(encoded(values)), "tools": tokens_by(values["tools"])}
+
+
+def batch_messages(result: BatchResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written, and what the exit code means."""
+    yield from warning_lines(warning for file in result.files for warning in file.warnings)
+    yield from _doubted(result.rows)
+    yield from _unread(result.rows)
+    yield from _elsewhere(result.rows)
+    written = _by_output(result.rows)
+    if written:
+        yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
+    elif result.options.compacts:
+        yield "no transcript was written"
+    for file in sorted(result.files, key=lambda file: file.kind == "table"):
+        yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
+    if result.is_empty:
+        yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
+    limits = " or ".join(_limits(result))
+    if limits:
+        yield f"{plural(result.totals.over, _noun(result.rows))} over the limit of {limits}"
+    if result.growth is not None:
+        yield from growth_lines(result.growth, result.options.gates.tolerance)
+    fail_on = result.options.gates.fail_on
+    if fail_on:
+        count = sum(bool(gated_flags(row, fail_on)) for row in result.rows)
+        flagged = plural(count, _noun(result.rows))
+        yield f"{flagged} with {' or '.join(fail_on)}"
+
+
+def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
+    doubted = [row for row in rows if "usage" in row.flags]
+    if doubted:
+        files = plural(len(doubted), _noun(doubted))
+        yield (
+            f"warning: reported usage does not fit what was counted in {files}; "
+            f"see compactctl check {shell_path(doubted[0].path)}"
+        )
+
+
+def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
+    unread = [row for row in rows if row.unread]
+    if unread:
+        files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
+        yield f"warning: much text was not read in {files}; see compactctl check {first}"
+
+
+def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
+    """Yield that files were skipped in which messages seem to stand where an option reads them."""
+    skipped = [row for row in rows if row.status == "skipped" and _OPTION in _error_of(row)]
+    if skipped:
+        files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
+        yield f"warning: messages seem to stand in {files}; see compactctl check {first}"
+
+
+def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
+    """Return a row per file that was written: of a data set one that was changed, if any was."""
+    written: dict[str, BatchRow] = {}
+    for row in rows:
+        if row.output is not None and (row.output.path not in written or _is_compacted(row)):
+            written[row.output.path] = row
+    return list(written.values())
+
+
+def _way_back(written: Sequence[BatchRow]) -> str:
+    """Return how many outputs differ from their inputs, and how one of these is undone."""
+    compacted = sum(map(_is_compacted, written))
+    undo = "; undo one with: compactctl rewind FILE"
+    if compacted == len(written):
+        return undo
+    return f", {compacted:,} of them compacted{undo}" if compacted else ", none of them compacted"
+
+
+def _is_compacted(row: BatchRow) -> bool:
+    return row.outcome is not None and row.outcome.operation is not None
+
+
+def _all_of(files: int) -> str:
+    return "the file" if files == 1 else f"any of {files:,} files"
+
+
+def _limits(result: BatchResult) -> Iterator[str]:
+    gates = result.options.gates
+    if gates.fail_over is not None:
+        yield f"{limit_text(gates.fail_over)} of {_bases(result.rows)}"
+    if gates.fail_over_tokens is not None:
+        yield f"{gates.fail_over_tokens:,} tokens"
+
+
+def _bases(rows: Sequence[BatchRow]) -> str:
+    """Return what the limit refers to, which may differ between files."""
+    bases = {row.measure.base for row in rows if row.measure is not None}
+    return " or ".join(text for base, text in BASES.items() if base in bases) or "what fits"
+
+
+def _noun(rows: Sequence[BatchRow]) -> str:
+    """Return what rows are of."""
+    return "file" if all(row.data_set is None for row in rows) else "conversation"

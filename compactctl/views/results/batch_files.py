@@ -1,4 +1,4 @@
-"""A batch as commands of CI runners, which show the worst files beside the change.
+"""What a batch leaves in files and for CI runners: its rows, pages, and commands in a log.
 
 Commands as their makers document them: GitHub's workflow commands, Azure's logging commands and
 GitLab's sections. What stands in them from outside is escaped so that it cannot end them.
@@ -9,7 +9,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -30,39 +30,6 @@ from compactctl.views.table_file import TableFile, write_table
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
 
 WORST = 10
-
-
-def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
-    """Return the rows that fail the batch, the most severe first, ten at most."""
-    failing = sorted(
-        (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
-    )
-    return tuple(islice(failing, WORST))
-
-
-def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Return what ``--fail-on`` names of a row, which may be over a limit as well."""
-    return tuple(flag for flag in row.flags if flag in fail_on)
-
-
-def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    """Say on one line all that a row fails for; "" when it does not."""
-    if row.status == "failed":
-        return (row.failure and row.failure.error) or "failed"
-    return "; ".join(_gates(row, fail_on))
-
-
-def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
-    if row.status == "over" and row.measure is not None:
-        share = f"{row.used or 0:.0%} of {row.measure.base_tokens:,} ({row.measure.base})"
-        yield f"the next request holds {row.context or 0:,} tokens, {share}"
-    flags = gated_flags(row, fail_on)
-    if flags:
-        yield f"found: {', '.join(flags)}"
-    if "opaque" in flags and row.unread:
-        yield row.unread
-
-
 # Runner -> the variable that it sets for every job.
 VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
 RUNNERS = tuple(VARIABLES)
@@ -73,59 +40,116 @@ _Finding = tuple[str, str]
 _AZURE = {"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"}
 _GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
-
-
-def runner_of(variables: Mapping[str, str]) -> str:
-    """Return the runner that these environment variables are of, "" for none that is known."""
-    return next((name for name, variable in VARIABLES.items() if variables.get(variable)), "")
-
-
-def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
-    """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
-    fail_on = result.options.gates.fail_on
-    findings = [(line_text(row.path), _finding_text(row, fail_on)) for row in worst(result.rows)]
-    if findings:
-        yield from _RUNNERS[runner](findings)
-
-
-def _github(findings: Sequence[_Finding]) -> Iterator[str]:
-    for path, message in findings:
-        file = _escaped(path, _GITHUB_PROPERTY)
-        yield f"::error file={file},title={_TITLE}::{_escaped(message, _GITHUB)}"
-
-
-def _azure(findings: Sequence[_Finding]) -> Iterator[str]:
-    for path, message in findings:
-        source = _escaped(path, _AZURE)
-        yield f"##vso[task.logissue type=error;sourcepath={source}]{_escaped(message, _AZURE)}"
-
-
-def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
-    now = int(time.time())
-    files = plural(len(findings), "file")
-    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {files}"
-    yield from (message for _, message in findings)
-    yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
-
-
-def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    found = finding(row, fail_on)
-    return line_text(found if row.path in found else f"{row.path}: {found}")
-
-
-def _escaped(text: str, table: Mapping[str, str]) -> str:
-    return "".join(table.get(letter, letter) for letter in text)
-
-
-_RUNNERS: Mapping[str, Callable[[Sequence[_Finding]], Iterator[str]]] = {
-    "github": _github,
-    "azure": _azure,
-    "gitlab": _gitlab,
+# What XML 1.0 has no way to write.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
+# What Markdown or HTML in it would take for markup.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+_LONGEST = 300
+# What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
+DETAILS_VERSION = 1
+"""Goes up when a column is removed or changes its meaning."""
+# Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
+MESSAGE_COLUMNS: Mapping[str, str] = {
+    "path": "large_string",
+    "seq": "int64",
+    "line": "int64",
+    "conversation": "int64",
+    "role": "large_string",
+    "category": "large_string",
+    "tools": "large_string",
+    "time": "float64",
+    "tokens": "int64",
+    "visible": "int64",
+    "stage": "large_string",
+    "tokens_after": "int64",
+}
+# Prices are asked for where one session is looked at.
+ROUND_COLUMNS: Mapping[str, str] = {
+    "path": "large_string",
+    **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},
 }
 
 
-# What XML 1.0 has no way to write.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+def write_report(
+    rows: Sequence[BatchRow], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write one line per file; see ``write_table``."""
+    return write_table(
+        map(table_values, rows), TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force
+    )
+
+
+def write_values(
+    rows: Sequence[Mapping[str, object]], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write rows as they stand in other reports; a column that these lack is null."""
+    whole = ({**dict.fromkeys(TABLE_TYPES), **row} for row in rows)
+    return write_table(whole, TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force)
+
+
+def batch_csv(result: BatchResult) -> str:
+    """Return a line per file below one of names; a text that would be a formula begins with '."""
+    page = io.StringIO(newline="")
+    writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
+    writer.writeheader()
+    for row in result.rows:
+        writer.writerow({name: _cell(value) for name, value in table_values(row).items()})
+    return page.getvalue()
+
+
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def batch_jsonl(result: BatchResult) -> str:
+    """Return an object per file, a line each."""
+    return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
+
+
+def batch_markdown(result: BatchResult) -> str:
+    """Return a page with totals and the worst files; texts from outside are shown as they are."""
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: BatchResult) -> Iterator[str]:
+    totals = result.totals
+    counts = (
+        f"{getattr(totals, name):,} {status_text(name)}"
+        for name in _STATUSES
+        if getattr(totals, name)
+    )
+    yield "## compactctl batch"
+    yield ""
+    yield "| | |"
+    yield "| --- | ---: |"
+    yield f"| files | {plural(totals.files, 'file')}: {', '.join(counts)} |"
+    yield f"| on disk | {size_text(totals.bytes)} |"
+    if totals.tokens_before is None:
+        yield f"| tokens | not added up: counted with {', '.join(totals.counters)} |"
+    else:
+        yield f"| tokens | {totals.tokens_before:,} |"
+    if totals.saved is not None and totals.tokens_before is not None:
+        share = share_text(totals.saved / max(1, totals.tokens_before))
+        yield f"| saved | {totals.saved:,} ({share}) |"
+    yield f"| exit code | {result.exit_code} |"
+    rows, fail_on = worst(result.rows), result.options.gates.fail_on
+    if rows:
+        yield ""
+        yield "| file | status | why |"
+        yield "| --- | --- | --- |"
+        yield from (
+            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, fail_on))} |"
+            for row in rows
+        )
+
+
+def _plain(text: str) -> str:
+    shown = line_text(text)
+    cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
+    return _MARKUP.sub(r"\\\1", cut)
 
 
 def batch_junit(result: BatchResult) -> str:
@@ -172,121 +196,6 @@ def _seconds(milliseconds: int) -> str:
 
 def _writable(text: str) -> str:
     return _UNWRITABLE.sub("?", text)
-
-
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
-# What Markdown or HTML in it would take for markup.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
-_LONGEST = 300
-
-
-def batch_markdown(result: BatchResult) -> str:
-    """Return a page with totals and the worst files; texts from outside are shown as they are."""
-    return "\n".join(_lines(result)) + "\n"
-
-
-def _lines(result: BatchResult) -> Iterator[str]:
-    totals = result.totals
-    counts = (
-        f"{getattr(totals, name):,} {status_text(name)}"
-        for name in _STATUSES
-        if getattr(totals, name)
-    )
-    yield "## compactctl batch"
-    yield ""
-    yield "| | |"
-    yield "| --- | ---: |"
-    yield f"| files | {plural(totals.files, 'file')}: {', '.join(counts)} |"
-    yield f"| on disk | {size_text(totals.bytes)} |"
-    if totals.tokens_before is None:
-        yield f"| tokens | not added up: counted with {', '.join(totals.counters)} |"
-    else:
-        yield f"| tokens | {totals.tokens_before:,} |"
-    if totals.saved is not None and totals.tokens_before is not None:
-        share = share_text(totals.saved / max(1, totals.tokens_before))
-        yield f"| saved | {totals.saved:,} ({share}) |"
-    yield f"| exit code | {result.exit_code} |"
-    rows, fail_on = worst(result.rows), result.options.gates.fail_on
-    if rows:
-        yield ""
-        yield "| file | status | why |"
-        yield "| --- | --- | --- |"
-        yield from (
-            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, fail_on))} |"
-            for row in rows
-        )
-
-
-def _plain(text: str) -> str:
-    shown = line_text(text)
-    cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
-    return _MARKUP.sub(r"\\\1", cut)
-
-
-# What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def batch_csv(result: BatchResult) -> str:
-    """Return a line per file below one of names; a text that would be a formula begins with '."""
-    page = io.StringIO(newline="")
-    writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
-    writer.writeheader()
-    for row in result.rows:
-        writer.writerow({name: _cell(value) for name, value in table_values(row).items()})
-    return page.getvalue()
-
-
-def batch_jsonl(result: BatchResult) -> str:
-    """Return an object per file, a line each."""
-    return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def write_report(
-    rows: Sequence[BatchRow], path: str | Path, *, force: bool = False
-) -> tuple[str, ...]:
-    """Write one line per file; see ``write_table``."""
-    return write_table(
-        map(table_values, rows), TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force
-    )
-
-
-def write_values(
-    rows: Sequence[Mapping[str, object]], path: str | Path, *, force: bool = False
-) -> tuple[str, ...]:
-    """Write rows as they stand in other reports; a column that these lack is null."""
-    whole = ({**dict.fromkeys(TABLE_TYPES), **row} for row in rows)
-    return write_table(whole, TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force)
-
-
-MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
-DETAILS_VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
-
-# Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
-MESSAGE_COLUMNS: Mapping[str, str] = {
-    "path": "large_string",
-    "seq": "int64",
-    "line": "int64",
-    "conversation": "int64",
-    "role": "large_string",
-    "category": "large_string",
-    "tools": "large_string",
-    "time": "float64",
-    "tokens": "int64",
-    "visible": "int64",
-    "stage": "large_string",
-    "tokens_after": "int64",
-}
-# Prices are asked for where one session is looked at.
-ROUND_COLUMNS: Mapping[str, str] = {
-    "path": "large_string",
-    **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},
-}
 
 
 class DetailFiles:
@@ -343,3 +252,77 @@ def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
         "visible": int(row.visible),
     }
     return {name: more[name] if name in more else getattr(row, name) for name in MESSAGE_COLUMNS}
+
+
+def runner_of(variables: Mapping[str, str]) -> str:
+    """Return the runner that these environment variables are of, "" for none that is known."""
+    return next((name for name, variable in VARIABLES.items() if variables.get(variable)), "")
+
+
+def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
+    """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
+    fail_on = result.options.gates.fail_on
+    findings = [(line_text(row.path), _finding_text(row, fail_on)) for row in worst(result.rows)]
+    if findings:
+        commands = {"github": _github, "azure": _azure, "gitlab": _gitlab}
+        yield from commands[runner](findings)
+
+
+def _github(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        file = _escaped(path, _GITHUB_PROPERTY)
+        yield f"::error file={file},title={_TITLE}::{_escaped(message, _GITHUB)}"
+
+
+def _azure(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        source = _escaped(path, _AZURE)
+        yield f"##vso[task.logissue type=error;sourcepath={source}]{_escaped(message, _AZURE)}"
+
+
+def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
+    now = int(time.time())
+    files = plural(len(findings), "file")
+    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {files}"
+    yield from (message for _, message in findings)
+    yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
+
+
+def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    found = finding(row, fail_on)
+    return line_text(found if row.path in found else f"{row.path}: {found}")
+
+
+def _escaped(text: str, table: Mapping[str, str]) -> str:
+    return "".join(table.get(letter, letter) for letter in text)
+
+
+def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
+    """Return the rows that fail the batch, the most severe first, ten at most."""
+    failing = sorted(
+        (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
+    )
+    return tuple(islice(failing, WORST))
+
+
+def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    """Say on one line all that a row fails for; "" when it does not."""
+    if row.status == "failed":
+        return (row.failure and row.failure.error) or "failed"
+    return "; ".join(_gates(row, fail_on))
+
+
+def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
+    if row.status == "over" and row.measure is not None:
+        share = f"{row.used or 0:.0%} of {row.measure.base_tokens:,} ({row.measure.base})"
+        yield f"the next request holds {row.context or 0:,} tokens, {share}"
+    flags = gated_flags(row, fail_on)
+    if flags:
+        yield f"found: {', '.join(flags)}"
+    if "opaque" in flags and row.unread:
+        yield row.unread
+
+
+def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
+    """Return what ``--fail-on`` names of a row, which may be over a limit as well."""
+    return tuple(flag for flag in row.flags if flag in fail_on)

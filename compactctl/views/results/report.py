@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.commands.batch.report import ReportResult, ReportRow, RowGroup
 from compactctl.commands.cache import CacheResult
-from compactctl.views.encode import fields_of, record, tokens_by
+from compactctl.views.encode import record, tokens_by
 from compactctl.views.facts import BEFORE_AND_AFTER, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
@@ -44,20 +44,14 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
 def report_document(result: ReportResult) -> dict[str, Any]:
     """Return sums, distributions and groups over all files."""
     summary = result.summary
-    listed = {
-        name: [fields_of(each) for each in getattr(summary, name)]
-        for name in ("bins", "models", "projects", "weeks")
-    }
     return {
         "schema": "compactctl.report/1",
         "reports": list(result.options.paths),
         "exitCode": result.exit_code,
-        **fields_of(summary),
+        **record(summary),
         **({} if summary.is_summed else {"tokens": None, "saved": None}),
-        "counters": list(summary.counters),
         "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
         "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
-        **listed,
         "tools": tokens_by(summary.tools),
         "baseline": result.options.baseline,
         "tolerance": result.options.tolerance,
