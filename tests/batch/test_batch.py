@@ -145,10 +145,10 @@ def test_what_every_request_holds_beside_the_transcript_counts_before_and_after(
     assert row.figures is not None
     assert row.measure is not None
     assert row.outcome is not None
-    unseen, available = row.figures.unseen, row.measure.available
+    unseen, available = row.figures.totals.unseen, row.measure.available
     assert unseen > 25_000
-    assert row.ratio_before == (row.figures.tokens + unseen) / available
-    after = (row.ratio_after or 0) * available - row.outcome.tokens
+    assert row.ratio_before == (row.figures.totals.tokens + unseen) / available
+    after = (row.ratio_after or 0) * available - row.outcome.after.tokens
     assert 25_000 < after < unseen
 
 

@@ -70,8 +70,8 @@ def test_what_a_row_holds_is_in_a_column() -> None:
     # Of these columns come that are properties of the row.
     held = {f"{name}.{field.name}" for name, part in parts.items() for field in fields(part)}
     assert held - places == {
-        "figures.tokens", "figures.is_doubted", "figures.largest", "figures.unread",
-        "outcome.largest", "failure.exit_code",
+        "figures.totals", "figures.is_doubted", "figures.unread", "outcome.after",
+        "failure.exit_code",
     }  # fmt: skip
 
 

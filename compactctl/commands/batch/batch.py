@@ -254,12 +254,12 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         flagged=status["flagged"],
         failed=status["failed"],
         skipped=status["skipped"],
-        tokens_before=sum(figure.tokens for figure in figures) if is_summed else None,
-        tokens_after=sum(outcome.tokens for outcome in outcomes)
+        tokens_before=sum(figure.totals.tokens for figure in figures) if is_summed else None,
+        tokens_after=sum(outcome.after.tokens for outcome in outcomes)
         if compacted and is_summed
         else None,
         saved=sum(row.saved or 0 for row in rows) if compacted and is_summed else None,
-        messages=sum(figure.messages for figure in figures),
+        messages=sum(figure.totals.messages for figure in figures),
         lines=sum(figure.lines for figure in figures),
         bytes=sum(figure.n_bytes for figure in figures),
         opaque_lines=sum(figure.opaque_lines for figure in figures),

@@ -14,13 +14,14 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.batch.one_file import attempt, measured_row
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
+from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput, Status
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
 from compactctl.commands.compact.summing_up import left_of
 from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of
 from compactctl.commands.measuring.measure import measure
+from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError
 from compactctl.llm.choice import summarizer_for
@@ -38,6 +39,8 @@ from compactctl.store.files.lines import Source, digest_of
 from compactctl.store.files.stored_lines import StoredLines
 from compactctl.store.publish.publish import publish
 
+# What is sent of a conversation without messages.
+_NOTHING = Totals(messages=0, tokens=0, largest=0, unseen=0)
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 
@@ -125,7 +128,7 @@ class _Conversations:
         """Return what becomes of a row without a conversation: it counts nothing."""
         row = BatchRow(path=name)
         if self.options.compacts:
-            row = replace(row, status="unchanged", outcome=RowOutcome(tokens=0, largest=0))
+            row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
         return DoneConversation(row=row, value=value)
 
     def _measured(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
@@ -146,13 +149,13 @@ class _Conversations:
             source.lines, self.options.input.at(name), self._recipe, self._summarizer
         )
         self._check(name, made)
-        outcome, measured = made.run.outcome, made.measured
+        outcome = made.run.outcome
         compacted = value_of(value, self.data.kind, made) if made.run.applied.edits else value
         is_same = compacted == value
-        row = measured_row(name, source.digest.sha256, made.transcript, measured)
-        came_to = RowOutcome.of(outcome.stages, outcome.after.tokens, made.largest_after)
+        row = measured_row(name, source.digest.sha256, made.transcript, made.measured)
+        status: Status = "unchanged" if is_same else "ok"
         return DoneConversation(
-            row=replace(row, status="unchanged" if is_same else "ok", outcome=came_to),
+            row=replace(row, status=status, outcome=RowOutcome.of(outcome)),
             value=value if is_same else compacted,
             stages=outcome.stages,
             details=self._details(name, made),

@@ -137,17 +137,11 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
         sha256=_digest(task.input.path),
         measure=RowMeasure.of(result.format, result.measure),
         figures=result.requested.figures,
-        outcome=RowOutcome.of(
-            result.stages,
-            result.outcome.after.tokens,
-            result.largest_after,
-            result.change.operation,
-        ),
+        outcome=RowOutcome.of(result.outcome, result.change.operation),
         output=None if result.written is None else _output(result.written),
     )
-    return WorkedFile(
-        rows=(row,), details=() if result.requested.details is None else (result.requested.details,)
-    )
+    details = result.requested.details
+    return WorkedFile(rows=(row,), details=() if details is None else (details,))
 
 
 def _compact_options(options: BatchOptions, task: FileTask) -> CompactOptions:

@@ -1,15 +1,16 @@
 """What a batch says about one file."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self, cast, get_args
 
 from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.next_request import Totals
+from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import UsageError
 from compactctl.history.unread import unread_text
-from compactctl.model.operation import StageRecord
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import Base
 
@@ -59,31 +60,26 @@ class RowMeasure:
 class RowOutcome:
     """What stages came to.
 
-    ``tokens`` are those of the effective history then, ``largest`` those of its largest next
-    request. ``stages`` names the stages that changed something, ``saved_by`` has the tokens that
-    each of these saved. ``operation`` is the compaction's id, written or not, None where nothing
-    was changed.
+    ``after`` is what is sent then. ``stages`` names the stages that changed something, ``saved_by``
+    has the tokens that each of these saved. ``operation`` is the compaction's id, written or not,
+    None where nothing was changed.
     """
 
-    tokens: int
-    largest: int
+    after: Totals
     stages: tuple[str, ...] = ()
     saved_by: Mapping[str, int] = field(default_factory=dict)
     operation: str | None = None
 
     @classmethod
-    def of(
-        cls, stages: Iterable[StageRecord], tokens: int, largest: int, operation: str | None = None
-    ) -> Self:
-        """Return it for the records of all stages, and the sizes after them."""
-        applied = [record for record in stages if record.outcome == "applied"]
+    def of(cls, outcome: Outcome, operation: str | None = None) -> Self:
+        """Return it for what stages came to, in one record for each of their runs."""
+        applied = [stage for stage in outcome.stages if stage.outcome == "applied"]
         saved_by: Counter[str] = Counter()
-        for record in applied:
-            saved_by[record.name] += record.saved
+        for stage in applied:
+            saved_by[stage.name] += stage.saved
         return cls(
-            tokens=tokens,
-            largest=largest,
-            stages=tuple(record.name for record in applied),
+            after=outcome.after,
+            stages=tuple(stage.name for stage in applied),
             saved_by=dict(saved_by),
             operation=operation,
         )
@@ -164,21 +160,21 @@ class BatchRow:
         """The tokens of the effective history as it was read."""
         if self.figures is None:
             return 0 if self.is_empty else None
-        return self.figures.tokens
+        return self.figures.totals.tokens
 
     @property
     def saved(self) -> int | None:
         """The tokens that stages saved."""
         if self.tokens is None or self.outcome is None:
             return None
-        return self.tokens - self.outcome.tokens
+        return self.tokens - self.outcome.after.tokens
 
     @property
     def context(self) -> int | None:
         """The tokens of the largest next request in the end."""
         if self.figures is None:
             return None
-        return self.figures.largest if self.outcome is None else self.outcome.largest
+        return (self.figures.totals if self.outcome is None else self.outcome.after).request
 
     @property
     def used(self) -> float | None:
@@ -199,14 +195,14 @@ class BatchRow:
         """The largest next request as it was read, as a share of ``available``."""
         if self.figures is None or self.measure is None:
             return None
-        return usage_of(self.figures.largest, self.measure.available).ratio
+        return usage_of(self.figures.totals.request, self.measure.available).ratio
 
     @property
     def ratio_after(self) -> float | None:
         """The largest next request that stages left, as a share of ``available``."""
         if self.outcome is None or self.measure is None:
             return None
-        return usage_of(self.outcome.largest, self.measure.available).ratio
+        return usage_of(self.outcome.after.request, self.measure.available).ratio
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -228,7 +224,7 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
         yield "orphans"
     if figures.tool_errors:
         yield "errors"
-    if figures.largest > window:
+    if figures.totals.request > window:
         yield "over-window"
     if figures.is_doubted:
         yield "usage"

@@ -17,6 +17,7 @@ from compactctl.commands.batch.options import NO_GATES, BatchOptions
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
 from compactctl.commands.measuring.figures import NO_DETAILS, Figures
+from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
@@ -212,11 +213,13 @@ def _row(values: Mapping[str, Any]) -> BatchRow:
 
 
 def _figures(values: Mapping[str, Any]) -> Figures:
-    return Figures(**{**values, "unread": Unread(**values["unread"])})
+    totals, unread = Totals(**values["totals"]), Unread(**values["unread"])
+    return Figures(**{**values, "totals": totals, "unread": unread})
 
 
 def _outcome(values: Mapping[str, Any]) -> RowOutcome:
-    return RowOutcome(**{**values, "stages": tuple(values["stages"])})
+    after, stages = Totals(**values["after"]), tuple(values["stages"])
+    return RowOutcome(**{**values, "after": after, "stages": stages})
 
 
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {

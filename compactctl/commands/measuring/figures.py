@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measure
-from compactctl.commands.measuring.next_request import largest_of, sized_requests
+from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
 from compactctl.history.breakdown import breakdown
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
@@ -19,10 +19,9 @@ from compactctl.model.transcript import Transcript, Unread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """A transcript's effective history in figures; the categories add up to ``tokens``.
+    """A transcript's effective history in figures; the categories add up to the total's tokens.
 
-    ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
-    conversation with them; ``is_doubted`` tells that reported usage is not believed.
+    ``is_doubted`` tells that reported usage is not believed, where it says what is ``unseen``.
     ``lines``, ``n_bytes``, ``opaque_lines`` and ``unread``, the text in fields that the format does
     not know, are of the whole file, unpacked. ``orphans`` are tool calls without a result and the
     other way round, ``tool_errors`` results that say that the call failed. ``tools`` are the tokens
@@ -31,11 +30,8 @@ class Figures:
     messages were written, in seconds since 1970.
     """
 
-    tokens: int
-    unseen: int
+    totals: Totals
     is_doubted: bool
-    largest: int
-    messages: int
     turns: int
     steps: int
     lines: int
@@ -60,11 +56,8 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
     found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
     times = [message.time for message in transcript.messages if message.time is not None]
     return Figures(
-        tokens=sum(found.categories.values()),
-        unseen=size.unseen,
+        totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
         is_doubted=bool(size.doubt),
-        largest=largest_of(sized_requests(history, meter, size.unseen)).tokens,
-        messages=len(history),
         turns=sum(message.starts_turn for message in history),
         steps=sum(len(steps(conversation)) for conversation in conversations),
         lines=transcript.n_lines,

@@ -78,7 +78,7 @@ def _joined(path: str, rows: Sequence[BatchRow]) -> ListedFile:
         format=_shared([measure.format for measure in measures]),
         model=_shared([measure.model for measure in measures]),
         tokens_before=_sum(row.tokens for row in rows),
-        tokens_after=_sum(row.outcome.tokens for row in rows if row.outcome is not None),
+        tokens_after=_sum(row.outcome.after.tokens for row in rows if row.outcome is not None),
         saved=_sum(row.saved for row in rows),
         context=largest.context,
         used=max((row.used for row in rows if row.used is not None), default=None),
@@ -182,8 +182,8 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
 def _counted_by(counter: str, result: BatchResult) -> str:
     """Return the sums over the rows of one counter."""
     rows = [row for row in result.rows if row.measure and row.measure.counter == counter]
-    figures = [row.figures for row in rows if row.figures]
-    before, messages = sum(each.tokens for each in figures), sum(each.messages for each in figures)
+    totals = [row.figures.totals for row in rows if row.figures]
+    before, messages = sum(each.tokens for each in totals), sum(each.messages for each in totals)
     sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
     if not result.options.compacts:
         return sums
