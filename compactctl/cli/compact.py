@@ -47,7 +47,6 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import (
     HandOptions,
-    RescueOptions,
     RescueResult,
     rescue,
     tag,
@@ -303,28 +302,35 @@ def _overflow(from_error: str | None) -> Overflow | None:
     )
 
 
+def _layout(*, native: bool) -> Layout:
+    return "native" if native else "split"
+
+
 @command(
-    RescueOptions,
+    CompactOptions,
     SESSION,
     OptGroup(
-        "overflow",
-        opt(
-            "from_error",
-            SIZE,
-            READS,
-            "What the client or the provider said; a size that it names is gone by.",
-            path="settings",
-            metavar="TEXT|FILE",
+        "recipe.plan",
+        OptGroup(
+            "overflow",
+            opt(
+                "from_error",
+                SIZE,
+                READS,
+                "What the client or the provider said; a size that it names is gone by.",
+                path="settings",
+                metavar="TEXT|FILE",
+            ),
+            make=_overflow,
         ),
-        make=_overflow,
-    ),
-    opt(
-        "target",
-        SIZE,
-        MAY,
-        "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
-        type=ParsedText(parse_target),
-        metavar="SIZE",
+        opt(
+            "target",
+            SIZE,
+            MAY,
+            "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
+            type=ParsedText(parse_target),
+            metavar="SIZE",
+        ),
     ),
     flag(
         "redo",
@@ -332,25 +338,29 @@ def _overflow(from_error: str | None) -> Overflow | None:
         ONE_RUN,
         "Start from the originals of what the client itself compacted, instead of its summaries.",
     ),
-    opt(
+    OptGroup(
         "output",
-        OUTPUT,
-        WRITES,
-        "Write a file elsewhere instead.",
-        short="-o",
-        path="here",
-        metavar="FILE",
+        opt(
+            "path",
+            OUTPUT,
+            WRITES,
+            "Write a file elsewhere instead.",
+            flag="--output",
+            short="-o",
+            path="here",
+            metavar="FILE",
+        ),
+        flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
+        OptGroup("layout", NATIVE, make=_layout),
+        WHILE_OPEN,
+        FORCE,
+        DRY_RUN,
     ),
-    flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
-    NATIVE,
-    WHILE_OPEN,
-    FORCE,
-    DRY_RUN,
     LIMITS,
     SHOWN_AS,
     help=_RESCUE_HELP,
     doing="compacting",
 )
-def rescue_command(options: RescueOptions) -> RescueResult:
+def rescue_command(options: CompactOptions) -> RescueResult:
     """Run ``compactctl rescue``."""
     return rescue(options)

@@ -1,4 +1,4 @@
-"""A range of messages hidden by hand, checked, measured and undone like what a stage hides."""
+"""Compactions with one purpose: messages hidden by hand, and a full session made usable again."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +10,11 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory, history_of
-from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings
-from compactctl.commands.reading.transcript import InputOptions, is_in_database
+from compactctl.commands.planning.plan import PlanOptions, StageSettings
+from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import Digest
-from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
@@ -23,9 +22,10 @@ from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, open_input
 from compactctl.store.places import Machine, this_machine
-from compactctl.tokens.budget import TargetSize
 
 _BETWEEN = ".."
+# A new session has its own id in each line, of about the same length, and a title behind them.
+_MORE_LINES, _MORE_BYTES = 3, 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,58 @@ def tag(options: CompactOptions, wanted: HandOptions) -> CompactResult:
     return result
 
 
-# A new session has its own id in each line, of about the same length, and a title behind them.
-_MORE_LINES, _MORE_BYTES = 3, 2_000
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescueResult:
+    """What was done, and the command that goes on with the session, None where there is none.
+
+    ``earlier`` is the new session that an earlier rescue made of this one as it still is; nothing
+    was written then, and ``compacted`` is what that one comes to. ``uncounted`` are the tokens that
+    the client's error says were sent, beyond those that are counted: nothing here takes them out.
+    """
+
+    compacted: CompactResult
+    continue_with: str | None
+    earlier: Session | None = None
+    uncounted: int = 0
+
+    @property
+    def tokens_before(self) -> int:
+        """What the next request was, by the higher of the two figures."""
+        return self.compacted.outcome.before.request + self.uncounted
+
+    @property
+    def tokens_after(self) -> int:
+        """What the next request is, with what the error counts and the transcript does not hold."""
+        return self.compacted.largest_after + self.uncounted
+
+
+def rescue(options: CompactOptions) -> RescueResult:
+    """Compact as ``compact`` does, and tell how to go on; raises as that does.
+
+    A second new session of one that has not changed is only made with options that ask for it.
+    """
+    source, output, error = options.input, options.output, options.recipe.plan.overflow
+    plain = CompactOptions(input=source, output=OutputOptions(dry_run=output.dry_run))
+    earlier = earlier_rescue(source.path, source.limits) if options == plain else None
+    if earlier is not None:
+        options = replace(options, output=replace(output, dry_run=True))
+    result = compact(options)
+    model = result.measure.long_window_model
+    if earlier is not None:
+        way_on = continued_with(str(earlier.entry.path), None, model=model)
+    elif result.written is not None:
+        way_on = result.written.continue_with
+    elif output.dry_run:
+        way_on = None
+    else:
+        way_on = continued_with(str(Path(source.path)), None, model=model)
+    sent = (error.actual if error else None) or 0
+    return RescueResult(
+        compacted=result,
+        continue_with=way_on,
+        earlier=earlier,
+        uncounted=max(0, sent - result.outcome.before.request),
+    )
 
 
 def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
@@ -120,92 +170,3 @@ def _is_same(state: Sequence[bytes], lines: Sequence[bytes]) -> bool:
     first = len(lines) > 1
     pairs = zip(state[first:], lines[first:], strict=False)
     return all(line.removesuffix(b"\n") == other.removesuffix(b"\n") for line, other in pairs)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescueOptions:
-    """Which session, what its client said, and where the outcome goes.
-
-    ``path`` is the session, ``overflow`` what the error says where one is given, ``target`` the
-    size to reach instead of the usual one. ``output`` is another file to write. With ``native`` the
-    session is appended to, with ``while_open`` also while its client has it open.
-    """
-
-    input: InputOptions
-    overflow: Overflow | None = None
-    target: TargetSize | None = None
-    output: str | None = None
-    in_place: bool = False
-    native: bool = False
-    while_open: bool = False
-    force: bool = False
-    redo: bool = False
-    dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescueResult:
-    """What was done, and the command that goes on with the session, None where there is none.
-
-    ``earlier`` is the new session that an earlier rescue made of this one as it still is; nothing
-    was written then, and ``compacted`` is what that one comes to. ``uncounted`` are the tokens that
-    the client's error says were sent, beyond those that are counted: nothing here takes them out.
-    """
-
-    compacted: CompactResult
-    continue_with: str | None
-    earlier: Session | None = None
-    uncounted: int = 0
-
-    @property
-    def tokens_before(self) -> int:
-        """What the next request was, by the higher of the two figures."""
-        return self.compacted.outcome.before.request + self.uncounted
-
-    @property
-    def tokens_after(self) -> int:
-        """What the next request is, with what the error counts and the transcript does not hold."""
-        return self.compacted.largest_after + self.uncounted
-
-
-def rescue(options: RescueOptions) -> RescueResult:
-    """Compact as ``compact`` does without options, and tell how to go on; raises as that does.
-
-    A second new session of one that has not changed is only made with options that ask for it.
-    """
-    plain = RescueOptions(input=options.input, dry_run=options.dry_run)
-    earlier = earlier_rescue(options.input.path, options.input.limits) if options == plain else None
-    result = compact(
-        CompactOptions(
-            input=options.input,
-            recipe=Recipe(plan=PlanOptions(overflow=options.overflow, target=options.target)),
-            output=OutputOptions(
-                path=options.output,
-                in_place=options.in_place,
-                layout="native" if options.native else "split",
-                while_open=options.while_open,
-                force=options.force,
-                dry_run=options.dry_run or earlier is not None,
-            ),
-            redo=options.redo,
-        )
-    )
-    if earlier is not None:
-        place, model = str(earlier.entry.path), result.measure.long_window_model
-        way_on = continued_with(place, None, model=model)
-    elif result.written is not None:
-        way_on = result.written.continue_with
-    else:
-        model = result.measure.long_window_model
-        way_on = (
-            None
-            if options.dry_run
-            else continued_with(str(Path(options.input.path)), None, model=model)
-        )
-    sent = options.overflow.actual if options.overflow else None
-    return RescueResult(
-        compacted=result,
-        continue_with=way_on,
-        earlier=earlier,
-        uncounted=max(0, (sent or 0) - result.outcome.before.request),
-    )
