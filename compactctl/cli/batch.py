@@ -30,11 +30,12 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.arguments import paths_argument
-from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE, PROFILE
+from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
+from compactctl.cli.options.tables import PROFILE
 from compactctl.cli.report import TOLERANCE_OPTION
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.row import parse_flags

@@ -1,4 +1,4 @@
-"""``compactctl hook``."""
+"""Commands that clients run beside a session, and the one that sets them up to."""
 
 import os
 import shlex
@@ -19,8 +19,6 @@ from compactctl.commands.integrations.integrate import (
     integrate,
     integration_of,
 )
-from compactctl.commands.integrations.statusline import statusline
-from compactctl.commands.reading.hook_input import read_told
 from compactctl.store.places import this_machine
 
 _NAME = "compactctl"
@@ -55,6 +53,7 @@ to search what was compacted. Never fails.
 def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl hook``."""
     from compactctl.commands.integrations.hook import HookOptions, hook
+    from compactctl.commands.reading.hook_input import read_told
 
     options = HookOptions(
         integration=integration_of(client), program=program(), block_manual=block_manual
@@ -118,6 +117,9 @@ often it has. Never fails.
 )
 def statusline_command(*, shown_as: str) -> None:
     """Run ``compactctl statusline``."""
+    from compactctl.commands.integrations.statusline import statusline
+    from compactctl.commands.reading.hook_input import read_told
+
     emit(statusline(read_told()), shown_as)
 
 

@@ -19,7 +19,6 @@ from compactctl.cli.opt import (
     section_of,
     values_by_place,
 )
-from compactctl.commands.output_files import PageChoice
 from compactctl.views.registry import (
     OUTPUTS,
     TERMINAL,
@@ -28,10 +27,12 @@ from compactctl.views.registry import (
     make_view,
     messages_of,
 )
-from compactctl.views.terminal.progress import WorkProgress
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from compactctl.commands.output_files import PageChoice
+    from compactctl.views.terminal.progress import WorkProgress
 
 
 T = TypeVar("T", bound="DataclassInstance")
@@ -181,8 +182,10 @@ def exit_code_of(result: object) -> int:
     return code
 
 
-def working(what: str, path: str, shown_as: str) -> WorkProgress:
+def working(what: str, path: str, shown_as: str) -> "WorkProgress":
     """Say what is being done with a file while it is, on a terminal that the result is for."""
+    from compactctl.views.terminal.progress import WorkProgress
+
     return WorkProgress(what, path, wanted=shown_as == TERMINAL)
 
 
@@ -191,7 +194,7 @@ def emit(
     shown_as: str,
     *,
     piped: Iterable[bytes] | None = None,
-    page: PageChoice | None = None,
+    page: "PageChoice | None" = None,
 ) -> None:
     """Print a result as an output shows it, then its messages.
 
@@ -213,7 +216,7 @@ def emit(
         tell(*lines)
 
 
-def _written(made: str, page: PageChoice) -> tuple[str, ...]:
+def _written(made: str, page: "PageChoice") -> tuple[str, ...]:
     """Write a page; return what to say about it."""
     from compactctl.views.pages.page import write_page
     from compactctl.views.terminal.text import line_text, size_text

@@ -23,7 +23,7 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.arguments import SESSION, file_argument
-from compactctl.cli.options.measuring import FAIL_BASE, MEASURE, PROFILE, prices_option
+from compactctl.cli.options.measuring import FAIL_BASE, MEASURE
 from compactctl.cli.options.output import (
     DRY_RUN,
     FORCE,
@@ -43,6 +43,7 @@ from compactctl.cli.options.output import (
 from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, plan_from
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
+from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import (

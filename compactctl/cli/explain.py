@@ -3,9 +3,10 @@
 from compactctl.cli.command import command
 from compactctl.cli.opt import Arg, OptGroup
 from compactctl.cli.options.arguments import NEEDED_FILE
-from compactctl.cli.options.measuring import MEASURE, PROFILE
+from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
+from compactctl.cli.options.tables import PROFILE
 from compactctl.commands.inspect.explain import ExplainOptions, ExplainResult, explain_message
 
 _HELP = """Show one message: its cost, its fate, and the way back to it.

@@ -134,7 +134,7 @@ _FILES = {name: section.file or name for section in _SECTIONS for name in sectio
     "check": "stats",
     "archives": "verify",
     "audit": "audit",
-    "cache": "report",
+    "file-budget": "file_budget",
     "prompt": "prompts",
     "chunks": "prompts",
 }

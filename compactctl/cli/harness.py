@@ -1,106 +1,28 @@
-"""``compactctl file-budget``."""
+"""What authors of agent harnesses ask about a text: an error, the output of a tool."""
 
 import os
 from dataclasses import replace
 
 import click
 
-from compactctl.cli.command import command, emit, plain_command, shown_command
+from compactctl.cli.command import emit, plain_command, shown_command
 from compactctl.cli.opt import (
     ADDS_TEXT,
     MAY,
-    MEASURED,
     OUTPUT,
     PROTECTED,
     SIZE,
     WRITES,
     Arg,
     OptGroup,
-    ParsedText,
     ShareRange,
-    flag,
     opt,
 )
-from compactctl.cli.options.measuring import PROFILE, WINDOWS
 from compactctl.cli.options.output import SHOWN_AS, STANDARD_STREAM
-from compactctl.commands.harness.file_budget import (
-    FileBudgetOptions,
-    FileBudgetResult,
-    budget_files,
-)
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
-from compactctl.commands.harness.overflow import overflow
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
-from compactctl.tokens.models.windows import parse_window
 from compactctl.views.registry import TERMINAL
-
-_FILE_BUDGET_HELP = """Show how much of which files fits into a request.
-
-Files get their share in the order given: whole, cut to a number of characters, as a preview
-when they are larger than 5 MB, or not at all. Tokens are estimated from sizes; nothing is
-changed.
-"""
-
-
-@command(
-    FileBudgetOptions,
-    Arg("paths", metavar="FILE...", nargs=-1, required=True),
-    OptGroup(
-        "measure",
-        opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME"),
-        opt(
-            "window",
-            MEASURED,
-            MAY,
-            "Its context window in tokens, such as 128k.",
-            type=ParsedText(parse_window),
-            metavar="SIZE",
-        ),
-        WINDOWS,
-        opt(
-            "max_tokens",
-            MEASURED,
-            MAY,
-            "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-            type=click.IntRange(min=1),
-            metavar="N",
-        ),
-    ),
-    opt(
-        "used",
-        MEASURED,
-        MAY,
-        "Tokens of the window that are taken already, such as 50k.",
-        metavar="TOKENS",
-        default="0",
-        show_default=True,
-    ),
-    opt(
-        "share",
-        SIZE,
-        MAY,
-        "How much of what is left files may take. [default: that of the profile, 0.6]",
-        type=ShareRange(0, 1),
-        metavar="SHARE",
-    ),
-    OptGroup("measure", PROFILE),
-    flag("aggregate", SIZE, MAY, "Include whole files only, the smallest ones first."),
-    flag("proportional", SIZE, MAY, "Cut all texts to the same share where they do not all fit."),
-    flag(
-        "neurolink",
-        SIZE,
-        MAY,
-        "Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
-        "others 2,000 characters are left, whatever the budget.",
-    ),
-    SHOWN_AS,
-    help=_FILE_BUDGET_HELP,
-)
-def file_budget_command(options: FileBudgetOptions) -> FileBudgetResult:
-    """Run ``compactctl file-budget``."""
-    return budget_files(options)
-
 
 _DEFAULT = LimitOptions()
 
@@ -210,6 +132,8 @@ overflow. The exit code is 0 for an overflow and 1 for another error.
 )
 def overflow_command(error: str, *, shown_as: str) -> int:
     """Run ``compactctl overflow``."""
+    from compactctl.commands.harness.overflow import overflow
+
     result = overflow(error)
     emit(result, shown_as)
     return 0 if result.overflow else NO_OVERFLOW

@@ -25,10 +25,11 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
-from compactctl.cli.options.measuring import MEASURE, PROFILES, prices_option
+from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
 from compactctl.cli.options.planning import plan_from, plan_option, stage_options
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.tables import PROFILES, prices_option
 from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
 from compactctl.commands.lab.eval_session import policies_of
 from compactctl.commands.lab.evaluate import EvaluateOptions, EvaluateResult, evaluate

@@ -1,4 +1,4 @@
-"""``compactctl config``."""
+"""Commands that explain what there is: models, stages, profiles, settings."""
 
 import os
 from collections.abc import Iterator
@@ -11,17 +11,15 @@ from compactctl.cli.command import emit, plain_command
 from compactctl.cli.group import Commands
 from compactctl.cli.opt import MAY, ONE_RUN, SHOWN, STATE, Arg, StageOption, flag, project_rule
 from compactctl.cli.options.completion import complete_model, complete_profile, complete_stages
-from compactctl.cli.options.measuring import WINDOWS
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.planning import each_stage_option
+from compactctl.cli.options.tables import WINDOWS
 from compactctl.cli.precedence import Decision, Setting, decide, flag_of, options_of, variable_of
 from compactctl.cli.settings import files_in_effect, settings_of_environment, settings_of_files
-from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo, models, stages
 from compactctl.errors import UsageError
-from compactctl.stages.registry import ALL_STAGES
 from compactctl.views.registry import TERMINAL
 
 if TYPE_CHECKING:
+    from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo
     from compactctl.profiles.profile import Profile
     from compactctl.tokens.models.own_models import OwnModels
 
@@ -49,7 +47,9 @@ def config_command(name: str, *, everything: bool, shown_as: str) -> None:
     emit(_result(name, everything=everything), shown_as)
 
 
-def _result(name: str, *, everything: bool) -> ConfigResult:
+def _result(name: str, *, everything: bool) -> "ConfigResult":
+    from compactctl.commands.reference import ConfigResult
+
     commands = Commands()
     if name not in commands:
         raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
@@ -68,7 +68,9 @@ def _result(name: str, *, everything: bool) -> ConfigResult:
     )
 
 
-def _row(context: click.Context, option: click.Option, decision: Decision) -> ConfigRow:
+def _row(context: click.Context, option: click.Option, decision: Decision) -> "ConfigRow":
+    from compactctl.commands.reference import ConfigRow
+
     flag = flag_of(option)
     setting, overruled = decision.in_effect.get(flag), decision.overruled.get(flag)
     value, origin = _default(context, option), "default"
@@ -126,6 +128,8 @@ Below it: where the windows are from, and from which size on clients compact by 
 )
 def models_command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
     """Run ``compactctl models``."""
+    from compactctl.commands.reference import models
+
     emit(models(name, own), shown_as)
 
 
@@ -144,7 +148,6 @@ A profile names the stages a system runs, with which options, when, and down to 
 def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
     """Run ``compactctl profiles``."""
     from compactctl.commands.reference import profiles
-    from compactctl.errors import UsageError
 
     if toml and name is None:
         raise UsageError("--toml prints one profile; name it, as in compactctl profiles neurolink")
@@ -162,10 +165,6 @@ def _print_file(profile: "Profile") -> None:
     print_screen([Verbatim(safe_text(profile.text).removesuffix("\n"))])
 
 
-# Carries the options of all stages, for their help.
-_options = click.Command(None, params=[*each_stage_option(*ALL_STAGES)])
-
-
 _STAGES_HELP = """List the stages of a compaction, or explain some of them.
 
 Their options work in compact, batch and chunks, and without their dashes in settings and
@@ -180,6 +179,8 @@ profiles.
 )
 def stages_command(names: tuple[str, ...], *, shown_as: str) -> None:
     """Run ``compactctl stages``."""
+    from compactctl.commands.reference import stages
+
     result = stages(names)
     if names and shown_as == TERMINAL:
         click.echo("\n".join(map(_explained, result.stages)), nl=False)
@@ -187,7 +188,7 @@ def stages_command(names: tuple[str, ...], *, shown_as: str) -> None:
         emit(result, shown_as)
 
 
-def _explained(stage: StageInfo) -> str:
+def _explained(stage: "StageInfo") -> str:
     formatter = click.get_current_context().make_formatter()
     formatter.write_text(f"{stage.name}: {stage.title}")
     with formatter.section("Options"):
@@ -196,7 +197,10 @@ def _explained(stage: StageInfo) -> str:
 
 
 def _records(stage: str) -> Iterator[tuple[str, str]]:
-    with click.Context(_options) as context:
-        for option in _options.params:
-            if isinstance(option, StageOption) and option.field.stage == stage:
-                yield option.get_help_record(context) or ("", "")
+    from compactctl.cli.options.planning import each_stage_option
+    from compactctl.stages.registry import stage_named
+
+    options = each_stage_option(stage_named(stage))
+    with click.Context(click.Command(None, params=[*options])) as context:
+        for option in options:
+            yield option.get_help_record(context) or ("", "")

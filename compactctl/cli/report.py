@@ -1,12 +1,11 @@
 """``compactctl report``."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.command import emit, plain_command, shown_command
+from compactctl.cli.command import emit, shown_command
 from compactctl.cli.opt import (
     GATES,
     MAY,
@@ -17,20 +16,15 @@ from compactctl.cli.opt import (
     Arg,
     ParsedText,
     beside,
-    flag,
     opt,
 )
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
 from compactctl.commands.batch.report import TOLERANCE, ReportOptions, report
-from compactctl.commands.cache import cache
 from compactctl.commands.output_files import WrittenFile
 from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 TOLERANCE_OPTION = opt(
@@ -102,20 +96,3 @@ def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_a
         result = replace(result, files=(merged,))
     emit(result, shown_as, page=page)
     return result.exit_code
-
-
-_CACHE_HELP = """Show what batches remember of files, or forget it.
-
-Figures of a file are kept until it changes, so that the next batch does not count it again. They
-hold paths and names of models and tools, no text; they are only this user's to read.
-"""
-
-
-@plain_command(
-    flag("clear", OUTPUT, ONE_RUN, "Remove the cache; nothing is lost but time."),
-    SHOWN_AS,
-    help=_CACHE_HELP,
-)
-def cache_command(*, clear: bool, shown_as: str) -> None:
-    """Run ``compactctl cache``."""
-    emit(cache(clear=clear), shown_as)

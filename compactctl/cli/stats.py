@@ -21,16 +21,10 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.arguments import file_argument
-from compactctl.cli.options.measuring import (
-    EXTRAS,
-    FAIL_BASE,
-    FAIL_OVER,
-    MEASURE,
-    PROFILE,
-    prices_option,
-)
+from compactctl.cli.options.measuring import EXTRAS, FAIL_BASE, FAIL_OVER, MEASURE
 from compactctl.cli.options.output import MASKED_PAGE, SHOWN_AS, ready_page
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.tokens.trigger import parse_trigger

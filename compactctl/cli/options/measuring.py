@@ -1,7 +1,6 @@
 """Options about how a context is measured, and against what."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -9,36 +8,30 @@ from compactctl.cli.opt import (
     COUNTS,
     MAY,
     MEASURED,
-    POLICY,
     READS,
-    SHOWN,
     FiniteRange,
-    Opt,
     OptGroup,
     ParsedText,
     ShareRange,
     opt,
 )
-from compactctl.cli.options.completion import complete_model, complete_profile
-from compactctl.commands.measuring.measure import MeasureOptions, unlisted_model
-from compactctl.commands.measuring.next_request import ExtraOptions
-from compactctl.errors import UsageError
+from compactctl.cli.options.completion import complete_model
+from compactctl.cli.options.tables import WINDOWS
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 
 if TYPE_CHECKING:
-    from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.own_models import OwnModels
-    from compactctl.tokens.models.prices import Prices
+    from compactctl.commands.measuring.measure import MeasureOptions
+    from compactctl.commands.measuring.next_request import ExtraOptions
 
-
-F = TypeVar("F", bound=Callable[..., Any])
 COUNTERS = ", ".join(COUNTER_NAMES)
 
 
-def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several options
+def _measure(**values: Any) -> "MeasureOptions":  # noqa: ANN401 - of several options
     """Return the options; warn of a model whose window would be a mere default."""
+    from compactctl.commands.measuring.measure import MeasureOptions, unlisted_model
+
     measure = MeasureOptions(**values)
     warning = unlisted_model(measure)
     if warning:
@@ -46,20 +39,6 @@ def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several opti
 
         tell(f"warning: {warning}")
     return measure
-
-
-def _load_windows(
-    context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
-    value: str | None,
-) -> "OwnModels":
-    from compactctl.tokens.models.own_models import NO_MODELS
-
-    if value is None or context.resilient_parsing:
-        return NO_MODELS
-    from compactctl.commands.measuring.measure import load_own_models
-
-    return load_own_models(value)
 
 
 FAIL_OVER = opt(
@@ -84,18 +63,6 @@ FAIL_BASE = opt(
     metavar="BASE",
 )
 
-
-WINDOWS = opt(
-    "own",
-    MEASURED,
-    MAY,
-    "A table of models of your own (TOML or JSON), asked before the built-in one: "
-    '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
-    flag="--windows",
-    path="settings",
-    metavar="FILE",
-    callback=_load_windows,
-)
 
 MEASURE = OptGroup(
     "measure",
@@ -159,6 +126,13 @@ MEASURE = OptGroup(
     make=_measure,
 )
 
+
+def _extras(**values: Any) -> "ExtraOptions":  # noqa: ANN401 - of several options
+    from compactctl.commands.measuring.next_request import ExtraOptions
+
+    return ExtraOptions(**values)
+
+
 EXTRAS = OptGroup(
     "extras",
     opt(
@@ -187,85 +161,5 @@ EXTRAS = OptGroup(
         metavar="FILE",
         multiple=True,
     ),
-    make=ExtraOptions,
+    make=_extras,
 )
-
-
-def _load_profile(
-    context: click.Context,
-    parameter: click.Parameter,
-    value: str | None,
-) -> "Profile | None":
-    return next(iter(_load_profiles(context, parameter, () if value is None else (value,))), None)
-
-
-def _load_profiles(
-    context: click.Context,
-    parameter: click.Parameter,
-    values: tuple[str, ...],
-) -> tuple["Profile", ...]:
-    if not values or context.resilient_parsing:
-        return ()
-    from compactctl.profiles.library import load_profile
-
-    try:
-        return tuple(map(load_profile, values))
-    except UsageError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
-
-
-PROFILE = opt(
-    "profile",
-    POLICY,
-    MAY,
-    "Work as this system does; compactctl profiles lists them. FILE is a profile of your own.",
-    path="settings",
-    metavar="NAME|FILE",
-    shell_complete=complete_profile,
-    callback=_load_profile,
-)
-
-PROFILES = opt(
-    "profiles",
-    POLICY,
-    MAY,
-    "Simulate this profile (repeatable). [default: all that compact by themselves]",
-    flag="--profile",
-    path="settings",
-    metavar="NAME|FILE",
-    multiple=True,
-    shell_complete=complete_profile,
-    callback=_load_profiles,
-)
-
-
-def prices_option(purpose: str, effect: str = "") -> Opt:
-    """Add ``--prices``; it arrives as ``prices: Prices | None``.
-
-    ``purpose`` begins its help, ``effect`` ends it.
-    """
-    help_text = (
-        f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
-        '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
-    )
-    return opt(
-        "prices",
-        SHOWN,
-        READS,
-        (help_text + effect).rstrip(),
-        path="settings",
-        metavar="FILE|builtin",
-        callback=_load,
-    )
-
-
-def _load(
-    context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
-    value: str | None,
-) -> "Prices | None":
-    if value is None or context.resilient_parsing:
-        return None
-    from compactctl.commands.measuring.measure import load_prices
-
-    return load_prices(value)

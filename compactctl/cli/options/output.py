@@ -1,8 +1,8 @@
 """Options about what is written, and in which form a result is shown."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -20,11 +20,12 @@ from compactctl.cli.opt import (
     is_typed,
     opt,
 )
-from compactctl.commands.output_files import PageChoice, check_report
 from compactctl.errors import UsageError
 from compactctl.views.registry import OUTPUTS, TERMINAL
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from compactctl.commands.output_files import PageChoice
+
 L = TypeVar("L", bound=str)
 
 # Standard input as FILE, standard output as --output.
@@ -154,21 +155,29 @@ _MASK = opt(
 )
 
 
-def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) -> PageChoice | None:
+def ready_page(
+    page: "PageChoice | None", taken: Iterable[str], *, force: bool
+) -> "PageChoice | None":
     """Return the page with what is known of overwriting, before any work is done.
 
     ``taken`` are the command's other files. Raises UsageError where it cannot be written.
     """
     if page is None:
         return None
+    from compactctl.commands.output_files import check_report
+
     check_report(page.path, taken, force=force)
     return replace(page, force=force)
 
 
-def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> PageChoice | None:
+def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "PageChoice | None":
     if html == STANDARD_STREAM:
         raise UsageError("--html writes a file, which a browser opens; name one")
-    return None if html is None else PageChoice(path=html, redact=redact, mask=mask_secrets)
+    if html is None:
+        return None
+    from compactctl.commands.output_files import PageChoice
+
+    return PageChoice(path=html, redact=redact, mask=mask_secrets)
 
 
 PAGE = OptGroup("page", _HTML, _REDACT, make=_page)

@@ -1,0 +1,121 @@
+"""Options that name a profile or a table of models: it is loaded as soon as it is named."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from compactctl.cli.opt import MAY, MEASURED, POLICY, READS, SHOWN, Opt, opt
+from compactctl.cli.options.completion import complete_profile
+from compactctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+    from compactctl.tokens.models.own_models import OwnModels
+    from compactctl.tokens.models.prices import Prices
+
+
+def _load_profile(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: str | None,
+) -> "Profile | None":
+    return next(iter(_load_profiles(context, parameter, () if value is None else (value,))), None)
+
+
+def _load_profiles(
+    context: click.Context,
+    parameter: click.Parameter,
+    values: tuple[str, ...],
+) -> tuple["Profile", ...]:
+    if not values or context.resilient_parsing:
+        return ()
+    from compactctl.profiles.library import load_profile
+
+    try:
+        return tuple(map(load_profile, values))
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+PROFILE = opt(
+    "profile",
+    POLICY,
+    MAY,
+    "Work as this system does; compactctl profiles lists them. FILE is a profile of your own.",
+    path="settings",
+    metavar="NAME|FILE",
+    shell_complete=complete_profile,
+    callback=_load_profile,
+)
+
+PROFILES = opt(
+    "profiles",
+    POLICY,
+    MAY,
+    "Simulate this profile (repeatable). [default: all that compact by themselves]",
+    flag="--profile",
+    path="settings",
+    metavar="NAME|FILE",
+    multiple=True,
+    shell_complete=complete_profile,
+    callback=_load_profiles,
+)
+
+
+def _load_windows(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "OwnModels":
+    from compactctl.tokens.models.own_models import NO_MODELS
+
+    if value is None or context.resilient_parsing:
+        return NO_MODELS
+    from compactctl.commands.measuring.measure import load_own_models
+
+    return load_own_models(value)
+
+
+WINDOWS = opt(
+    "own",
+    MEASURED,
+    MAY,
+    "A table of models of your own (TOML or JSON), asked before the built-in one: "
+    '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
+    flag="--windows",
+    path="settings",
+    metavar="FILE",
+    callback=_load_windows,
+)
+
+
+def prices_option(purpose: str, effect: str = "") -> Opt:
+    """Add ``--prices``; it arrives as ``prices: Prices | None``.
+
+    ``purpose`` begins its help, ``effect`` ends it.
+    """
+    help_text = (
+        f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
+        '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
+    )
+    return opt(
+        "prices",
+        SHOWN,
+        READS,
+        (help_text + effect).rstrip(),
+        path="settings",
+        metavar="FILE|builtin",
+        callback=_load_prices,
+    )
+
+
+def _load_prices(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "Prices | None":
+    if value is None or context.resilient_parsing:
+        return None
+    from compactctl.commands.measuring.measure import load_prices
+
+    return load_prices(value)
