@@ -75,49 +75,47 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where the transcript at ``path`` is to be written.
+    """Where the transcript at ``path`` is to be written, as ``output`` says.
 
-    ``fork`` is the new session to be written there, None for a file. ``model`` is the one that its
-    client is to be asked for, "" for the one that it takes anyway.
+    ``model`` is the one that its client is to be asked for, "" for the one that it takes anyway.
     """
 
     path: str
     target: Path
-    fork: Fork | None = None
+    output: OutputOptions = OutputOptions()
     model: str = ""
-    in_place: bool = False
-    force: bool = False
 
     @property
     def continue_with(self) -> str | None:
         """The command that goes on with the session there; None outside of clients' stores."""
-        return continued_with(self.path, self.fork, model=self.model)
+        return continued_with(self.path, self.output.fork, model=self.model)
 
 
 def write(
     place: Destination, source: Source, content: Content, archives: Sequence[Deposit]
 ) -> Written:
     """Publish what was made of ``source``. Raises as ``publish`` and ``settle`` do."""
-    if place.fork is not None:
-        make_room(place.fork)
+    output, fork = place.output, place.output.fork
+    if fork is not None:
+        make_room(fork)
     published = publish(
         FileSystem(),
         source=source,
         target=place.target,
         archives=archives,
         content=content,
-        force=place.force,
+        force=output.force,
     )
-    settled = settle(place.fork) if place.fork else ()
-    is_session = place.in_place or place.fork is not None
+    settled = settle(fork) if fork else ()
+    is_session = output.in_place or fork is not None
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)) if archives else None,
         carried_lines=published.growth.lines,
         left_out_from=published.growth.left_out_from,
-        forked_from=place.fork.original.id if place.fork else None,
-        forked_to=place.fork.id if place.fork else None,
-        undo_name=rewound_as(place.target, place.fork),
+        forked_from=fork.original.id if fork else None,
+        forked_to=fork.id if fork else None,
+        undo_name=rewound_as(place.target, fork),
         continue_with=place.continue_with if is_session else None,
         warnings=(*published.warnings, *settled),
     )
@@ -158,6 +156,6 @@ def earlier_archives(
         return []
     if is_same_place(source.path, place.target) and history.is_in_place_of(place.target):
         return []
-    if place.fork is not None:
-        return archives_under(place.fork, history)
+    if place.output.fork is not None:
+        return archives_under(place.output.fork, history)
     return [(step.operation, step.rows()) for step in history.archived_chain]

@@ -171,10 +171,8 @@ class Prepared:
         return Destination(
             path=options.input.path,
             target=target_of(options),
-            fork=options.output.fork,
+            output=options.output,
             model=self.result.measure.long_window_model,
-            in_place=options.output.in_place,
-            force=options.output.force,
         )
 
     def _archives(self, place: Destination) -> list[Deposit]:

@@ -65,13 +65,8 @@ class _Job:
     @property
     def place(self) -> Destination:
         path, output = self.options.input.path, self.options.output
-        return Destination(
-            path=path,
-            target=output.fork.path if output.fork else Path(output.path or path),
-            fork=output.fork,
-            in_place=output.in_place,
-            force=output.force,
-        )
+        target = output.fork.path if output.fork else Path(output.path or path)
+        return Destination(path=path, target=target, output=output)
 
 
 def undo_by_client(options: RewindOptions) -> RewindResult:
