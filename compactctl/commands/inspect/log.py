@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
 from compactctl.commands.client_sessions.places import present
-from compactctl.commands.operations.history import OperationHistory, history_of, way_to_archive
+from compactctl.commands.operations.history import OperationHistory, archive_advice, history_of
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
@@ -99,7 +99,7 @@ def log(options: LogOptions) -> LogResult:
             options=options,
             archive_missing=is_missing,
             by_client=_by_client(source, path),
-            advice=way_to_archive(source, path) if is_missing else "",
+            advice=archive_advice(source, path) if is_missing else "",
         )
     effective = {step.id for step in history.chain}
     return LogResult(

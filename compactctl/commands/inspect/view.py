@@ -10,7 +10,7 @@ from typing import Literal
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import present
 from compactctl.commands.client_sessions.undo import as_said
-from compactctl.commands.operations.history import OperationHistory, history_behind, way_to_archive
+from compactctl.commands.operations.history import OperationHistory, archive_advice, history_behind
 from compactctl.commands.operations.states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import (
@@ -111,7 +111,7 @@ def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> Non
     """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
     if history.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
-    way = way_to_archive(loaded.source, path)
+    way = archive_advice(loaded.source, path)
     raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
 
 

@@ -296,7 +296,7 @@ def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHist
     return history_of(loaded.source, where, loaded.format.name, folder)
 
 
-def way_to_archive(source: Source, path: str) -> str:
+def archive_advice(source: Source, path: str) -> str:
     """Return what to do where the archive of a compacted transcript is not in its place."""
     if source.path is None or path == STANDARD_INPUT:
         return "name the file instead"

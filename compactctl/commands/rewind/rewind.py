@@ -12,8 +12,8 @@ from compactctl.commands.operations.history import (
     OperationHistory,
     appended,
     appended_since,
+    archive_advice,
     history_of,
-    way_to_archive,
 )
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_tagged
@@ -355,7 +355,7 @@ def _rewind_record(source: Source, history: OperationHistory, target: RewindTarg
 def _no_way_back(source: Source, path: str) -> str:
     """Return why a transcript without a history cannot be rewound, "" where nothing is to be."""
     if is_tagged(source.lines, path):
-        way = way_to_archive(source, path)
+        way = archive_advice(source, path)
         return f"{path}: was compacted, but its archive is not there; {way}"
     where = Path(path)
     beside = sorted(
