@@ -1,1 +1,1 @@
-"""The command line: one file per command, options in, exit code out, no logic."""
+"""The command line: options in, exit code out, no logic."""

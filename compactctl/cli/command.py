@@ -1,4 +1,4 @@
-"""Commands that are declared: from the command line to what is asked for, and to what is shown."""
+"""A command, declared: from its options to what it is asked for, and to what it shows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,6 +17,7 @@ from compactctl.cli.opt import (
     check_places,
     parameters,
     section_of,
+    values_beside,
     values_by_place,
 )
 from compactctl.views.registry import (
@@ -36,118 +37,10 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", bound="DataclassInstance")
+R = TypeVar("R")
 
 # With more parameters than these, help lists them in sections.
 _LISTED = 12
-
-
-class SectionedCommand(click.Command):
-    """A command whose help has sections.
-
-    The options of a single stage are one of them; those of all stages are explained elsewhere. What
-    was typed behind its name stays in the context, for a command that is suggested instead.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, and keep them as they were typed."""
-        ctx.meta[TYPED] = tuple(args)
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections of those options that the command has."""
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        for section in HelpSection:
-            if section != OF_STAGES:
-                in_it = (each for each in options if section_of(each) == section)
-                _write(ctx, formatter, section, in_it)
-        of_stages = [each for each in options if isinstance(each, StageOption)]
-        stages = {each.field.stage for each in of_stages}
-        if len(stages) == 1:
-            _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
-        elif stages:
-            with formatter.section(OF_STAGES):
-                formatter.write_text(
-                    "Each stage has options of its own, such as --prune-min-savings; "
-                    "compactctl stages lists the stages, compactctl stages prune its options."
-                )
-
-
-def _write(
-    context: click.Context,
-    formatter: click.HelpFormatter,
-    title: str,
-    options: Iterable[click.Option],
-) -> None:
-    rows = list(_rows(context, options))
-    if rows:
-        with formatter.section(title):
-            formatter.write_dl(rows)
-
-
-def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[tuple[str, str]]:
-    for option in options:
-        row = option.get_help_record(context)
-        if row is not None:
-            yield row
-
-
-def plain_command(
-    *parts: CommandPart,
-    help: str,  # noqa: A002 - click's
-    kind: type[click.Command] | None = None,
-) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that is called with its values, and returns its exit code.
-
-    They are named as the fields that they are for.
-    """
-
-    def with_run(run: Callable[..., int | None]) -> click.Command:
-        def call(placed: Mapping[str, Any]) -> int | None:
-            return run(**{place.rpartition(".")[2]: value for place, value in placed.items()})
-
-        return _declared(parts, call, help, kind)
-
-    return with_run
-
-
-def shown_command(
-    makes: type[T],
-    *parts: CommandPart,
-    help: str,  # noqa: A002 - click's
-) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that shows its result itself, and returns its exit code.
-
-    It gets what it is asked for, of the type ``makes``, and by name what stands ``beside`` that:
-    at least the output to show its result in.
-    """
-    check_places(makes, parts)
-
-    def with_run(run: Callable[..., int | None]) -> click.Command:
-        def call(placed: Mapping[str, Any]) -> int | None:
-            besides = {
-                place.removeprefix("."): value
-                for place, value in placed.items()
-                if place.startswith(".")
-            }
-            return run(build(makes, placed), **besides)
-
-        return _declared(parts, call, help)
-
-    return with_run
-
-
-def _declared(
-    parts: Sequence[CommandPart],
-    call: Callable[[Mapping[str, Any]], int | None],
-    help_text: str,
-    kind: type[click.Command] | None = None,
-) -> click.Command:
-    def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
-        return call(values_by_place(parts, values))
-
-    params = list(parameters(parts))
-    fitting = SectionedCommand if len(params) > _LISTED else click.Command
-    return (kind or fitting)(None, params=params, callback=callback, help=help_text)
 
 
 def command(
@@ -174,6 +67,60 @@ def command(
         return shown_command(makes, *parts, help=help)(show)
 
     return with_run
+
+
+def shown_command(
+    makes: type[T],
+    *parts: CommandPart,
+    help: str,  # noqa: A002 - click's
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Declare a command that shows its result itself, and returns its exit code.
+
+    It gets what it is asked for, of the type ``makes``, and by name what stands ``beside`` that:
+    at least the output to show its result in.
+    """
+    check_places(makes, parts)
+
+    def with_run(run: Callable[..., int | None]) -> click.Command:
+        def call(placed: Mapping[str, Any]) -> int | None:
+            return run(build(makes, placed), **values_beside(placed))
+
+        return _declared(parts, call, help)
+
+    return with_run
+
+
+def plain_command(
+    *parts: CommandPart,
+    help: str,  # noqa: A002 - click's
+    kind: type[click.Command] | None = None,
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Declare a command that is called with its values, and returns its exit code.
+
+    They are named as the fields that they are for.
+    """
+
+    def with_run(run: Callable[..., int | None]) -> click.Command:
+        def call(placed: Mapping[str, Any]) -> int | None:
+            return run(**{place.rpartition(".")[2]: value for place, value in placed.items()})
+
+        return _declared(parts, call, help, kind)
+
+    return with_run
+
+
+def _declared(
+    parts: Sequence[CommandPart],
+    call: Callable[[Mapping[str, Any]], int | None],
+    help_text: str,
+    kind: type[click.Command] | None = None,
+) -> click.Command:
+    def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
+        return call(values_by_place(parts, values))
+
+    params = list(parameters(parts))
+    fitting = SectionedCommand if len(params) > _LISTED else click.Command
+    return (kind or fitting)(None, params=params, callback=callback, help=help_text)
 
 
 def exit_code_of(result: object) -> int:
@@ -216,18 +163,65 @@ def emit(
         tell(*lines)
 
 
-def _written(made: str, page: "PageChoice") -> tuple[str, ...]:
+def _written(text: str, page: "PageChoice") -> tuple[str, ...]:
     """Write a page; return what to say about it."""
     from compactctl.views.pages.page import write_page
     from compactctl.views.terminal.text import line_text, size_text
 
-    warnings = write_page(made, page)
-    size = size_text(len(made.encode("utf-8", "backslashreplace")))
-    told = f"wrote {line_text(page.path)} (a page of {size}; open it in a browser)"
-    return (*(f"warning: {line_text(each)}" for each in warnings), told)
+    warnings = write_page(text, page)
+    size = size_text(len(text.encode("utf-8", "backslashreplace")))
+    written = f"wrote {line_text(page.path)} (a page of {size}; open it in a browser)"
+    return (*(f"warning: {line_text(warning)}" for warning in warnings), written)
 
 
-R = TypeVar("R")
+class SectionedCommand(click.Command):
+    """A command whose help has sections.
+
+    The options of a single stage are one of them; those of all stages are explained elsewhere. What
+    was typed behind its name stays in the context, for a command that is suggested instead.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, and keep them as they were typed."""
+        ctx.meta[TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections of those options that the command has."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for section in HelpSection:
+            if section != OF_STAGES:
+                in_it = (option for option in options if section_of(option) == section)
+                _write(ctx, formatter, section, in_it)
+        of_stages = [option for option in options if isinstance(option, StageOption)]
+        stages = {option.field.stage for option in of_stages}
+        if len(stages) == 1:
+            _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
+        elif stages:
+            with formatter.section(OF_STAGES):
+                formatter.write_text(
+                    "Each stage has options of its own, such as --prune-min-savings; "
+                    "compactctl stages lists the stages, compactctl stages prune its options."
+                )
+
+
+def _write(
+    context: click.Context,
+    formatter: click.HelpFormatter,
+    title: str,
+    options: Iterable[click.Option],
+) -> None:
+    rows = list(_rows(context, options))
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
+
+def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[tuple[str, str]]:
+    for option in options:
+        row = option.get_help_record(context)
+        if row is not None:
+            yield row
 
 
 class NeverFailing(click.Command):
@@ -244,16 +238,16 @@ class NeverFailing(click.Command):
         **extra: Any,  # noqa: ANN401 - click's
     ) -> click.Context:
         """Read the command line."""
-        return _told(
+        return _ended_well(
             lambda: super(NeverFailing, self).make_context(info_name, args, parent, **extra)
         )
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
         """Run the command."""
-        return _told(lambda: super(NeverFailing, self).invoke(ctx))
+        return _ended_well(lambda: super(NeverFailing, self).invoke(ctx))
 
 
-def _told(do: Callable[[], R]) -> R:
+def _ended_well(do: Callable[[], R]) -> R:
     """Return what is done; say what went wrong instead, and exit with 0."""
     try:
         return do()

@@ -1,4 +1,4 @@
-"""``compactctl compact``."""
+"""``compactctl compact``, and what compacts by itself or by hand: ``rescue``, ``tag``."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal

@@ -1,4 +1,4 @@
-"""``compactctl simulate``."""
+"""Policies tried on recorded sessions: ``compactctl simulate``, ``eval``."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -69,6 +69,10 @@ class ProjectRule(StrEnum):
 MAY, WRITES, SUMMARIZES, READS, COUNTS, LOADS, ONE_RUN, ADDS_TEXT, NOT_JUDGED = ProjectRule
 
 
+BESIDE = ""
+"""The place of what is for no field of a record: what a command decides with beside it."""
+
+
 class Opt(click.Option):
     """An option that sets the field ``place`` of what its command is asked for.
 
@@ -176,7 +180,7 @@ class Arg(click.Argument):
 class OptGroup:
     """Options below one field: their places are inside of it, or ``make`` makes its value of them.
 
-    ``make`` gets the values by place. Those of a group at ``BESIDE`` are for no field.
+    ``make`` gets the values by place.
     """
 
     def __init__(
@@ -189,10 +193,6 @@ class OptGroup:
     def at(self, place: str) -> "OptGroup":
         """Return the same options below another field."""
         return OptGroup(place, *self.parts, make=self.make)
-
-
-BESIDE = ""
-"""The place beside a record: what the command itself decides with."""
 
 
 def beside(*parts: "CommandPart") -> OptGroup:
@@ -231,6 +231,11 @@ def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> 
             inner = values_by_place(part.parts, values)
             placed |= {f"{part.place}.{place}": value for place, value in inner.items()}
     return placed
+
+
+def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of what stands beside a record, by name."""
+    return _inside(BESIDE, placed)
 
 
 def build(kind: type[T], values: Mapping[str, object]) -> T:

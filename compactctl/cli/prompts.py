@@ -1,4 +1,4 @@
-"""``compactctl prompt``."""
+"""What a summary would be written from: ``compactctl prompt``, ``chunks``."""
 
 from compactctl.cli.command import command, emit, plain_command, working
 from compactctl.cli.opt import OptGroup

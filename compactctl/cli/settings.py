@@ -24,40 +24,8 @@ from compactctl.model.settings_table import read_value
 from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
-_MOST_VALUES = 10_000
-
-
-def shape_of(option: click.Option) -> Shape:
-    """Return the shape of what a file may give an option; its range and meaning are the option's.
-
-    Options of stages take what profiles give them.
-    """
-    if isinstance(option, StageOption):
-        return option.field.read
-    shape = _shape_of_one(option)
-    return list_of(shape, _MOST_VALUES) if option.multiple else shape
-
-
-def _shape_of_one(option: click.Option) -> Shape:
-    if option.is_flag:
-        return switch
-    match option.type:
-        case ShareRange():
-            return _share
-        case click.types.IntParamType():
-            return whole
-        case click.types.FloatParamType():
-            return finite
-        case _:
-            return word
-
-
-def _share(value: object) -> object:
-    """Take a number, or a text such as 80%."""
-    return value if isinstance(value, str) else finite(value)
-
-
 NO_FILE = "none"
+_MOST_VALUES = 10_000
 
 
 def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
@@ -261,3 +229,33 @@ def _setting(
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
     value = read_value(f"{file.path}: {key}: ", shape_of(option), value)
     return _setting_of(option, value, source)
+
+
+def shape_of(option: click.Option) -> Shape:
+    """Return the shape of what a file may give an option; its range and meaning are the option's.
+
+    Options of stages take what profiles give them.
+    """
+    if isinstance(option, StageOption):
+        return option.field.read
+    shape = _shape_of_one(option)
+    return list_of(shape, _MOST_VALUES) if option.multiple else shape
+
+
+def _shape_of_one(option: click.Option) -> Shape:
+    if option.is_flag:
+        return switch
+    match option.type:
+        case ShareRange():
+            return _share
+        case click.types.IntParamType():
+            return whole
+        case click.types.FloatParamType():
+            return finite
+        case _:
+            return word
+
+
+def _share(value: object) -> object:
+    """Take a number, or a text such as 80%."""
+    return value if isinstance(value, str) else finite(value)

@@ -1,4 +1,4 @@
-"""``compactctl stats``."""
+"""How full a context is: ``compactctl stats``, ``check``."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``compactctl verify``."""
+"""The archives that lead back: ``compactctl verify``, ``archives``."""
 
 import time
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
         SessionFinder,
     )
 
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 LATEST = "latest"
 _REFERENCE = re.compile(rf"{LATEST}|[A-Za-z-]+:.*|[\w-]*\d[\w-]*")

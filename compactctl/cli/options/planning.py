@@ -1,8 +1,8 @@
 """Options that choose stages, target and what is left alone."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,8 +43,6 @@ from compactctl.tokens.trigger import Trigger, parse_trigger
 if TYPE_CHECKING:
     from compactctl.commands.planning.plan_file import PlanFile
 
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # In quotes, as older click has no arguments.
 _TYPES: Mapping[OptionKind, "click.ParamType[Any]"] = {

@@ -1,8 +1,6 @@
 """Options about what is read: its format, how large it may be, and how strict to be."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
@@ -11,8 +9,6 @@ from compactctl.cli.options.completion import complete_format
 from compactctl.formats.records.api_reader import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
 from compactctl.store.files.limits import ReadLimits, parse_size
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
 

@@ -1,9 +1,8 @@
 """Options that choose who writes summaries, and into which sections."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import get_args
 
 import click
 
@@ -29,8 +28,6 @@ from compactctl.summaries.by_model.prompt import PromptStyle
 from compactctl.summaries.document.labels import LabelStyle
 from compactctl.summaries.document.template_file import template_from
 from compactctl.summaries.document.templates import TEMPLATES
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
