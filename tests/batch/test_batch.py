@@ -168,7 +168,12 @@ def test_bad_files_stop_no_good_ones() -> None:
     ]
     assert by_status(result, "skipped") == [f"in/{name}" for name in sorted(OTHER)]
     totals = result.totals
-    assert (totals.ok, totals.failed, totals.skipped, totals.files) == (4, 8, 6, 18)
+    assert (
+        totals.statuses["ok"],
+        totals.statuses["failed"],
+        totals.statuses["skipped"],
+        totals.files,
+    ) == (4, 8, 6, 18)
 
 
 @pytest.mark.parametrize("name", OTHER)

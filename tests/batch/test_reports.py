@@ -143,7 +143,7 @@ def worked_once(row: BatchRow) -> BatchResult:
     from compactctl.commands.batch.batch import BatchTotals
 
     totals = BatchTotals(
-        files=1, ok=0, unchanged=0, over=0, flagged=0, failed=1, skipped=0, tokens_before=0,
+        files=1, statuses={"failed": 1}, tokens_before=0,
         tokens_after=None, saved=None, messages=0, lines=0, bytes=0, opaque_lines=0,
         categories={}, counters=(),
     )  # fmt: skip

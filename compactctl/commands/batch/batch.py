@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, get_args
 
 from compactctl.commands.batch.columns import table_values
 from compactctl.commands.batch.one_file import run_file, worker_died
@@ -18,7 +18,7 @@ from compactctl.commands.batch.report import (
     read_report,
     report_row,
 )
-from compactctl.commands.batch.row import GATE, BatchRow
+from compactctl.commands.batch.row import GATE, BatchRow, Status
 from compactctl.commands.batch.row_cache import cached_rows
 from compactctl.commands.batch.tasks import (
     FileTask,
@@ -55,12 +55,7 @@ class BatchTotals:
     """
 
     files: int
-    ok: int
-    unchanged: int
-    over: int
-    flagged: int
-    failed: int
-    skipped: int
+    statuses: Mapping[Status, int]
     tokens_before: int | None
     tokens_after: int | None
     saved: int | None
@@ -158,29 +153,6 @@ def _is_over(size: float | None, limit: float | None) -> bool:
     return limit is not None and size is not None and size > limit
 
 
-class InOrder(Generic[Value]):
-    """Passes values on by their places, once those of all places before are there.
-
-    What is kept meanwhile is what was done while the slowest one was waited for.
-    """
-
-    def __init__(self, take: Callable[[Value], object] | None) -> None:
-        self._take = take
-        self._waiting: dict[int, Sequence[Value]] = {}
-        self._turn = 0
-
-    def add(self, place: int, values: Sequence[Value]) -> None:
-        """Take in the values of a place, from 0; each place comes once."""
-        if self._take is None:
-            return
-        self._waiting[place] = values
-        while self._turn in self._waiting:
-            due = self._waiting.pop(self._turn)
-            self._turn += 1
-            for value in due:
-                self._take(value)
-
-
 def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask, ...]:
     folder = options.output.path
     outputs = {} if folder is None else output_names(inputs, folder)
@@ -216,6 +188,29 @@ def _run(
     return tuple(row for index in range(len(tasks)) for row in rows[index])
 
 
+class InOrder(Generic[Value]):
+    """Passes values on by their places, once those of all places before are there.
+
+    What is kept meanwhile is what was done while the slowest one was waited for.
+    """
+
+    def __init__(self, take: Callable[[Value], object] | None) -> None:
+        self._take = take
+        self._waiting: dict[int, Sequence[Value]] = {}
+        self._turn = 0
+
+    def add(self, place: int, values: Sequence[Value]) -> None:
+        """Take in the values of a place, from 0; each place comes once."""
+        if self._take is None:
+            return
+        self._waiting[place] = values
+        while self._turn in self._waiting:
+            due = self._waiting.pop(self._turn)
+            self._turn += 1
+            for value in due:
+                self._take(value)
+
+
 def _worked_on(
     options: BatchOptions, tasks: Sequence[FileTask]
 ) -> Iterator[tuple[int, WorkedFile]]:
@@ -238,7 +233,7 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
 
 
 def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
-    status = Counter(row.status for row in rows)
+    statuses = Counter(row.status for row in rows)
     figures = [row.figures for row in rows if row.figures is not None]
     outcomes = [row.outcome for row in rows if row.outcome is not None]
     categories: Counter[str] = Counter()
@@ -248,21 +243,16 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
     is_summed = len(counters) <= 1
     return BatchTotals(
         files=len(rows),
-        ok=status["ok"],
-        unchanged=status["unchanged"],
-        over=status["over"],
-        flagged=status["flagged"],
-        failed=status["failed"],
-        skipped=status["skipped"],
+        statuses={status: statuses[status] for status in get_args(Status)},
         tokens_before=sum(figure.totals.tokens for figure in figures) if is_summed else None,
         tokens_after=sum(outcome.after.tokens for outcome in outcomes)
         if compacted and is_summed
         else None,
         saved=sum(row.saved or 0 for row in rows) if compacted and is_summed else None,
         messages=sum(figure.totals.messages for figure in figures),
-        lines=sum(figure.lines for figure in figures),
-        bytes=sum(figure.n_bytes for figure in figures),
-        opaque_lines=sum(figure.opaque_lines for figure in figures),
+        lines=sum(figure.file.n_lines for figure in figures),
+        bytes=sum(figure.file.n_bytes for figure in figures),
+        opaque_lines=sum(figure.file.opaque_lines for figure in figures),
         categories=dict(categories),
         counters=counters,
     )

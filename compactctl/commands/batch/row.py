@@ -214,11 +214,11 @@ class BatchRow:
     @property
     def unread(self) -> str | None:
         """Where text is that was not read, if it is so much that the figures are too small."""
-        return None if self.figures is None else unread_text(self.figures.unread) or None
+        return None if self.figures is None else unread_text(self.figures.file.unread) or None
 
 
 def _flags(figures: Figures, window: int) -> Iterator[Flag]:
-    if figures.opaque_lines or figures.unread.is_much:
+    if figures.file.opaque_lines or figures.file.unread.is_much:
         yield "opaque"
     if figures.orphans:
         yield "orphans"

@@ -4,24 +4,22 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import compactctl
 from compactctl import __version__
 from compactctl.commands.batch.options import NO_GATES, BatchOptions
-from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome, RowOutput
+from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask
-from compactctl.commands.measuring.figures import NO_DETAILS, Figures
-from compactctl.commands.measuring.next_request import Totals
+from compactctl.commands.measuring.figures import NO_DETAILS
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
-from compactctl.model.transcript import Unread
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.cache.results import (
@@ -202,30 +200,16 @@ def _rows(text: str) -> tuple[BatchRow, ...] | None:
     """Return the rows that were kept; None for a text that is none, whoever wrote it."""
     try:
         rows: list[dict[str, Any]] = json.loads(text)
-        return tuple(map(_row, rows))
+        return tuple(_read(BatchRow, row) for row in rows)
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _row(values: Mapping[str, Any]) -> BatchRow:
-    parts = {name: make(values[name]) for name, make in _PARTS.items() if values[name] is not None}
-    return BatchRow(**{**values, **parts})
-
-
-def _figures(values: Mapping[str, Any]) -> Figures:
-    totals, unread = Totals(**values["totals"]), Unread(**values["unread"])
-    return Figures(**{**values, "totals": totals, "unread": unread})
-
-
-def _outcome(values: Mapping[str, Any]) -> RowOutcome:
-    after, stages = Totals(**values["after"]), tuple(values["stages"])
-    return RowOutcome(**{**values, "after": after, "stages": stages})
-
-
-_PARTS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
-    "measure": lambda values: RowMeasure(**values),
-    "figures": _figures,
-    "outcome": _outcome,
-    "output": lambda values: RowOutput(**values),
-    "failure": lambda values: RowFailure(**values),
-}
+def _read(kind: Any, value: Any) -> Any:  # noqa: ANN401 - of any field
+    """Return the value of a field of this type, from what JSON made of it."""
+    kinds = (kind, *get_args(kind))
+    record: Any = next((each for each in kinds if is_dataclass(each)), None)
+    if record is not None and value is not None:
+        parts = {each.name: _read(each.type, value[each.name]) for each in fields(record)}
+        return record(**parts)
+    return tuple(value) if get_origin(kind) is tuple else value

@@ -18,35 +18,54 @@ from compactctl.model.transcript import Transcript, Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileFigures:
+    """What a whole file holds, unpacked.
+
+    ``opaque_lines`` counts lines that are carried without being understood, ``unread`` is the text
+    in fields that the format does not know.
+    """
+
+    n_lines: int
+    n_bytes: int
+    opaque_lines: int
+    unread: Unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """What a transcript says of its session; what it does not say is None.
+
+    ``project`` is the working folder, ``began`` and ``ended`` are when the first and the last
+    message were written, in seconds since 1970.
+    """
+
+    project: str | None
+    client_version: str | None
+    began: float | None
+    ended: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """A transcript's effective history in figures; the categories add up to the total's tokens.
 
-    ``is_doubted`` tells that reported usage is not believed, where it says what is ``unseen``.
-    ``lines``, ``n_bytes``, ``opaque_lines`` and ``unread``, the text in fields that the format does
-    not know, are of the whole file, unpacked. ``orphans`` are tool calls without a result and the
-    other way round, ``tool_errors`` results that say that the call failed. ``tools`` are the tokens
-    of calls and results by tool, ``reread`` those of reads of files that were read again later;
-    ``project`` is the session's working folder, ``began`` and ``ended`` when its first and last
-    messages were written, in seconds since 1970.
+    ``is_doubted`` tells that reported usage is not believed, where it says what is unseen.
+    ``tools`` are the tokens of calls and results by tool, ``reread`` those of reads of files that
+    were read again later. ``orphans`` are tool calls without a result and the other way round,
+    ``tool_errors`` results that say that the call failed.
     """
 
     totals: Totals
     is_doubted: bool
     turns: int
     steps: int
-    lines: int
-    n_bytes: int
-    opaque_lines: int
-    unread: Unread
     categories: Mapping[Category, int]
-    orphans: int
-    tool_errors: int
     tools: Mapping[str, int]
     reread: int
-    project: str | None
-    began: float | None
-    ended: float | None
-    client_version: str | None
+    orphans: int
+    tool_errors: int
+    file: FileFigures
+    session: SessionFacts
 
 
 def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> Figures:
@@ -60,19 +79,23 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
         is_doubted=bool(size.doubt),
         turns=sum(message.starts_turn for message in history),
         steps=sum(len(steps(conversation)) for conversation in conversations),
-        lines=transcript.n_lines,
-        n_bytes=transcript.n_bytes,
-        opaque_lines=len({opaque.line for opaque in transcript.opaque}),
-        unread=transcript.unread,
         categories=found.categories,
-        orphans=sum(len(_orphans(conversation)) for conversation in conversations),
-        tool_errors=sum(result.is_error for message in history for result in message.results),
         tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
         reread=sum(file.tokens for file in found.rereads),
-        project=transcript.cwd,
-        began=min(times, default=None),
-        ended=max(times, default=None),
-        client_version=transcript.client_version,
+        orphans=sum(len(_orphans(conversation)) for conversation in conversations),
+        tool_errors=sum(result.is_error for message in history for result in message.results),
+        file=FileFigures(
+            n_lines=transcript.n_lines,
+            n_bytes=transcript.n_bytes,
+            opaque_lines=len({opaque.line for opaque in transcript.opaque}),
+            unread=transcript.unread,
+        ),
+        session=SessionFacts(
+            project=transcript.cwd,
+            client_version=transcript.client_version,
+            began=min(times, default=None),
+            ended=max(times, default=None),
+        ),
     )
 
 

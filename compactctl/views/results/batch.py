@@ -29,7 +29,6 @@ _WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "s
 _MOST_ERRORS = 5
 # What the error of a skipped file names where it would read messages.
 _OPTION = "--messages-at"
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +191,8 @@ def _counted_by(counter: str, result: BatchResult) -> str:
 
 
 def _statuses(totals: BatchTotals) -> str:
-    counts = {name: getattr(totals, name) for name in _STATUSES}
-    return ", ".join(f"{count:,} {status_text(name)}" for name, count in counts.items() if count)
+    counts = totals.statuses.items()
+    return ", ".join(f"{count:,} {status_text(status)}" for status, count in counts if count)
 
 
 def batch_document(result: BatchResult) -> dict[str, Any]:
@@ -205,9 +204,14 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
         **record(result.options.gates, only=("fail_over", "fail_over_tokens", "fail_on")),
         **growth_fields(result.growth),
         "exitCode": result.exit_code,
-        "totals": record(result.totals),
+        "totals": _totals_document(result.totals),
         "files": [_row(row) for row in result.rows],
     }
+
+
+def _totals_document(totals: BatchTotals) -> dict[str, Any]:
+    sums = record(totals, without=("files", "statuses"))
+    return {"files": totals.files, **encoded(totals.statuses), **sums}
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
@@ -228,11 +232,12 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield "no transcript was written"
     for file in sorted(result.files, key=lambda file: file.kind == "table"):
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
+    statuses = result.totals.statuses
     if result.is_empty:
-        yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
+        yield f"no transcript found: no format recognizes {_all_of(statuses['skipped'])}"
     limits = " or ".join(_limits(result))
     if limits:
-        yield f"{plural(result.totals.over, _noun(result.rows))} over the limit of {limits}"
+        yield f"{plural(statuses['over'], _noun(result.rows))} over the limit of {limits}"
     if result.growth is not None:
         yield from growth_lines(result.growth, result.options.gates.tolerance)
     fail_on = result.options.gates.fail_on

@@ -42,7 +42,6 @@ _GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
 # What XML 1.0 has no way to write.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 # What Markdown or HTML in it would take for markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 _LONGEST = 300
@@ -117,9 +116,7 @@ def batch_markdown(result: BatchResult) -> str:
 def _lines(result: BatchResult) -> Iterator[str]:
     totals = result.totals
     counts = (
-        f"{getattr(totals, name):,} {status_text(name)}"
-        for name in _STATUSES
-        if getattr(totals, name)
+        f"{count:,} {status_text(status)}" for status, count in totals.statuses.items() if count
     )
     yield "## compactctl batch"
     yield ""
