@@ -17,7 +17,7 @@ from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.measure import Measure
-from compactctl.model.operation import Digest, StageRecord
+from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import fit_of
@@ -138,26 +138,6 @@ def _client_compaction(compaction: ClientCompaction) -> dict[str, Any]:
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with their names in camel case."""
     return {_key(name): value for name, value in values.items()}
-
-
-def stage_fields(stage: StageRecord) -> dict[str, Any]:
-    """Return what one stage did as an object."""
-    return dict(encoded(stage))
-
-
-def digest_fields(digest: Digest) -> dict[str, Any]:
-    """Return the identity of a file's content as an object."""
-    return record(digest)
-
-
-def opaque_fields(opaque: Opaque) -> dict[str, Any]:
-    """Return a line that is not understood as an object; lines count from 1."""
-    return dict(encoded(opaque))
-
-
-def client_compaction_fields(compaction: ClientCompaction) -> dict[str, Any]:
-    """Return a compaction by a client as an object."""
-    return dict(encoded(compaction))
 
 
 def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:

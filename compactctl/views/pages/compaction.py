@@ -18,85 +18,60 @@ from compactctl.views.pages.session_lists import MOST_MESSAGES, anchor_of, reque
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
 
-FATES: tuple[MessageFate, ...] = ("kept", "rewritten", "written", "hidden")
-_MOST_COLUMNS = 720
-_HEADROOM = 1.14
-_LINES = 2
 # How much of a message is shown while it is folded, in characters.
 _BEGINNING = 90
+_MOST_COLUMNS = 720
+_HEADROOM = 1.14
+_FATES: tuple[MessageFate, ...] = ("kept", "rewritten", "written", "hidden")
+_LINES = 2
 
 
-def listed_fates(compared: Comparison) -> list[int]:
+def compact_page(result: CompactResult, choice: PageChoice) -> str:
+    """Return the page; the result was asked for with its messages compared."""
+    compared = result.requested.comparison
+    if compared is None:
+        raise ValueError("a page is drawn from compared messages, which were not asked for")
+    names = PageNames(choice)
+    listed = _listed_fates(compared)
+    rows, cut = _fate_rows(compared, listed, choice, names)
+    return page_of(
+        "compaction",
+        {
+            "title": _title(result, choice, names),
+            "facts": list(_facts(result, choice, names)),
+            "holds": list(holds_texts(choice, cut, len(compared.messages) - len(listed))),
+            "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
+            "result": result,
+            **_bars(result, compared.before, compared.after),
+            "stages": [_stage(record, choice, names) for record in result.stages],
+            "strip": _fate_strip(compared, listed),
+            "fates": _fate_counts(compared),
+            "audited": len(_audits(result)),
+            "lost": list(_lost(result, choice, names)),
+            "rows": rows,
+            "most": max((_fate_size(compared, at) for at in listed), default=1) or 1,
+            "redacted": choice.redact,
+            "class_of": class_of,
+            "percent": percent,
+        },
+    )
+
+
+def _listed_fates(compared: Comparison) -> list[int]:
     """Return the indices of the messages on a page: all, or the largest where there are many."""
     indices = range(len(compared.messages))
     if len(indices) <= MOST_MESSAGES:
         return list(indices)
-    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: fate_size(compared, at)))
+    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: _fate_size(compared, at)))
 
 
-def fate_size(compared: Comparison, index: int) -> int:
+def _fate_size(compared: Comparison, index: int) -> int:
     """Return the tokens of a message before or after, whichever are more."""
     row = compared.messages[index].explained
     return max(row.tokens, row.tokens_after)
 
 
-def fate_counts(compared: Comparison) -> list[dict[str, object]]:
-    """Return how many messages have each fate that occurs, and their tokens before and after."""
-    rows = [each.explained for each in compared.messages]
-    counts: Iterator[dict[str, object]] = (
-        {
-            "fate": fate,
-            "messages": sum(row.fate == fate for row in rows),
-            "before": sum(row.tokens for row in rows if row.fate == fate),
-            "after": sum(row.tokens_after for row in rows if row.fate == fate),
-        }
-        for fate in FATES
-    )
-    return [count for count in counts if count["messages"]]
-
-
-def fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object] | None:
-    """Return the listed messages as bars, before and after; None without any.
-
-    Where there are too many, several that follow one another are one column. Each column leads to
-    the largest of its messages.
-    """
-    if not listed:
-        return None
-    shared = -(-len(listed) // _MOST_COLUMNS)
-    groups = [listed[at : at + shared] for at in range(0, len(listed), shared)]
-    rows = [each.explained for each in compared.messages]
-    before = [_tokens_by_fate((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
-    after = [
-        _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
-    ]
-    top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
-    largest = (max(group, key=lambda at: fate_size(compared, at)) for group in groups)
-    return {
-        "before": _chart("messages before", before, top),
-        "after": _chart("messages after", after, top),
-        "targets": list(map(anchor_of, largest)),
-        "shared": shared,
-    }
-
-
-def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for fate, tokens in rows:
-        sizes[fate] = sizes.get(fate, 0) + tokens
-    return sizes
-
-
-def _chart(label: str, columns: Sequence[Mapping[str, int]], top: float) -> Chart:
-    return Chart(
-        label=label,
-        columns=len(columns),
-        areas=tuple(areas(columns, FATES, top)),
-        grid=grid(top, short_count, _LINES),
-    )
-
-
-def fate_rows(
+def _fate_rows(
     compared: Comparison, listed: Sequence[int], choice: PageChoice, names: PageNames
 ) -> tuple[list[dict[str, object]], int | None]:
     """Return the listed messages, and after how many characters their texts are cut, if any."""
@@ -137,41 +112,6 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
         "text": text,
         "now": now,
     }
-
-
-def compact_page(result: CompactResult, choice: PageChoice) -> str:
-    """Return the page; the result was asked for with its messages compared."""
-    compared = result.requested.comparison
-    if compared is None:
-        raise ValueError("a page is drawn from compared messages, which were not asked for")
-    names = PageNames(choice)
-    listed = listed_fates(compared)
-    rows, cut = fate_rows(compared, listed, choice, names)
-    return page_of(
-        "compaction",
-        {
-            "title": _title(result, choice, names),
-            "facts": list(_facts(result, choice, names)),
-            "holds": list(holds_texts(choice, cut, len(compared.messages) - len(listed))),
-            "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
-            "result": result,
-            **_bars(result, compared.before, compared.after),
-            "stages": [_stage(record, choice, names) for record in result.stages],
-            "strip": fate_strip(compared, listed),
-            "fates": fate_counts(compared),
-            "audited": len(_audits(result)),
-            "lost": list(_lost(result, choice, names)),
-            "rows": rows,
-            "most": max((fate_size(compared, at) for at in listed), default=1) or 1,
-            "redacted": choice.redact,
-            "class_of": class_of,
-            "percent": percent,
-        },
-    )
-
-
-def _audits(result: CompactResult) -> tuple[Audit, ...]:
-    return tuple(summary.audit for summary in result.summaries if summary.audit is not None)
 
 
 def _title(result: CompactResult, choice: PageChoice, names: PageNames) -> str:
@@ -233,6 +173,66 @@ def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> dict[st
         "after": record.tokens_after,
         "detail": "" if choice.redact else names.line(record.detail),
     }
+
+
+def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object] | None:
+    """Return the listed messages as bars, before and after; None without any.
+
+    Where there are too many, several that follow one another are one column. Each column leads to
+    the largest of its messages.
+    """
+    if not listed:
+        return None
+    shared = -(-len(listed) // _MOST_COLUMNS)
+    groups = [listed[at : at + shared] for at in range(0, len(listed), shared)]
+    rows = [each.explained for each in compared.messages]
+    before = [_tokens_by_fate((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
+    after = [
+        _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
+    ]
+    top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
+    largest = (max(group, key=lambda at: _fate_size(compared, at)) for group in groups)
+    return {
+        "before": _chart("messages before", before, top),
+        "after": _chart("messages after", after, top),
+        "targets": list(map(anchor_of, largest)),
+        "shared": shared,
+    }
+
+
+def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for fate, tokens in rows:
+        sizes[fate] = sizes.get(fate, 0) + tokens
+    return sizes
+
+
+def _chart(label: str, columns: Sequence[Mapping[str, int]], top: float) -> Chart:
+    return Chart(
+        label=label,
+        columns=len(columns),
+        areas=tuple(areas(columns, _FATES, top)),
+        grid=grid(top, short_count, _LINES),
+    )
+
+
+def _fate_counts(compared: Comparison) -> list[dict[str, object]]:
+    """Return how many messages have each fate that occurs, and their tokens before and after."""
+    rows = [each.explained for each in compared.messages]
+    counts: Iterator[dict[str, object]] = (
+        {
+            "fate": fate,
+            "messages": sum(row.fate == fate for row in rows),
+            "before": sum(row.tokens for row in rows if row.fate == fate),
+            "after": sum(row.tokens_after for row in rows if row.fate == fate),
+        }
+        for fate in _FATES
+    )
+    return [count for count in counts if count["messages"]]
+
+
+def _audits(result: CompactResult) -> tuple[Audit, ...]:
+    return tuple(summary.audit for summary in result.summaries if summary.audit is not None)
 
 
 def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""``compact`` on a terminal."""
+"""A compaction: what each stage did, what it came to, where it was written; and a rescue."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,13 +12,9 @@ from compactctl.model.operation import StageRecord
 from compactctl.sessions.session import Session
 from compactctl.stages.registry import stage_named
 from compactctl.views.encode import (
-    client_compaction_fields,
-    digest_fields,
     encoded,
     fit_fields,
     measure_fields,
-    opaque_fields,
-    stage_fields,
     written_fields,
 )
 from compactctl.views.facts import (
@@ -30,6 +26,7 @@ from compactctl.views.facts import (
     request_text,
     tokens_text,
     undo_text,
+    warning_lines,
     written_text,
 )
 from compactctl.views.other_systems import COMPACT, told_as
@@ -46,8 +43,104 @@ from compactctl.views.terminal.text import (
     shell_path,
 )
 
+_SHOWN_LINES = 3
 
-def fates_terminal(result: CompactResult) -> Iterator[ScreenItem]:
+
+def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
+    """Yield what to print: one row per stage, the sum, and what it means.
+
+    Where messages are to be explained, they come first.
+    """
+    if result.options.explain:
+        yield from _fates(result)
+    columns = (
+        text("Stage"),
+        text("Outcome"),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Saved"),
+    )
+    saved = result.outcome.before.tokens - result.outcome.after.tokens
+    numbers = (result.outcome.before.tokens, result.outcome.after.tokens, saved)
+    yield table(
+        columns,
+        map(_stage_cells, result.stages),
+        ("all", "", *(f"{count:,}" for count in numbers)),
+    )
+    yield ""
+    yield from _stage_reasons(result)
+    yield ""
+    yield Facts(tuple(_compaction_facts(result)))
+    yield from _outcome(result)
+
+
+def compact_document(result: CompactResult) -> dict[str, Any]:
+    """Return each stage, what it came to and what was written; messages where explained."""
+    used = [record for record in result.stages if record.outcome == "applied"]
+    document = {
+        "schema": "compactctl.compact/2",
+        "path": result.options.input.path,
+        "format": result.format,
+        **measure_fields(result.measure),
+        "targetTokens": result.outcome.target,
+        "compacted": result.compacted,
+        "fits": result.fits,
+        "dryRun": result.options.output.dry_run,
+        "stagesUsed": [record.name for record in used],
+        "stages": [_stage(record, result) for record in result.stages],
+        "tokensBefore": result.outcome.before.tokens,
+        "tokensAfter": result.outcome.after.tokens,
+        "tokensSaved": result.outcome.before.tokens - result.outcome.after.tokens,
+        "unseenTokens": result.outcome.after.unseen,
+        "unseenSource": result.outcome.size.source,
+        "unreportedBy": result.outcome.size.unreported or None,
+        "largestRequestTokens": result.largest_after,
+        "restatedUsage": _restated(result),
+        "promptCache": _cache(result),
+        "level": result.plan.profile.level_at(result.outcome.situation).name,
+        "fit": fit_fields(result.measure, result.largest_after),
+        "messagesBefore": result.outcome.before.messages,
+        "messagesAfter": result.outcome.after.messages,
+        "messagesHidden": sum(record.hidden for record in used),
+        "profile": result.plan.profile.name,
+        "before": encoded(result.before),
+        "after": encoded(result.change.after),
+        "operation": result.change.operation,
+        **written_fields(result.written),
+        "archivedOut": result.options.archived_out if result.written else None,
+        "planOut": result.options.plan_out,
+        "leftOutFrom": result.written.left_out_from if result.written else None,
+        "redone": encoded(result.undone),
+        "forkedTo": result.written.forked_to if result.written else None,
+        "notUnderstood": encoded(result.opaque),
+        "warnings": encoded(result.warnings),
+    }
+    document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
+    if result.options.explain:
+        document["messages"] = encoded(result.requested.fates)
+    return document
+
+
+def compact_messages(result: CompactResult) -> Iterator[str]:
+    """Yield warnings, what was written, and how to undo it, for standard error."""
+    for opaque in result.opaque[:_SHOWN_LINES]:
+        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
+    rest = len(result.opaque) - _SHOWN_LINES
+    if rest > 0:
+        yield f"warning: {plural(rest, 'more line')} carried without being understood"
+    yield from warning_lines(result.warnings)
+    if result.options.plan_out:
+        yield (
+            f"wrote {line_text(result.options.plan_out)} (the fate of every message; edit it, and "
+            f"carry it out with --plan {shell_path(result.options.plan_out)})"
+        )
+    if result.options.output.dry_run:
+        yield "dry run: nothing was written"
+    if result.written is not None:
+        yield from _written(result, result.written)
+
+
+def _fates(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield every message with its fate, then every reason in full with its figures."""
     columns = (
         number("Line"),
@@ -90,87 +183,22 @@ def _fate_reasons(result: CompactResult) -> Iterator[str]:
         yield f"{what}: {one_line(reason)}"
 
 
-_SHOWN_LINES = 3
-
-
-def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
-    """Yield what to print: one row per stage, the sum, and what it means.
-
-    Where messages are to be explained, they come first.
-    """
-    if result.options.explain:
-        yield from fates_terminal(result)
-    columns = (
-        text("Stage"),
-        text("Outcome"),
-        number("Tokens before", spare=1),
-        number("Tokens after"),
-        number("Saved"),
-    )
-    saved = result.outcome.before.tokens - result.outcome.after.tokens
-    numbers = (result.outcome.before.tokens, result.outcome.after.tokens, saved)
-    yield table(
-        columns,
-        map(_stage_cells, result.stages),
-        ("all", "", *(f"{count:,}" for count in numbers)),
-    )
-    yield ""
-    yield from _stage_reasons(result)
-    yield ""
-    yield Facts(tuple(_compaction_facts(result)))
-    yield from _outcome(result)
-
-
-def compact_messages(result: CompactResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written, how to undo it, warnings."""
-    for opaque in result.opaque[:_SHOWN_LINES]:
-        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
-    rest = len(result.opaque) - _SHOWN_LINES
-    if rest > 0:
-        yield f"warning: {plural(rest, 'more line')} carried without being understood"
-    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
-    if result.options.plan_out:
-        yield (
-            f"wrote {line_text(result.options.plan_out)} (the fate of every message; edit it, and "
-            f"carry it out with --plan {shell_path(result.options.plan_out)})"
-        )
-    if result.options.output.dry_run:
-        yield "dry run: nothing was written"
-    if result.written is not None:
-        yield from _written(result, result.written)
-
-
-def _written(result: CompactResult, written: Written) -> Iterator[str]:
-    """Yield what was written where, what it lacks, how to undo it, and how to go on."""
-    yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
-    yield from beside_texts(written)
-    if written.left_out_from is not None:
-        yield (
-            f"{path_name(result.options.input.path)} went on growing; left out from line "
-            f"{written.left_out_from:,} on"
-        )
-    if written.archive:
-        yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
-    if result.options.archived_out:
-        yield f"their lines, each with its tags, are in {line_text(result.options.archived_out)}"
-    if result.change.operation:
-        yield f"operation {result.change.operation}; undo with: {undo_text(written)}"
-    yield from continue_texts(written.continue_with)
-
-
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:
     outcome: str = record.outcome.replace("-", " ")
     if record.outcome == "applied":
-        changes = [
-            f"{record.hidden:,} hidden" if record.hidden else "",
-            f"{record.replaced:,} rewritten" if record.replaced else "",
-            f"{record.figures['unsentRecords']:,} taken out"
-            if "unsentRecords" in record.figures
-            else "",
-        ]
-        outcome = ", ".join(filter(None, changes))
+        unsent = record.figures.get("unsentRecords")
+        taken_out = "" if unsent is None else f"{unsent:,} taken out"
+        outcome = ", ".join(filter(None, (_changes(record), taken_out)))
     numbers = (record.tokens_before, record.tokens_after, record.saved)
     return (record.name, outcome, *(f"{count:,}" for count in numbers))
+
+
+def _changes(record: StageRecord) -> str:
+    changes = (
+        f"{record.hidden:,} hidden" if record.hidden else "",
+        f"{record.replaced:,} rewritten" if record.replaced else "",
+    )
+    return ", ".join(filter(None, changes))
 
 
 def _stage_reasons(result: CompactResult) -> Iterator[str]:
@@ -188,17 +216,9 @@ def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
     before, after = result.outcome.before, result.outcome.after
     counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
     yield Fact("counted with", counted)
-    if result.undone:
-        hidden = sum(len(each.hidden) for each in result.undone)
-        yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
-    yield Fact(
-        "before",
-        f"{tokens_text(before.tokens)} in {_count(before.messages)}",
-    )
-    yield Fact(
-        "after",
-        f"{tokens_text(after.tokens)} in {_count(after.messages)}",
-    )
+    yield from _undone_facts(result)
+    for label, totals in (("before", before), ("after", after)):
+        yield Fact(label, f"{tokens_text(totals.tokens)} in {plural(totals.messages, 'message')}")
     if after.unseen:
         yield Fact("unseen", unseen_text(after.unseen, result.outcome.size.source))
     is_single = result.largest_after == after.tokens + after.unseen
@@ -213,6 +233,13 @@ def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
     if result.outcome.cache:
         yield Fact("prompt cache", _cache_text(result.outcome.cache, result.requested.pays_after))
     yield _verdict(result)
+
+
+def _undone_facts(result: CompactResult) -> Iterator[Fact]:
+    """Yield what the client had compacted and was started from once more, if anything."""
+    if result.undone:
+        hidden = sum(len(compaction.hidden) for compaction in result.undone)
+        yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
 
 
 def unseen_text(tokens: int, source: str) -> str:
@@ -240,21 +267,6 @@ def _verdict(result: CompactResult) -> Fact:
     return Fact(name, told, "" if result.fits else "bold red")
 
 
-def _way_on(result: CompactResult) -> str:
-    if result.outcome.after.unseen >= result.limit:
-        return "no compaction reaches that: what is in every request beside the transcript is more"
-    ways = (
-        "other --stages"
-        if result.plan.protect.keep_turns == 0
-        else "--keep-turns 0 or other --stages"
-    )
-    return f"--explain tells why each message stays; {ways} free more"
-
-
-def _count(messages: int) -> str:
-    return plural(messages, "message")
-
-
 def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
     if not result.fits:
         yield _way_on(result)
@@ -267,51 +279,15 @@ def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
     yield f"nothing was changed{advice}"
 
 
-def compact_document(result: CompactResult) -> dict[str, Any]:
-    """Return the document, with a row per message where these are to be explained."""
-    used = [record for record in result.stages if record.outcome == "applied"]
-    document = {
-        "schema": "compactctl.compact/2",
-        "path": result.options.input.path,
-        "format": result.format,
-        **measure_fields(result.measure),
-        "targetTokens": result.outcome.target,
-        "compacted": result.compacted,
-        "fits": result.fits,
-        "dryRun": result.options.output.dry_run,
-        "stagesUsed": [record.name for record in used],
-        "stages": [_stage(record, result) for record in result.stages],
-        "tokensBefore": result.outcome.before.tokens,
-        "tokensAfter": result.outcome.after.tokens,
-        "tokensSaved": result.outcome.before.tokens - result.outcome.after.tokens,
-        "unseenTokens": result.outcome.after.unseen,
-        "unseenSource": result.outcome.size.source,
-        "unreportedBy": result.outcome.size.unreported or None,
-        "largestRequestTokens": result.largest_after,
-        "restatedUsage": _restated(result),
-        "promptCache": _cache(result),
-        "level": result.plan.profile.level_at(result.outcome.situation).name,
-        "fit": fit_fields(result.measure, result.largest_after),
-        "messagesBefore": result.outcome.before.messages,
-        "messagesAfter": result.outcome.after.messages,
-        "messagesHidden": sum(record.hidden for record in used),
-        "profile": result.plan.profile.name,
-        "before": digest_fields(result.before),
-        "after": digest_fields(result.change.after),
-        "operation": result.change.operation,
-        **written_fields(result.written),
-        "archivedOut": result.options.archived_out if result.written else None,
-        "planOut": result.options.plan_out,
-        "leftOutFrom": result.written.left_out_from if result.written else None,
-        "redone": [client_compaction_fields(each) for each in result.undone],
-        "forkedTo": result.written.forked_to if result.written else None,
-        "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
-        "warnings": list(result.warnings),
-    }
-    document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
-    if result.options.explain:
-        document["messages"] = encoded(result.requested.fates)
-    return document
+def _way_on(result: CompactResult) -> str:
+    if result.outcome.after.unseen >= result.limit:
+        return "no compaction reaches that: what is in every request beside the transcript is more"
+    ways = (
+        "other --stages"
+        if result.plan.protect.keep_turns == 0
+        else "--keep-turns 0 or other --stages"
+    )
+    return f"--explain tells why each message stays; {ways} free more"
 
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
@@ -319,7 +295,7 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     stage = stage_named(record.name)
     summary = next((each for each in result.summaries if each.group == record.group), None)
     fields = {
-        **stage_fields(record),
+        **encoded(record),
         **dict.fromkeys(stage.figures, 0),
         **record.figures,
         "summaryText": summary and summary.text,
@@ -327,6 +303,11 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     }
     figures = {**fields, "applied": record.outcome == "applied"}
     return {**fields, "as": told_as(stage.told_as, figures)}
+
+
+def _restated(result: CompactResult) -> dict[str, Any] | None:
+    told = result.restated
+    return None if told is None else {"line": told.line + 1, "tokens": told.tokens}
 
 
 def _cache(result: CompactResult) -> dict[str, Any] | None:
@@ -342,13 +323,26 @@ def _cache(result: CompactResult) -> dict[str, Any] | None:
     }
 
 
-def _restated(result: CompactResult) -> dict[str, Any] | None:
-    told = result.restated
-    return None if told is None else {"line": told.line + 1, "tokens": told.tokens}
-
-
 def _tier(used: Iterable[StageRecord]) -> int:
     return max((stage_named(record.name).tier for record in used), default=0)
+
+
+def _written(result: CompactResult, written: Written) -> Iterator[str]:
+    """Yield what was written where, what it lacks, how to undo it, and how to go on."""
+    yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
+    yield from beside_texts(written)
+    if written.left_out_from is not None:
+        yield (
+            f"{path_name(result.options.input.path)} went on growing; left out from line "
+            f"{written.left_out_from:,} on"
+        )
+    if written.archive:
+        yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
+    if result.options.archived_out:
+        yield f"their lines, each with its tags, are in {line_text(result.options.archived_out)}"
+    if result.change.operation:
+        yield f"operation {result.change.operation}; undo with: {undo_text(written)}"
+    yield from continue_texts(written.continue_with)
 
 
 def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
@@ -368,31 +362,24 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     yield from map(Verbatim, continue_texts(result.continue_with))
 
 
-def _rescued_before(session: Session, path: str) -> Iterator[str]:
-    title = f' "{one_line(session.details.title)}"' if session.details.title else ""
-    yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
-    yield f"another one with: compactctl compact {shell_path(path)}"
+def rescue_document(result: RescueResult) -> dict[str, Any]:
+    """Return how to go on, with the document of ``compact`` for what was done."""
+    return {
+        "schema": "compactctl.rescue/1",
+        "path": result.compacted.options.input.path,
+        "continueWith": result.continue_with,
+        "earlier": None if result.earlier is None else result.earlier.id,
+        "uncountedTokens": result.uncounted,
+        "compact": compact_document(result.compacted),
+    }
 
 
 def rescue_messages(result: RescueResult) -> Iterator[str]:
-    """Yield the lines for standard error: warnings, and that nothing was written."""
+    """Yield warnings, and that nothing was written, for standard error."""
     done = result.compacted
-    yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
+    yield from warning_lines(done.warnings)
     if done.options.output.dry_run and result.earlier is None:
         yield "dry run: nothing was written"
-
-
-def _nothing_rescued(result: RescueResult) -> str:
-    done = result.compacted
-    size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
-    is_full = result.tokens_after > done.measure.limits.base_tokens
-    told = "nothing in it can go" if is_full else "there is nothing to rescue"
-    return f"{path_name(done.options.input.path)}: {told}: {size}; nothing was written"
-
-
-def _share(done: CompactResult, tokens: int) -> str:
-    limits = done.measure.limits
-    return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
 
 
 def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
@@ -407,30 +394,27 @@ def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
     share = share_text(result.tokens_after / limit)
     told = f"{tokens_text(result.tokens_after)}, {share}: {room}"
     yield Fact("is", told, "" if free > 0 else "bold red")
-    if done.undone:
-        hidden = sum(len(each.hidden) for each in done.undone)
-        yield Fact("redone", f"{plural(hidden, 'message')} that {done.format} had compacted")
+    yield from _undone_facts(done)
     used = [record for record in done.stages if record.outcome == "applied"]
     if used:
         yield Fact("by", ", ".join(f"{record.name} ({_changes(record)})" for record in used))
     yield Fact("counted with", counter_text(done.measure))
 
 
-def _changes(record: StageRecord) -> str:
-    changes = (
-        f"{record.hidden:,} hidden" if record.hidden else "",
-        f"{record.replaced:,} rewritten" if record.replaced else "",
-    )
-    return ", ".join(filter(None, changes))
+def _share(done: CompactResult, tokens: int) -> str:
+    limits = done.measure.limits
+    return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
 
 
-def rescue_document(result: RescueResult) -> dict[str, Any]:
-    """Return the document: what was done is one of ``compact``."""
-    return {
-        "schema": "compactctl.rescue/1",
-        "path": result.compacted.options.input.path,
-        "continueWith": result.continue_with,
-        "earlier": None if result.earlier is None else result.earlier.id,
-        "uncountedTokens": result.uncounted,
-        "compact": compact_document(result.compacted),
-    }
+def _nothing_rescued(result: RescueResult) -> str:
+    done = result.compacted
+    size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
+    is_full = result.tokens_after > done.measure.limits.base_tokens
+    told = "nothing in it can go" if is_full else "there is nothing to rescue"
+    return f"{path_name(done.options.input.path)}: {told}: {size}; nothing was written"
+
+
+def _rescued_before(session: Session, path: str) -> Iterator[str]:
+    title = f' "{one_line(session.details.title)}"' if session.details.title else ""
+    yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
+    yield f"another one with: compactctl compact {shell_path(path)}"
