@@ -55,7 +55,7 @@ class HookResult:
     compacting.
     """
 
-    integration: Integration
+    options: HookOptions
     event: str
     message: str = ""
     context: str = ""
@@ -65,7 +65,7 @@ class HookResult:
 def hook(told: Mapping[str, Any], options: HookOptions) -> HookResult:
     """Say what there is to say of an event that a client tells. Raises as ``audit`` does."""
     event = text_or_empty(told.get("hook_event_name"))
-    result = HookResult(integration=options.integration, event=event)
+    result = HookResult(options=options, event=event)
     path = transcript_of(told)
     if path is None:
         return result

@@ -70,7 +70,7 @@ def _file_text(content: bytes) -> str:
 
 def hook_terminal(result: HookResult) -> Iterator[Raw]:
     """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
-    match result.integration.answer:
+    match result.options.integration.answer:
         case "decision":
             said = _answer(result, {"decision": "block", "reason": result.refusal})
         case "continue":
@@ -78,7 +78,7 @@ def hook_terminal(result: HookResult) -> Iterator[Raw]:
         case "text":
             said = one_line(result.message or result.context, _LONGEST)
         case _:
-            assert_never(result.integration.answer)
+            assert_never(result.options.integration.answer)
     if said:
         yield Raw([said.encode("utf-8", "replace"), b"\n"])
 
@@ -87,8 +87,8 @@ def hook_document(result: HookResult) -> dict[str, Any]:
     """Return what is said, and to whom."""
     return {
         "schema": "compactctl.hook/1",
-        "client": result.integration.client,
-        **record(result, without=("integration",)),
+        "client": result.options.integration.client,
+        **record(result, without=("options",)),
     }
 
 
