@@ -7,10 +7,10 @@ be compared line by line.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from compactctl.commands.planning.fates import Explained, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
@@ -47,6 +47,8 @@ from compactctl.store.files.lines import open_input
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.summaries.extract.items import one_line
 from compactctl.tokens.meter import part_texts
+
+T = TypeVar("T")
 
 SCHEMA = "compactctl.plan/1"
 _VERSION = re.compile(r"compactctl\.plan/(\d+)")
@@ -311,13 +313,13 @@ def _joined(value: object) -> str:
     return "\n".join(texts(value))
 
 
-def _plan(**fields: Any) -> PlanFile:  # noqa: ANN401 - checked by its shape
-    fields.pop("schema")
-    return PlanFile(**{_NAMES.get(name, name): value for name, value in fields.items()})
+def _made(kind: Callable[..., T]) -> Callable[..., T]:
+    """Return what makes a record of the fields of an object, by the names that they have here."""
 
+    def make(**found: Any) -> T:  # noqa: ANN401 - checked by its shape
+        return kind(**{_NAMES.get(n, n): value for n, value in found.items() if n != "schema"})
 
-def _digest(**fields: Any) -> Digest:  # noqa: ANN401 - checked by its shape
-    return Digest(**{_NAMES.get(name, name): value for name, value in fields.items()})
+    return make
 
 
 def _rows(value: object) -> tuple[PlannedMessage, ...]:
@@ -349,10 +351,6 @@ def _row(**fields: Any) -> PlannedMessage:  # noqa: ANN401 - checked by its shap
     return replace(row, written=Synthetic(id=row.id, role=told["role"], group=row.group, **own))
 
 
-def _text(**fields: Any) -> PlannedText:  # noqa: ANN401 - checked by its shape
-    return PlannedText(**{_NAMES.get(name, name): value for name, value in fields.items()})
-
-
 # The names of a document that are other ones here.
 _NAMES = {
     "targetTokens": "target",
@@ -380,7 +378,7 @@ _ROW: Mapping[str, Shape] = {
     "says": text,
     "id": text,
     "group": text,
-    "texts": list_of(record(_text, _TEXT), most=LARGEST),
+    "texts": list_of(record(_made(PlannedText), _TEXT), most=LARGEST),
     "kind": one_of(*get_args(SyntheticKind)),
     "through": optional(text),
     "details": mapping_of(scalar),
@@ -391,12 +389,12 @@ _ROW: Mapping[str, Shape] = {
 }
 _READ_ROW = record(_row, _ROW)
 _PLAN = record(
-    _plan,
+    _made(PlanFile),
     {
         "schema": text,
         "path": text,
         "format": text,
-        "input": record(_digest, {"sha256": text, "bytes": count, "lines": count}),
+        "input": record(_made(Digest), {"sha256": text, "bytes": count, "lines": count}),
         "redo": switch,
         "targetTokens": optional(count),
         "tokensBefore": count,
