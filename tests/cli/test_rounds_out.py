@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.rounds import Round
-from compactctl.views.results.rounds import CATEGORY_COLUMNS, COLUMNS, METADATA, VERSION
+from compactctl.views.results.rounds import ENTERED_COLUMNS, ROUND_COLUMNS, ROUNDS, ROUNDS_VERSION
 
 NAME = "claude-code-session"
 
@@ -39,17 +39,17 @@ def test_rows_are_what_the_document_says(ask: Ask, sample: Sample, made: Path) -
         assert row["cost_input"] == told["cost"]["input"]
         assert row["marks"] == ",".join(told["marks"])
         assert json.loads(row["results"]) == told["results"]
-        entered = {name: row[column] for column, name in CATEGORY_COLUMNS.items() if row[column]}
+        entered = {name: row[column] for column, name in ENTERED_COLUMNS.items() if row[column]}
         assert entered == told["entered"]
 
 
 def test_every_field_of_a_round_is_a_column_and_the_version_is_named(made: Path) -> None:
     named = {field.name for field in fields(Round)} - {"entered", "tools", "is_output_reported"}
-    assert named < set(COLUMNS)
+    assert named < set(ROUND_COLUMNS)
     schema = parquet.read_schema(made)
-    assert schema.names == [*COLUMNS, *CATEGORY_COLUMNS]
-    assert set(CATEGORY_COLUMNS.values()) == set(CATEGORIES)
-    assert json.loads(schema.metadata[METADATA.encode()]) == {"version": VERSION}
+    assert schema.names == [*ROUND_COLUMNS, *ENTERED_COLUMNS]
+    assert set(ENTERED_COLUMNS.values()) == set(CATEGORIES)
+    assert json.loads(schema.metadata[ROUNDS.encode()]) == {"version": ROUNDS_VERSION}
 
 
 def test_its_own_file_gives_way_and_no_other(

@@ -34,13 +34,82 @@ from compactctl.views.pages.page import PageNames, holds_names, page_of
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import plural, share_text
 
-# Two years; what is older is left out.
-MOST_WEEKS = 104
-_HEADROOM = 1.14
+_FAILURES = 50
 _OTHERS = "others"
+_HEADROOM = 1.14
+# Two years; what is older is left out.
+_MOST_WEEKS = 104
+_ROWS = 20
 
 
-def project_weeks(
+def report_page(result: ReportResult, choice: PageChoice) -> str:
+    """Return the page of a report of batches."""
+    names, summary, growth = PageNames(choice), result.summary, result.growth
+    failed = [row for row in result.rows if row.status == "failed"]
+    return page_of(
+        "many",
+        {
+            "title": plural(summary.files - summary.statuses.get("skipped", 0), "transcript"),
+            "facts": [
+                f"{count:,} {names.line(status_text(name))}"
+                for name, count in summary.statuses.items()
+            ]
+            + [BEFORE_AND_AFTER] * bool(summary.saved),
+            "holds": list(holds_names(choice)),
+            "is_summed": summary.is_summed,
+            "tokens": summary.tokens,
+            "saved": summary.saved,
+            "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",
+            "percentiles": list(summary.percentiles.items()),
+            "sizes": _sizes(summary),
+            "weeks": _project_weeks(result.rows, summary.weeks, names),
+            "worst": _worst(result.rows, choice, names),
+            "lists": [
+                each
+                for each in (
+                    _shares("What it is made of", summary.categories.items(), summary.tokens),
+                    _shares("Tools", _tools(summary, names), summary.tokens),
+                )
+                if each.rows
+            ],
+            "groups": [each for each in _groups(summary, names) if each["rows"]],
+            "growth": None
+            if growth is None
+            else list(growth_lines(growth, result.options.tolerance, names.project)),
+            "is_grown": growth is not None and growth.fails,
+            "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
+            "more_failures": max(0, len(failed) - _FAILURES),
+        },
+    )
+
+
+def batch_page(result: BatchResult, choice: PageChoice) -> str:
+    """Return the page of a batch, which is that of its report."""
+    rows = tuple(report_row(table_values(row)) for row in result.rows)
+    options = ReportOptions(paths=(), tolerance=result.options.gates.tolerance)
+    report = ReportResult(options=options, rows=rows, summary=summarize(rows), growth=result.growth)
+    return report_page(report, choice)
+
+
+def _sizes(summary: ReportSummary) -> BarList:
+    """Return how many files there are of each size."""
+    most = max((each.files for each in summary.bins), default=1)
+    return BarList(
+        title="Size of the next request",
+        note="transcripts by the tokens of their next request",
+        rows=tuple(
+            Bar(
+                label=f"{each.least:,} to {each.below:,}",
+                figure=f"{each.files:,}",
+                width=percent(each.files, most),
+                name="s-0",
+            )
+            for each in summary.bins
+        ),
+    )
+
+
+def _project_weeks(
     rows: Sequence[ReportRow], whole: Sequence[RowGroup], names: PageNames
 ) -> dict[str, object] | None:
     """Return the weeks from the first to the last, drawn and as rows; None unless there are two.
@@ -78,20 +147,18 @@ def project_weeks(
     }
 
 
-def _row(
-    whole: RowGroup | None, week: str, column: Mapping[str, int], order: Sequence[str]
-) -> tuple[str, ...]:
-    told = ("", "") if whole is None else (f"{whole.files:,}", f"{whole.context:,}")
-    return (week, *told, *(f"{column.get(name, 0):,}" for name in order))
-
-
 def _all_weeks(known: Sequence[str]) -> list[str]:
     """Return all weeks from the first known one to the last, the newest at most."""
     if not known:
         return []
     last = _monday(known[-1])
-    first = max(_monday(known[0]), last - timedelta(weeks=MOST_WEEKS - 1))
+    first = max(_monday(known[0]), last - timedelta(weeks=_MOST_WEEKS - 1))
     return list(_weeks(first, last))
+
+
+def _monday(week: str) -> date:
+    year, number = week.split("-W")
+    return date.fromisocalendar(int(year), int(number), 1)
 
 
 def _weeks(day: date, last: date) -> Iterator[str]:
@@ -99,11 +166,6 @@ def _weeks(day: date, last: date) -> Iterator[str]:
         year, week, _ = day.isocalendar()
         yield f"{year}-W{week:02}"
         day += timedelta(weeks=1)
-
-
-def _monday(week: str) -> date:
-    year, number = week.split("-W")
-    return date.fromisocalendar(int(year), int(number), 1)
 
 
 def _largest(groups: Iterator[RowGroup]) -> list[str]:
@@ -121,75 +183,11 @@ def _column(found: Sequence[RowGroup], labels: Mapping[str, str]) -> dict[str, i
     return column
 
 
-_ROWS = 20
-_FAILURES = 50
-
-
-def batch_page(result: BatchResult, choice: PageChoice) -> str:
-    """Return the page of a batch, which is that of its report."""
-    rows = tuple(report_row(table_values(row)) for row in result.rows)
-    options = ReportOptions(paths=(), tolerance=result.options.gates.tolerance)
-    report = ReportResult(options=options, rows=rows, summary=summarize(rows), growth=result.growth)
-    return report_page(report, choice)
-
-
-def report_page(result: ReportResult, choice: PageChoice) -> str:
-    """Return the page of a report of batches."""
-    names, summary, growth = PageNames(choice), result.summary, result.growth
-    failed = [row for row in result.rows if row.status == "failed"]
-    return page_of(
-        "many",
-        {
-            "title": plural(summary.files - summary.statuses.get("skipped", 0), "transcript"),
-            "facts": [
-                f"{count:,} {names.line(status_text(name))}"
-                for name, count in summary.statuses.items()
-            ]
-            + [BEFORE_AND_AFTER] * bool(summary.saved),
-            "holds": list(holds_names(choice)),
-            "is_summed": summary.is_summed,
-            "tokens": summary.tokens,
-            "saved": summary.saved,
-            "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",
-            "percentiles": list(summary.percentiles.items()),
-            "sizes": _sizes(summary),
-            "weeks": project_weeks(result.rows, summary.weeks, names),
-            "worst": _worst(result.rows, choice, names),
-            "lists": [
-                each
-                for each in (
-                    _shares("What it is made of", summary.categories.items(), summary.tokens),
-                    _shares("Tools", _tools(summary, names), summary.tokens),
-                )
-                if each.rows
-            ],
-            "groups": [each for each in _groups(summary, names) if each["rows"]],
-            "growth": None
-            if growth is None
-            else list(growth_lines(growth, result.options.tolerance, names.project)),
-            "is_grown": growth is not None and growth.fails,
-            "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
-            "more_failures": max(0, len(failed) - _FAILURES),
-        },
-    )
-
-
-def _sizes(summary: ReportSummary) -> BarList:
-    """Return how many files there are of each size."""
-    most = max((each.files for each in summary.bins), default=1)
-    return BarList(
-        title="Size of the next request",
-        note="transcripts by the tokens of their next request",
-        rows=tuple(
-            Bar(
-                label=f"{each.least:,} to {each.below:,}",
-                figure=f"{each.files:,}",
-                width=percent(each.files, most),
-                name="s-0",
-            )
-            for each in summary.bins
-        ),
-    )
+def _row(
+    whole: RowGroup | None, week: str, column: Mapping[str, int], order: Sequence[str]
+) -> tuple[str, ...]:
+    told = ("", "") if whole is None else (f"{whole.files:,}", f"{whole.context:,}")
+    return (week, *told, *(f"{column.get(name, 0):,}" for name in order))
 
 
 def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> BarList:
@@ -225,15 +223,6 @@ def _shared_folder(paths: Sequence[str]) -> str:
     return start[: max(start.rfind("/"), start.rfind("\\")) + 1]
 
 
-def _tools(summary: ReportSummary, names: PageNames) -> Iterable[tuple[str, int]]:
-    """Return the tokens by tool; redacted, those of one kind together."""
-    found: dict[str, int] = {}
-    for tool, tokens in summary.tools.items():
-        name = names.tool(tool)
-        found[name] = found.get(name, 0) + tokens
-    return found.items()
-
-
 def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList:
     found = sorted(((size, name) for name, size in sizes if size), reverse=True)
     most = max((size for size, _ in found), default=1)
@@ -253,6 +242,15 @@ def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList
         ),
         rest=f"and {plural(len(found) - _ROWS, 'other')}" if len(found) > _ROWS else "",
     )
+
+
+def _tools(summary: ReportSummary, names: PageNames) -> Iterable[tuple[str, int]]:
+    """Return the tokens by tool; redacted, those of one kind together."""
+    found: dict[str, int] = {}
+    for tool, tokens in summary.tools.items():
+        name = names.tool(tool)
+        found[name] = found.get(name, 0) + tokens
+    return found.items()
 
 
 def _groups(summary: ReportSummary, names: PageNames) -> Iterator[dict[str, object]]:

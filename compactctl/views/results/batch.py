@@ -196,7 +196,7 @@ def _statuses(totals: BatchTotals) -> str:
 
 
 def batch_document(result: BatchResult) -> dict[str, Any]:
-    """Return the document."""
+    """Return the gates, the sums, and a row per file or conversation."""
     return {
         "schema": "compactctl.batch/1",
         "compacted": result.options.compacts,

@@ -24,15 +24,14 @@ from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
 from compactctl.views.facts import status_text
-from compactctl.views.results.rounds import TYPES as ROUND_TYPES
-from compactctl.views.results.rounds import round_row
+from compactctl.views.results.rounds import ROUND_TYPES, round_row
 from compactctl.views.table_file import TableFile, write_table
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
 
-WORST = 10
+_MOST = 10
 # Runner -> the variable that it sets for every job.
-VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
-RUNNERS = tuple(VARIABLES)
+_VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
+RUNNERS = tuple(_VARIABLES)
 _TITLE = "compactctl batch"
 # A file and what it fails for, each on one line.
 _Finding = tuple[str, str]
@@ -47,11 +46,11 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 _LONGEST = 300
 # What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
-DETAILS_VERSION = 1
+_MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
+_DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 # Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
-MESSAGE_COLUMNS: Mapping[str, str] = {
+_MESSAGE_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     "seq": "int64",
     "line": "int64",
@@ -66,7 +65,7 @@ MESSAGE_COLUMNS: Mapping[str, str] = {
     "tokens_after": "int64",
 }
 # Prices are asked for where one session is looked at.
-ROUND_COLUMNS: Mapping[str, str] = {
+_ROUND_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},
 }
@@ -203,9 +202,9 @@ class DetailFiles:
 
     def __init__(self, messages: str | None, rounds: str | None) -> None:
         self._messages = messages and TableFile(
-            MESSAGE_COLUMNS, {MESSAGES: DETAILS_VERSION}, messages
+            _MESSAGE_COLUMNS, {_MESSAGES: _DETAILS_VERSION}, messages
         )
-        self._rounds = rounds and TableFile(ROUND_COLUMNS, {ROUNDS: DETAILS_VERSION}, rounds)
+        self._rounds = rounds and TableFile(_ROUND_COLUMNS, {_ROUNDS: _DETAILS_VERSION}, rounds)
 
     def __enter__(self) -> Self:
         return self
@@ -248,12 +247,12 @@ def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
         "conversation": row.conversation + 1,
         "visible": int(row.visible),
     }
-    return {name: more[name] if name in more else getattr(row, name) for name in MESSAGE_COLUMNS}
+    return {name: more[name] if name in more else getattr(row, name) for name in _MESSAGE_COLUMNS}
 
 
 def runner_of(variables: Mapping[str, str]) -> str:
     """Return the runner that these environment variables are of, "" for none that is known."""
-    return next((name for name, variable in VARIABLES.items() if variables.get(variable)), "")
+    return next((name for name, variable in _VARIABLES.items() if variables.get(variable)), "")
 
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
@@ -299,7 +298,7 @@ def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
     failing = sorted(
         (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
     )
-    return tuple(islice(failing, WORST))
+    return tuple(islice(failing, _MOST))
 
 
 def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:

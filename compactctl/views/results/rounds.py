@@ -34,8 +34,8 @@ _MOST_ENTERED = 3
 _HIGHEST = 3
 _HEADROOM = 1.1
 _OTHERS = "all else"
-# Column -> Arrow type; each is the field of Round of that name, or one of ``_more``.
-COLUMNS: Mapping[str, str] = {
+# Column -> Arrow type; each is the field of Round of that name, or one of ``_other_values``.
+ROUND_COLUMNS: Mapping[str, str] = {
     "number": "int64",
     "conversation": "int64",
     "turn": "int64",
@@ -62,12 +62,12 @@ COLUMNS: Mapping[str, str] = {
     "cost_paid_again": "float64",
 }
 # Column -> category, of what entered.
-CATEGORY_COLUMNS: Mapping[str, Category] = {
+ENTERED_COLUMNS: Mapping[str, Category] = {
     f"entered_{category.replace(' ', '_')}": category for category in CATEGORIES
 }
-TYPES: Mapping[str, str] = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
-METADATA = "compactctl.rounds"
-VERSION = 1
+ROUND_TYPES: Mapping[str, str] = {**ROUND_COLUMNS, **dict.fromkeys(ENTERED_COLUMNS, "int64")}
+ROUNDS = "compactctl.rounds"
+ROUNDS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 
@@ -350,21 +350,21 @@ def write_rounds(
 ) -> tuple[str, ...]:
     """Write one line per round; see ``write_table``."""
     rows = (round_row(*each) for each in priced(found.rounds, costs))
-    return write_table(rows, TYPES, {METADATA: VERSION}, path, force=force)
+    return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
 
 
 def round_row(each: Round, cost: RoundCost | None) -> dict[str, object]:
-    """Return a value for each of ``TYPES``.
+    """Return a value for each of ``ROUND_TYPES``.
 
     Conversations and lines count from 1, ``results`` is a JSON object of tokens by tool.
     """
-    more = _more(each, cost)
-    values = {name: getattr(each, name) for name in COLUMNS if name not in more}
-    sizes = {name: each.entered.get(category, 0) for name, category in CATEGORY_COLUMNS.items()}
+    more = _other_values(each, cost)
+    values = {name: getattr(each, name) for name in ROUND_COLUMNS if name not in more}
+    sizes = {name: each.entered.get(category, 0) for name, category in ENTERED_COLUMNS.items()}
     return {**values, **more, **sizes}
 
 
-def _more(each: Round, cost: RoundCost | None) -> dict[str, object]:
+def _other_values(each: Round, cost: RoundCost | None) -> dict[str, object]:
     return {
         "conversation": each.conversation + 1,
         "line": each.line + 1,
