@@ -34,7 +34,7 @@ from compactctl.cli.options.measuring import FAIL_BASE, FAIL_OVER, MEASURE
 from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, TAGS, layout_option
 from compactctl.cli.options.planning import PLAN, PROTECT
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
+from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE
 from compactctl.cli.report import TOLERANCE_OPTION
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
@@ -182,9 +182,7 @@ format recognizes is skipped and counted; --strict fails it.
             metavar="DIR",
         ),
     ),
-    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
-    beside(SUMMARIZER),
-    OptGroup("recipe", PROTECT),
+    OptGroup("recipe", OptGroup("measure", PROFILE), PLAN, SUMMARIZER, PROTECT),
     beside(
         opt(
             "report",
@@ -376,7 +374,6 @@ def batch_command(
     options: BatchOptions,
     *,
     files_from: str | None,
-    summarizer: SummarizerParameters,
     report: tuple[str, ...],
     report_as: str | None,
     messages_out: str | None,
@@ -392,12 +389,12 @@ def batch_command(
     force = options.output.force
     page = page and replace(page, force=force)
     listed = listed_paths(files_from) if files_from else ()
-    written_by = summarizer_from(summarizer, options.recipe.measure.profile)
+    summarizer = effective_summarizer(options.recipe.summarizer)
     files = (junit, messages_out, rounds_out, page.path if page else None)
     options = replace(
         options,
         files=replace(options.files, paths=(*options.files.paths, *listed)),
-        recipe=replace(options.recipe, summarizer=written_by),
+        recipe=replace(options.recipe, summarizer=summarizer),
         compacts=bool(options.output.path) or _is_plan_given(),
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
         reports=(*report, *filter(None, files)),

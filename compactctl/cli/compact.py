@@ -42,7 +42,7 @@ from compactctl.cli.options.output import (
 )
 from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, plan_from
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
-from compactctl.cli.options.summaries import SUMMARIZER, SummarizerParameters, summarizer_from
+from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
@@ -85,8 +85,7 @@ free. With --stages, exactly those run, in the order given.
     OptGroup("recipe", OptGroup("measure", PROFILE), PLAN),
     beside(PLAN_FILE),
     PLAN_OUT,
-    beside(SUMMARIZER),
-    OptGroup("recipe", PROTECT, OptGroup("measure", FAIL_BASE)),
+    OptGroup("recipe", SUMMARIZER, PROTECT, OptGroup("measure", FAIL_BASE)),
     flag(
         "redo",
         SUMMARIES,
@@ -128,7 +127,6 @@ def compact_command(
     options: CompactOptions,
     *,
     planned: str | None,
-    summarizer: SummarizerParameters,
     native: bool,
     page: "PageChoice | None",
     layout: Layout | Literal["messages"],
@@ -142,10 +140,10 @@ def compact_command(
     if not output.dry_run:
         shown_as = one_document(output.path, shown_as)
     plan_file = plan_from(planned)
-    written_by = summarizer_from(summarizer, options.recipe.measure.profile)
+    summarizer = effective_summarizer(options.recipe.summarizer)
     options = replace(
         options,
-        recipe=replace(options.recipe, summarizer=written_by),
+        recipe=replace(options.recipe, summarizer=summarizer),
         output=output,
         redo=options.redo if plan_file is None else plan_file.redo,
         plan_file=plan_file,
@@ -156,7 +154,8 @@ def compact_command(
     if options.plan_out is not None:
         _check_plan_out(options.plan_out, taken, force=output.force)
         taken += (options.plan_out,)
-    page = ready_page(_masked(page, summarizer), taken, force=output.force)
+    page = page and replace(page, mask=summarizer.style.mask)
+    page = ready_page(page, taken, force=output.force)
     with working("compacting", path, shown_as):
         result = with_side_files(compact(options), hidden_lines)
     piped = result.data
@@ -181,11 +180,6 @@ def _decided(
         layout="native" if native else "split" if layout == "messages" else layout,
         messages_only=messages_only,
     )
-
-
-def _masked(page: "PageChoice | None", summarizer: SummarizerParameters) -> "PageChoice | None":
-    """Return the page with what is asked about secrets in prompts and pages alike."""
-    return None if page is None else replace(page, mask=summarizer.mask_secrets)
 
 
 def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> None:

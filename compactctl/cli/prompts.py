@@ -1,7 +1,9 @@
 """What a summary would be written from: ``compactctl prompt``, ``chunks``."""
 
-from compactctl.cli.command import command, emit, plain_command, working
-from compactctl.cli.opt import OptGroup
+from dataclasses import replace
+
+from compactctl.cli.command import command, emit, shown_command, working
+from compactctl.cli.opt import OptGroup, beside
 from compactctl.cli.options.arguments import NEEDED_FILE
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
@@ -10,16 +12,11 @@ from compactctl.cli.options.reading import FORMAT, LIMITS
 from compactctl.cli.options.summaries import STYLE, TEMPLATE, with_template
 from compactctl.commands.harness.chunks import ChunksOptions, ChunksResult, chunks
 from compactctl.commands.harness.prompt import PromptOptions, prompt
-from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings
-from compactctl.commands.reading.transcript import InputOptions
-from compactctl.history.protection import ProtectOptions
+from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.model.operation import OptionValue
 from compactctl.stages.summarizing import summarize
 from compactctl.stages.summarizing.chunk import STAGE
 from compactctl.stages.support.chunking import ChunkOptions
-from compactctl.store.files.limits import ReadLimits
-from compactctl.summaries.by_model.prompt import PromptStyle
 
 _PROMPT_HELP = """Print the prompt that a summarizer would get.
 
@@ -29,38 +26,26 @@ and nothing is written.
 """
 
 
-@plain_command(
+@shown_command(
+    PromptOptions,
     NEEDED_FILE,
-    TEMPLATE,
+    beside(TEMPLATE),
     STYLE,
-    PROTECT,
+    OptGroup("recipe", PROTECT),
     FORMAT,
     LIMITS,
-    MEASURE,
+    OptGroup("recipe", MEASURE),
     SHOWN_AS,
-    stage_options(summarize.STAGE),
+    beside(stage_options(summarize.STAGE)),
     help=_PROMPT_HELP,
 )
 def prompt_command(
-    path: str,
-    *,
-    template: str | None,
-    style: PromptStyle,
-    protect: ProtectOptions,
-    format: str | None,  # noqa: A002
-    limits: ReadLimits,
-    measure: MeasureOptions,
-    settings: StageSettings,
-    shown_as: str,
+    options: PromptOptions, *, template: str | None, settings: StageSettings, shown_as: str
 ) -> None:
     """Run ``compactctl prompt``."""
     plan = with_template(PlanOptions(stages=(summarize.NAME,), settings=settings), template)
-    options = PromptOptions(
-        input=InputOptions(path=path, format=format, limits=limits),
-        recipe=Recipe(measure=measure, plan=plan, protect=protect),
-        style=style,
-    )
-    with working("reading", path, shown_as):
+    options = replace(options, recipe=replace(options.recipe, plan=plan))
+    with working("reading", options.input.path, shown_as):
         result = prompt(options)
     emit(result, shown_as)
 

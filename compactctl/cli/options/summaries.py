@@ -1,8 +1,8 @@
 """Options that choose who writes summaries, and into which sections."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -21,7 +21,6 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, SummarizerKind, SummarizerOptions
 from compactctl.model.summary import BUILT_IN, OUTSIDE, FailurePolicy
-from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
 from compactctl.summaries.by_model.prompt import PromptStyle
@@ -29,38 +28,12 @@ from compactctl.summaries.document.labels import LabelStyle
 from compactctl.summaries.document.template_file import template_from
 from compactctl.summaries.document.templates import TEMPLATES
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizerParameters:
-    """Who is to write summaries, as the options say it; see their help."""
-
-    summarizer: str | None
-    summarizer_cmd: str | None
-    summarizer_model: str | None
-    base_url: str | None
-    api_key_env: str | None
-    allow_network: bool
-    summarizer_timeout: float
-    label_style: LabelStyle
-    mask_secrets: bool
-    summarizer_context: int
-    on_summarizer_failure: FailurePolicy | None
-
-    @property
-    def asked(self) -> str:
-        """The option that asks for a summary by somebody else, "" without one."""
-        if self.summarizer:
-            return "--summarizer"
-        return "--summarizer-cmd" if self.summarizer_cmd else ""
-
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
 
 _NAMES: dict[str, SummarizerKind] = {
     each: each for each in get_args(SummarizerKind) if each in (BUILT_IN, *OUTSIDE)
 }
-
-
-def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int) -> PromptStyle:
-    return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
 
 
 TEMPLATE = opt(
@@ -72,34 +45,6 @@ TEMPLATE = opt(
     path="settings",
     metavar="NAME|FILE",
 )
-
-
-def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> SummarizerOptions:
-    """Return the summarizer that is asked for.
-
-    What the options leave open is that of the profile, as far as it names one of our summarizers.
-    Raises UsageError for typed options that would have no effect; set elsewhere they have none.
-    """
-    name, command = asked.summarizer, asked.summarizer_cmd
-    model = asked.summarizer_model or ""
-    if profile is not None and profile.summarizer in _NAMES and not asked.asked:
-        name, model = profile.summarizer, model or profile.summarizer_model
-    options = SummarizerOptions(
-        kind="command" if command else _NAMES[name or BUILT_IN],
-        command=command or "",
-        model=model,
-        base_url=asked.base_url or "",
-        key_variable=asked.api_key_env or "",
-        timeout=asked.summarizer_timeout,
-        allow_network=asked.allow_network,
-        style=_style(asked.label_style, asked.mask_secrets, asked.summarizer_context),
-        on_failure=asked.on_summarizer_failure or _on_failure(profile),
-    )
-    return _effective(options)
-
-
-def _on_failure(profile: Profile | None) -> FailurePolicy:
-    return "builtin" if profile is None else profile.on_summarizer_failure
 
 
 def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:
@@ -125,7 +70,45 @@ def _read(path: str) -> str:
     return text
 
 
-def _effective(options: SummarizerOptions) -> SummarizerOptions:
+def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int) -> PromptStyle:
+    return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
+
+
+def _summarizer(
+    *,
+    summarizer: str | None,
+    summarizer_cmd: str | None,
+    summarizer_model: str | None,
+    base_url: str | None,
+    api_key_env: str | None,
+    allow_network: bool,
+    summarizer_timeout: float,
+    on_summarizer_failure: FailurePolicy | None,
+    **style: Any,  # noqa: ANN401 - see _STYLE
+) -> SummarizerOptions:
+    """Return the summarizer that is asked for.
+
+    What the options leave open is that of the profile, as far as it names one of our summarizers.
+    """
+    profile: Profile | None = click.get_current_context().params["profile"]
+    name, model = summarizer, summarizer_model or ""
+    if profile is not None and profile.summarizer in _NAMES and not (name or summarizer_cmd):
+        name, model = profile.summarizer, model or profile.summarizer_model
+    on_failure: FailurePolicy = "builtin" if profile is None else profile.on_summarizer_failure
+    return SummarizerOptions(
+        kind="command" if summarizer_cmd else _NAMES[name or BUILT_IN],
+        command=summarizer_cmd or "",
+        model=model,
+        base_url=base_url or "",
+        key_variable=api_key_env or "",
+        timeout=summarizer_timeout,
+        allow_network=allow_network,
+        style=_style(**style),
+        on_failure=on_summarizer_failure or on_failure,
+    )
+
+
+def effective_summarizer(options: SummarizerOptions) -> SummarizerOptions:
     """Return the options without those that this summarizer does not take.
 
     Raises UsageError where one of them is typed.
@@ -235,7 +218,7 @@ SUMMARIZER = OptGroup(
         type=click.Choice(get_args(FailurePolicy)),
     ),
     *_STYLE,
-    make=SummarizerParameters,
+    make=_summarizer,
 )
 
 STYLE = OptGroup("style", *_STYLE, make=_style)
