@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 from compactctl.commands.batch.report import CATEGORY_COLUMNS
@@ -36,12 +37,13 @@ class BatchColumn:
 
     def value(self, row: BatchRow) -> object:
         """Return the row's value, None where it has none."""
-        value: object = row
-        for name in (self.place or self.name).split("."):
-            if value is None:
-                return self.empty if row.is_empty and self.empty is not None else self.missing
-            value = getattr(value, name)
-        return value
+        part, _, place = (self.place or self.name).partition(".")
+        value: object = getattr(row, part)
+        if not place:
+            return value
+        if value is None:
+            return self.empty if row.is_empty and self.empty is not None else self.missing
+        return attrgetter(place)(value)
 
 
 # Null where a stage did not run or changed nothing.
@@ -128,4 +130,4 @@ def table_values(row: BatchRow) -> dict[str, object]:
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return ",".join(value)
-    return json.dumps(dict(value)) if isinstance(value, Mapping) else value
+    return json.dumps(value) if isinstance(value, dict) else value

