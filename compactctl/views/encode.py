@@ -26,12 +26,12 @@ from compactctl.views.facts import utc_text
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-
-# What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
-_RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # What CI runners take for the beginning of a command. Of those that begin a line none can stand
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
 _COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
+# What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
+_RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_COUNTS = {"n_bytes": "bytes", "n_lines": "lines"}
 _SNAKE = re.compile(r"_(\w)")
 # What a document says of every stage.
 _STAGE = (
@@ -46,7 +46,6 @@ _STAGE = (
     "detail",
     "options",
 )
-_COUNTS = {"n_bytes": "bytes", "n_lines": "lines"}
 
 
 def dump_json(document: Mapping[str, Any]) -> str:
@@ -61,6 +60,23 @@ def dump_json(document: Mapping[str, Any]) -> str:
 def print_json(document: Mapping[str, Any], *, error: bool = False) -> None:
     """Print a document."""
     click.echo(dump_json(document), nl=False, err=error)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def _dumped(document: Mapping[str, Any]) -> str:
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    try:
+        return orjson.dumps(document, option=options).decode()
+    except TypeError:
+        # A lone surrogate in a path or message can only be written as an escape.
+        import json
+
+        return json.dumps(document, indent=2) + "\n"
 
 
 @singledispatch
@@ -91,6 +107,10 @@ def record(
         for name in names
         if name not in without
     }
+
+
+def _key(name: str) -> str:
+    return _COUNTS.get(name) or _SNAKE.sub(lambda match: match[1].upper(), name)
 
 
 @encoded.register(str | int | float | None)
@@ -178,39 +198,6 @@ def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
     }
 
 
-def _key(name: str) -> str:
-    return _COUNTS.get(name) or _SNAKE.sub(lambda match: match[1].upper(), name)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
-
-
-def _dumped(document: Mapping[str, Any]) -> str:
-    import orjson
-
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    try:
-        return orjson.dumps(document, option=options).decode()
-    except TypeError:
-        # A lone surrogate in a path or message can only be written as an escape.
-        import json
-
-        return json.dumps(document, indent=2) + "\n"
-
-
-def written_fields(written: Written | None) -> dict[str, Any]:
-    """Return the fields of what was written; all of them say so where nothing was."""
-    return {
-        "output": written.output if written else None,
-        "archive": written.archive if written else None,
-        "appendedLines": written.appended_lines if written else 0,
-        "carriedLines": written.carried_lines if written else 0,
-        "forkedFrom": written.forked_from if written else None,
-        "continueWith": written.continue_with if written else None,
-    }
-
-
 def doubt_fields(result: StatsResult) -> dict[str, Any]:
     """Return in which range the next request lies, who sends more, and what is doubted."""
     size, health, unread = result.size, result.health, result.transcript.unread
@@ -227,4 +214,16 @@ def doubt_fields(result: StatsResult) -> dict[str, Any]:
         "unreportedBy": size.unreported or None,
         "usualOverhead": encoded(size.usual),
         "healthCheck": None if health is None else {**record(health), "verdict": health.verdict},
+    }
+
+
+def written_fields(written: Written | None) -> dict[str, Any]:
+    """Return the fields of what was written; all of them say so where nothing was."""
+    return {
+        "output": written.output if written else None,
+        "archive": written.archive if written else None,
+        "appendedLines": written.appended_lines if written else 0,
+        "carriedLines": written.carried_lines if written else 0,
+        "forkedFrom": written.forked_from if written else None,
+        "continueWith": written.continue_with if written else None,
     }

@@ -9,10 +9,8 @@ from compactctl.commands.output_files import PageChoice
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.views.pages.drawing import recall_chart
 from compactctl.views.pages.page import PageNames, holds_names, page_of
-from compactctl.views.results.evaluate import curves
+from compactctl.views.results.evaluate import CAVEAT, curves
 from compactctl.views.terminal.text import plural, share_text
-
-CAVEAT = "That words are still there is the most that a model can recall, not what it will."
 
 
 def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:

@@ -21,7 +21,10 @@ from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Ve
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
 
-CAVEAT = "words that are still there are the most that a model can recall, not what it will"
+CAVEAT = "That words are still there is the most that a model can recall, not what it will."
+_DOCUMENT_CAVEAT = (
+    "words that are still there are the most that a model can recall, not what it will"
+)
 # Measures by what a narrow terminal can do without, the first ones last.
 _MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
              ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
@@ -92,7 +95,7 @@ class _Scale:
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield the figures, the curve of recall, and with several sessions a row for each."""
     yield Accent("What compactions keep of what sessions went on to need", "bold")
-    yield "That words are still there is the most that a model can recall, not what it will."
+    yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:
         return
@@ -111,7 +114,7 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
     """Return all trials, and what they come to by policy and by session."""
     return {
         "schema": SCHEMA,
-        "caveat": CAVEAT,
+        "caveat": _DOCUMENT_CAVEAT,
         **record(result, only=("counters",)),
         **record(result.options.session, only=("seed",)),
         "policies": [policy.name for policy in result.options.policies],
