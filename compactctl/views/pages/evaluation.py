@@ -6,10 +6,16 @@ from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.commands.lab.eval_session import CONTROL_POLICIES
 from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.commands.output_files import PageChoice
-from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.views.pages.drawing import recall_chart
 from compactctl.views.pages.page import PageNames, holds_names, page_of
-from compactctl.views.results.evaluate import CAVEAT, curves
+from compactctl.views.results.evaluate import (
+    CAVEAT,
+    TITLES,
+    asked_shares,
+    curves,
+    percent_text,
+    recalls,
+)
 from compactctl.views.terminal.text import plural, share_text
 
 
@@ -21,10 +27,9 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     cuts = sum(session.cuts for session in result.sessions)
     measures = {
         name: title
-        for name, title in {**MEASURES, ANSWERS: "Answers"}.items()
+        for name, title in TITLES.items()
         if any(name in each.measures for each in result.figures)
     }
-    asked = _shares(result)
     return page_of(
         "evaluation",
         {
@@ -38,9 +43,9 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "has_intervals": any(_has_interval(each) for each in result.figures),
             "titles": ("Policy", "Asked", "Kept", *measures.values(), "Beyond chance"),
             "table": [_row(each, policies[each.policy], measures) for each in result.figures],
-            "shares": [f"{100 * share:.3g} %" for share in asked],
+            "shares": [f"{100 * share:.3g} %" for share in asked_shares(result)],
             "first": policies[result.options.policies[0].name] if result.options.policies else "",
-            "sessions": _sessions(result, choice, names, asked),
+            "sessions": _sessions(result, choice, names),
             "findings": [] if choice.redact else [names.line(each) for each in result.findings],
             "failures": len(result.failures),
         },
@@ -74,16 +79,11 @@ def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
     return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 
-def _shares(result: EvaluateResult) -> list[float]:
-    first = result.options.policies[0].name if result.options.policies else ""
-    return [each.asked for each in result.figures if each.policy == first]
-
-
 def _row(each: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str, ...]:
     return (
         policy,
         f"{100 * each.asked:.3g} %",
-        _percent(each.kept),
+        percent_text(each.kept),
         *(_cell(each, name) for name in measures),
         "" if each.beyond is None else f"{100 * each.beyond:.1f}",
     )
@@ -91,18 +91,12 @@ def _row(each: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str,
 
 def _cell(each: EvalFigures, name: str) -> str:
     mean = each.measures.get(name)
-    return _with_interval(mean) if name == "recall" else _percent(mean)
-
-
-def _percent(mean: Mean | None) -> str:
-    if mean is None:
-        return ""
-    return f"{100 * mean.value:.1f}"
+    return _with_interval(mean) if name == "recall" else percent_text(mean)
 
 
 def _with_interval(mean: Mean | None) -> str:
     if mean is None or mean.sessions == 1:
-        return _percent(mean)
+        return percent_text(mean)
     return f"{100 * mean.value:.1f} ({100 * mean.low:.1f} to {100 * mean.high:.1f})"
 
 
@@ -111,23 +105,15 @@ def _has_interval(each: EvalFigures) -> bool:
 
 
 def _sessions(
-    result: EvaluateResult, choice: PageChoice, names: PageNames, asked: list[float]
+    result: EvaluateResult, choice: PageChoice, names: PageNames
 ) -> list[dict[str, object]]:
     """Return how often each session was cut, and recall of the first policy by share."""
-    first = result.options.policies[0].name if result.options.policies else ""
     return [
         {
             "name": names.file(session.path),
             "project": "" if choice.redact else names.line(session.project),
             "cuts": session.cuts,
-            "recalls": _recalls(result, session.path, first, asked),
+            "recalls": recalls(result, session.path),
         }
         for session in result.sessions
     ]
-
-
-def _recalls(result: EvaluateResult, path: str, policy: str, asked: list[float]) -> tuple[str, ...]:
-    found = {each.asked: each for each in result.of_session(path) if each.policy == policy}
-    return tuple(
-        _percent(found[share].measures.get("recall")) if share in found else "" for share in asked
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.commands.lab.evaluate import EvaluateResult, SessionOutcome
+from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.evaluation.score import ANSWERS, MEASURES, Tally
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
@@ -25,6 +25,8 @@ CAVEAT = "That words are still there is the most that a model can recall, not wh
 _DOCUMENT_CAVEAT = (
     "words that are still there are the most that a model can recall, not what it will"
 )
+# Measure -> what it is called where users read it.
+TITLES = {**MEASURES, ANSWERS: "Answers"}
 # Measures by what a narrow terminal can do without, the first ones last.
 _MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
              ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
@@ -166,11 +168,8 @@ def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     columns = [
         (text("Policy", "end", least=8), [one_line(each.policy) for each in figures]),
         (number("Asked"), [f"{each.asked:.0%}" for each in figures]),
-        (number("Kept"), [_percent(each.kept) for each in figures]),
-        *(
-            _measured(figures, name, title)
-            for name, title in {**MEASURES, ANSWERS: "Answers"}.items()
-        ),
+        (number("Kept"), [percent_text(each.kept) for each in figures]),
+        *(_measured(figures, name, title) for name, title in TITLES.items()),
         (
             number("95 % of recall", spare=6),
             [_interval(each.measures["recall"]) for each in figures],
@@ -184,12 +183,13 @@ def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     return table([column for column, _ in told], rows)
 
 
-def _percent(mean: Mean | None) -> str:
+def percent_text(mean: Mean | None) -> str:
+    """Return a mean in per cent; "" for what was not measured."""
     return "" if mean is None else f"{100 * mean.value:.1f}"
 
 
 def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
-    cells = [_percent(each.measures.get(name)) for each in figures]
+    cells = [percent_text(each.measures.get(name)) for each in figures]
     return number(title, spare=_MEASURES.index(name)), cells
 
 
@@ -246,22 +246,36 @@ def _plot_legend(found: Sequence[Curve]) -> str:
 
 
 def _sessions_table(result: EvaluateResult) -> ScreenItem:
-    first = result.options.policies[0].name
-    asked = [each.asked for each in result.figures if each.policy == first]
     columns = (
         text("Session", "start", least=20),
         number("Cuts"),
-        *(number(f"Recall at {share:.0%}") for share in asked),
+        *(number(f"Recall at {share:.0%}") for share in asked_shares(result)),
     )
-    return table(columns, [_session_cells(result, each, first, asked) for each in result.sessions])
+    rows = [
+        (path_name(session.path), f"{session.cuts:,}", *recalls(result, session.path))
+        for session in result.sessions
+    ]
+    return table(columns, rows)
 
 
-def _session_cells(
-    result: EvaluateResult, session: SessionOutcome, policy: str, asked: Sequence[float]
-) -> tuple[str, ...]:
-    found = {each.asked: each for each in result.of_session(session.path) if each.policy == policy}
-    recalls = (found[share].measures.get("recall") if share in found else None for share in asked)
-    return (path_name(session.path), f"{session.cuts:,}", *map(_percent, recalls))
+def asked_shares(result: EvaluateResult) -> list[float]:
+    """Return the shares that policies were to keep, as the first of them was."""
+    return [figures.asked for figures in result.figures if figures.policy == _first(result)]
+
+
+def recalls(result: EvaluateResult, path: str) -> list[str]:
+    """Return the recall of the first policy in a session, for each share that was asked for."""
+    by_share = {
+        figures.asked: figures.measures.get("recall")
+        for figures in result.of_session(path)
+        if figures.policy == _first(result)
+    }
+    return [percent_text(by_share.get(share)) for share in asked_shares(result)]
+
+
+def _first(result: EvaluateResult) -> str:
+    policies = result.options.policies
+    return policies[0].name if policies else ""
 
 
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
