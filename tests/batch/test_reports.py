@@ -180,7 +180,7 @@ def test_as_each_runner_reads_it() -> None:
         path="in/a,b.jsonl",
         status="over",
         measure=replace(good.measure, base="client", base_tokens=167_000),
-        outcome=RowOutcome(after=Totals(messages=9, tokens=0, largest=190_000, unseen=0)),
+        outcome=RowOutcome(after=Totals(messages=9, tokens=0, largest_counted=190_000, unseen=0)),
     )
     said = "in/a,b.jsonl: the next request holds 190,000 tokens, 114% of 167,000 (client)"
     assert list(batch_annotations(worked(over), "github")) == [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from false_usage import LIES, with_usage
 
-from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.store.files.lines import split_lines
@@ -64,7 +64,7 @@ def sample(name: str) -> bytes:
 def size_of(data: bytes, name: str) -> ContextSize:
     lines, chosen = split(split_lines(data), name, None)
     transcript = parse(lines, chosen)
-    return unseen_size(transcript, measure(transcript, MeasureOptions()))
+    return context_size(transcript, measure(transcript, MeasureOptions()))
 
 
 @pytest.mark.parametrize("name", REPORTED)

@@ -9,7 +9,7 @@ import pytest
 from examples import LONG
 from real.choice import FILES, client_of, needs_files
 
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, Loaded, load, parse
 
@@ -53,7 +53,7 @@ def test_the_next_request_is_not_the_summary_alone() -> None:
         loaded = load(InputOptions(path=str(path)))
         for line, context in next_requests(loaded):
             cut = parse(loaded.lines[:line], loaded.format)
-            size = unseen_size(cut, measure(cut, MeasureOptions()))
+            size = context_size(cut, measure(cut, MeasureOptions()))
             if size.source:
                 assert size.range is not None
                 errors.append(abs(size.total - context) / context)

@@ -6,7 +6,7 @@ import pytest
 from false_usage import LIES, with_usage
 from real.choice import each_file, name_of, needs_files
 
-from compactctl.commands.measuring.context_size import believed_reports, unseen_size
+from compactctl.commands.measuring.context_size import believed_reports, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, load, parse, split
 from compactctl.history.conversations import conversations_of
@@ -45,7 +45,7 @@ def test_a_false_report_makes_no_context_smaller(path: Path, lie: str) -> None:
     lines, chosen = split(split_lines(with_usage(path.read_bytes(), LIES[lie])), str(path), None)
     transcript = parse(lines, chosen)
     measured = measure(transcript, MeasureOptions())
-    size = unseen_size(transcript, measured)
+    size = context_size(transcript, measured)
     is_estimate = measured.counter.exactness == "estimate"
     error = ESTIMATE_ERROR if is_estimate else VOCABULARY_ERROR
     contents = sum(map(measured.framed.visible, transcript.effective))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from real.choice import REAL, TRIED, each_file, needs_files
 
-from compactctl.commands.measuring.context_size import health_check, unseen_size
+from compactctl.commands.measuring.context_size import context_size, health_check
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.health import MIN_STEPS, Health
@@ -24,7 +24,7 @@ _MODELS = {"OpenAI o200k": "gpt-5.4", "Claude up to 4.6": "opus-4-5", "Claude 4.
 
 def checked(transcript: Transcript, model: str | None = None) -> Health | None:
     measured = measure(transcript, MeasureOptions(model=model))
-    return health_check(unseen_size(transcript, measured), transcript, measured)
+    return health_check(context_size(transcript, measured), transcript, measured)
 
 
 def emptied(transcript: Transcript) -> Transcript:
@@ -82,7 +82,7 @@ def test_only_a_file_without_its_middle_lacks_history(path: Path) -> None:
 @needs_files
 def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
     transcript = scan(InputOptions(path=str(_WITHOUT_MIDDLE)))
-    size = unseen_size(transcript, measure(transcript, _COUNTED))
+    size = context_size(transcript, measure(transcript, _COUNTED))
     assert (size.overhead, size.missing) == (41_784, 112_589)
     # The overhead is that of the first request of the file, which is no longer sent.
     assert size.source.endswith("on lines 1014 and 1018, the overhead on line 4")
@@ -90,4 +90,4 @@ def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
 
 def missing(path: Path) -> int:
     transcript = scan(InputOptions(path=str(path)))
-    return unseen_size(transcript, measure(transcript, _COUNTED)).missing
+    return context_size(transcript, measure(transcript, _COUNTED)).missing

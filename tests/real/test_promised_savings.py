@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import StageInputs, run_stages
@@ -29,7 +29,7 @@ _ENOUGH = 10
 def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[str, ...]) -> None:
     transcript = load(InputOptions(path=str(path))).transcript
     measured = measure(transcript, MeasureOptions())
-    size = unseen_size(transcript, measured)
+    size = context_size(transcript, measured)
     if size.calibration is None or len(size.calibration.since) < _ENOUGH:
         pytest.skip("too little was reported")
     plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
@@ -52,7 +52,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
         if place not in told
     )
     expected = size.total - gone + written
-    assert done.outcome.after.request == pytest.approx(expected, rel=_OFF)
+    assert done.outcome.after.request_tokens == pytest.approx(expected, rel=_OFF)
 
 
 def _reported(found: Sequence[Request], turn: int) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -40,7 +40,7 @@ from compactctl.store.files.stored_lines import StoredLines
 from compactctl.store.publish.publish import publish
 
 # What is sent of a conversation without messages.
-_NOTHING = Totals(messages=0, tokens=0, largest=0, unseen=0)
+_NOTHING = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 

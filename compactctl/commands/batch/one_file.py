@@ -30,7 +30,7 @@ from compactctl.commands.compact.compact import (
     compact,
     compact_for_figures,
 )
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
 from compactctl.commands.measuring.measure import Measure, measure
 from compactctl.commands.reading.transcript import (
@@ -121,7 +121,7 @@ def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measu
         path=path,
         sha256=sha256,
         measure=RowMeasure.of(transcript.format, measured),
-        figures=figures_of(transcript, measured, unseen_size(transcript, measured)),
+        figures=figures_of(transcript, measured, context_size(transcript, measured)),
     )
 
 

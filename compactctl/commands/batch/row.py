@@ -174,7 +174,7 @@ class BatchRow:
         """The tokens of the largest next request in the end."""
         if self.figures is None:
             return None
-        return (self.figures.totals if self.outcome is None else self.outcome.after).request
+        return (self.figures.totals if self.outcome is None else self.outcome.after).request_tokens
 
     @property
     def used(self) -> float | None:
@@ -195,14 +195,14 @@ class BatchRow:
         """The largest next request as it was read, as a share of ``available``."""
         if self.figures is None or self.measure is None:
             return None
-        return usage_of(self.figures.totals.request, self.measure.available).ratio
+        return usage_of(self.figures.totals.request_tokens, self.measure.available).ratio
 
     @property
     def ratio_after(self) -> float | None:
         """The largest next request that stages left, as a share of ``available``."""
         if self.outcome is None or self.measure is None:
             return None
-        return usage_of(self.outcome.after.request, self.measure.available).ratio
+        return usage_of(self.outcome.after.request_tokens, self.measure.available).ratio
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -224,7 +224,7 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
         yield "orphans"
     if figures.tool_errors:
         yield "errors"
-    if figures.totals.request > window:
+    if figures.totals.request_tokens > window:
         yield "over-window"
     if figures.is_doubted:
         yield "usage"

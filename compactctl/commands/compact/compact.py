@@ -283,7 +283,7 @@ def _restated(
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
     if not is_rewritten or output.messages_only or file.format.counts is None:
         return None
-    tokens, size = done.outcome.after.request, measured.meter.message
+    tokens, size = done.outcome.after.request_tokens, measured.meter.message
     return restatement(file.transcript, done.applied.after, tokens, size)
 
 

@@ -51,7 +51,7 @@ class CompactedLines:
     @property
     def largest_after(self) -> int:
         """Tokens of the largest next request."""
-        return self.run.outcome.after.request
+        return self.run.outcome.after.request_tokens
 
     @property
     def fits(self) -> bool:

@@ -83,7 +83,7 @@ class RescueResult:
     @property
     def tokens_before(self) -> int:
         """What the next request was, by the higher of the two figures."""
-        return self.compacted.outcome.before.request + self.uncounted
+        return self.compacted.outcome.before.request_tokens + self.uncounted
 
     @property
     def tokens_after(self) -> int:
@@ -116,7 +116,7 @@ def rescue(options: CompactOptions) -> RescueResult:
         compacted=result,
         continue_with=way_on,
         earlier=earlier,
-        uncounted=max(0, sent - result.outcome.before.request),
+        uncounted=max(0, sent - result.outcome.before.request_tokens),
     )
 
 

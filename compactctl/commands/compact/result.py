@@ -113,7 +113,7 @@ class CompactResult:
     @property
     def largest_after(self) -> int:
         """The tokens of the largest next request that is left."""
-        return self.outcome.after.request
+        return self.outcome.after.request_tokens
 
     @property
     def limit(self) -> int:

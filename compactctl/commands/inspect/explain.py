@@ -8,7 +8,7 @@ from typing import Literal
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import present
 from compactctl.commands.inspect.view import ViewedMessage, all_messages, require_archive
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.commands.measuring.timeline import Timeline, TimelineMessage, timeline_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -137,7 +137,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     viewed, transcript = known[at], loaded.transcript
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.messages)
-    size = unseen_size(transcript, measured)
+    size = context_size(transcript, measured)
     timeline = timeline_of(transcript, measured.meter, size)
     found = {entry.message.id: entry for entry in timeline.messages}.get(viewed.message.id)
     entry = _as_viewed(found, viewed, measured.meter)

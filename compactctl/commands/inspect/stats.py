@@ -7,9 +7,9 @@ from typing import Literal
 from compactctl.commands.measuring.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
-    frame_of,
+    context_size,
     health_check,
-    unseen_size,
+    neurolink_frame,
 )
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.commands.measuring.next_request import (
@@ -224,11 +224,11 @@ def _size(
     if options.scope == "full":
         return ContextSize(counted=counted)
     given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
-    size = unseen_size(transcript, measured, given)
+    size = context_size(transcript, measured, given)
     if given:
         size = replace(size, unreported="", usual=None)
     framed = sum(message.id in ("--system", "--prompt") for message in messages)
-    frames = 0 if size.calibration else framed * frame_of(measured)
+    frames = 0 if size.calibration else framed * neurolink_frame(measured)
     return replace(
         size,
         counted=counted,
@@ -241,7 +241,7 @@ def _size(
 def _extra_tokens(
     options: StatsOptions, measured: Measure, messages: Sequence[Message], size: ContextSize
 ) -> ExtraTokens:
-    frame = 0 if size.calibration else frame_of(measured)
+    frame = 0 if size.calibration else neurolink_frame(measured)
     return ExtraTokens(
         prompt=_given(measured, messages, "--prompt", frame),
         files=_given(measured, messages, "--attach"),

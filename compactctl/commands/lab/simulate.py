@@ -10,14 +10,14 @@ from compactctl.commands.lab.simulated_session import (
     SimulatedSession,
     requests_of,
 )
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
 from compactctl.commands.measuring.next_request import (
     InputCost,
-    NextRequest,
+    RequestModel,
     SentRequest,
     input_cost,
-    next_request,
+    request_model,
 )
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
@@ -85,8 +85,8 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     conversations = conversations_of(transcript.messages if options.full else transcript.effective)
     measured.meter.prime(message for conversation in conversations for message in conversation)
     conversation = max(conversations, key=measured.meter.total, default=())
-    size = unseen_size(transcript, measured)
-    request = next_request(size, transcript, measured)
+    size = context_size(transcript, measured)
+    request = request_model(size, transcript, measured)
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
     sizes = _sizes(conversation, request)
 
@@ -137,7 +137,7 @@ def _default_profiles() -> tuple[Profile, ...]:
     return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
-def _sizes(conversation: Sequence[Message], request: NextRequest) -> list[int]:
+def _sizes(conversation: Sequence[Message], request: RequestModel) -> list[int]:
     """Return the tokens of every request when nothing is ever compacted."""
     added = (request.weights.total(each.new) for each in requests_of(conversation))
     return [request.fixed + round(tokens) for tokens in accumulate(added)]

@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal
 
 from compactctl.commands.measuring.measure import Measure, MeasureOptions
-from compactctl.commands.measuring.next_request import NextRequest, SentRequest, same_front
+from compactctl.commands.measuring.next_request import RequestModel, SentRequest, same_front
 from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
 from compactctl.history.turns import steps, turn_starts
@@ -128,7 +128,7 @@ class SessionSimulator:
         transcript: Transcript,
         measured: Measure,
         profile: Profile,
-        request: NextRequest,
+        request: RequestModel,
         random: Random | None = None,
     ) -> None:
         self.transcript, self.measured = transcript, measured

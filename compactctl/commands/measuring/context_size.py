@@ -1,9 +1,13 @@
-"""The size of a transcript's context, from recorded usage where there is any."""
+"""The size of a transcript's context, from recorded usage where there is any.
 
-from collections.abc import Iterator, Mapping, Sequence
+Where a report can be believed, the size of the next request is ``Calibration.total``: what the
+provider reported for the newest request, its answer, and what was counted of all that came after.
+The rows of a ``ContextSize`` only divide that up, and ``unexplained`` is what is left over.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from types import MappingProxyType
 
 from compactctl.commands.measuring.measure import Measure
 from compactctl.history.conversations import conversations_of
@@ -14,66 +18,18 @@ from compactctl.history.usage.health import Health, health
 from compactctl.history.usage.requests import Request, refused_request, requests
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientSplit, Refusal, Transcript
+from compactctl.tokens.client_overhead import (
+    NOTHING,
+    WRITTEN,
+    Usual,
+    missing_history,
+    overhead_of,
+    restored_by,
+)
 from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
 from compactctl.tokens.framing import frame_tokens
 from compactctl.tokens.models.lookup import longest_window
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usual:
-    """How many tokens a client sends beside: usually, and between what in nine of ten cases."""
-
-    usual: int
-    least: int
-    most: int
-
-
-NOTHING = Usual(usual=0, least=0, most=0)
-# Where a client writes down which files it restored, as Claude Code did in three compactions of
-# 2.1.217 to 2.1.232: -78, 163 and 3,067 tokens beside them.
-WRITTEN = Usual(usual=0, least=-1_000, most=4_000)
-RESTORED: Mapping[str, Usual] = MappingProxyType(
-    {
-        "claude-code": Usual(usual=10_000, least=0, most=19_000),
-        "codex": Usual(usual=2_000, least=0, most=4_000),
-    }
-)
-OVERHEAD: Mapping[str, Usual] = MappingProxyType(
-    {
-        "claude-code": Usual(usual=35_500, least=17_800, most=43_100),
-        "codex": Usual(usual=6_600, least=4_000, most=19_300),
-        "opencode": Usual(usual=6_200, least=6_100, most=9_300),
-    }
-)
-
-
-def restored_by(format_name: str) -> Usual:
-    """Return what the client of a format restores; nothing where it is not known to."""
-    return RESTORED.get(format_name, NOTHING)
-
-
-def overhead_of(format_name: str) -> Usual | None:
-    """Return the overhead of the client of a format; None where it is not known."""
-    return OVERHEAD.get(format_name)
-
-
-# Of tools of one's own, beside what a client sends in nine of ten sessions: the set that Anthropic
-# shows in "Introducing advanced tool use on the Claude Developer Platform" (2025-11).
-_OWN_TOOLS = 72_000
-
-
-def missing_history(format_name: str, overhead: int, first: int | None) -> int:
-    """Return what of an overhead is history that is not in the file, in tokens.
-
-    ``first`` is the overhead of the session's first request, None where that is not known. Where
-    the usual overhead of a client is not known nothing is told of it.
-    """
-    known = overhead_of(format_name)
-    if known is None or overhead <= (most := known.most + _OWN_TOOLS):
-        return 0
-    return overhead - (known.usual if first is None or first > most else first)
-
 
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
 _RESTORED = "what the client restores is not known"
@@ -94,7 +50,8 @@ class ContextSize:
         hidden_reasoning: reasoning that is sent although its text is not stored.
         frames: what messages, calls and results take beside their text, and the difference between
             the counter's tokens and the model's, both estimated.
-        unexplained: counting error; negative when more was counted.
+        unexplained: what is left of the reported size, a counting error; negative when more was
+            counted.
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
         least, most: between what ``restored`` lies in nine of ten cases; ``least`` goes below 0
@@ -140,19 +97,55 @@ class ContextSize:
         return inferred + self.frames + self.unexplained
 
 
-def context_size(
+def context_size(transcript: Transcript, measured: Measure, given: int = 0) -> ContextSize:
+    """Measure the next request of a transcript; several conversations in a file are only counted.
+
+    The first of these that there is decides: a believed report of the conversation; the client's
+    own count; what a compaction of ours recorded, or NeuroLink's frames; reports of what is no
+    longer sent, the session's first one and the last before the client cleared content. Else the
+    size is the count, and ``unreported`` names a client that sends more.
+
+    What is reported of one of several conversations and not used is in ``doubt``; ``given`` are the
+    tokens of what every request holds by what the user gave.
+    """
+    conversations = conversations_of(transcript.effective)
+    if len(conversations) != 1:
+        counted = measured.meter.total(transcript.effective)
+        return ContextSize(counted=counted, doubt=_doubt_of_several(conversations, measured, given))
+    size = _conversation_size(
+        conversations[0],
+        measured,
+        ends_reasoning=transcript.ends_reasoning,
+        refusal=transcript.refusal,
+    )
+    if size.calibration is None and transcript.split is not None:
+        return _from_split(transcript.split, conversations[0], measured, size)
+    if size.source:
+        return _without_overhead(_told_apart(size, transcript, measured), transcript)
+    # What is not believed tells no overhead either, unless it is of another context.
+    is_of_first = bool(size.doubt) and not transcript.compactions
+    found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
+    if found.source:
+        return _without_overhead(found, transcript)
+    return _unreported(transcript, found)
+
+
+def _conversation_size(
     messages: Sequence[Message],
     measured: Measure,
     *,
     ends_reasoning: bool = False,
     refusal: Refusal | None = None,
 ) -> ContextSize:
-    """Measure one conversation: from its newest trustworthy usage, else by counting alone.
+    """Measure one conversation: from its newest believed report, else by counting.
+
+    With a report the total is that of the calibration, and the rows divide it up. Without one the
+    messages are counted, and beside them is what the newest compaction recorded as unseen or, for
+    its counter, NeuroLink's frames.
 
     What the provider counted of a request that it refused is a report like any other.
     ``ends_reasoning`` tells that its reasoning is sent only until the turn ends, unless the model
-    keeps it. After a compaction, until the provider reports again, the rows are those of the
-    compaction.
+    keeps it.
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
@@ -160,15 +153,16 @@ def context_size(
     doubt = _doubt_text(messages, reports.doubt, measured)
     found = calibrate(
         messages,
+        reports.requests,
         framed.whole,
         framed.visible,
-        reports=reports.requests,
         ends_reasoning=ends_reasoning,
         keeps_reasoning=measured.model.keeps_reasoning,
     )
     if found is None:
         return replace(_uncalibrated(messages, measured, counted), doubt=doubt)
     frames = round(sum(map(framed.visible, messages))) - counted
+    # The total stands: whatever the other rows do not explain goes here.
     rest = found.total - counted - found.overhead - found.hidden_reasoning - frames
     return ContextSize(
         counted=counted,
@@ -187,7 +181,9 @@ def believed_reports(
 ) -> Reports:
     """Return the requests of a conversation whose reported size can be true, and why others cannot.
 
-    This alone decides what of the recorded usage any figure rests on.
+    Every size of a context rests on these. Other figures do not: the window is chosen by usage
+    that is ``plausible`` (``measuring.measure``), rounds and costs are those of all ``requests``,
+    and before any of that ``counted_once`` edits reports while the transcript is read.
     """
     framed = measured.framed
     asked = requests(messages, framed.whole, framed.visible)
@@ -268,8 +264,8 @@ def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) 
     return ContextSize(counted=counted)
 
 
-def frame_of(measured: Measure) -> int:
-    """Return the tokens that the counter's system adds to a message outside of the transcript."""
+def neurolink_frame(measured: Measure) -> int:
+    """Return what NeuroLink adds to a message outside of the transcript; 0 for other counters."""
     return NEUROLINK_TOKENS_PER_MESSAGE if isinstance(measured.counter, NeuroLinkCounter) else 0
 
 
@@ -277,34 +273,6 @@ def recorded_unseen(messages: Sequence[Message]) -> int:
     """Return the unseen tokens that the newest compaction recorded; 0 without one."""
     recorded = (m.tags.unseen for m in reversed(messages) if m.tags.unseen is not None)
     return next(recorded, 0)
-
-
-def unseen_size(transcript: Transcript, measured: Measure, given: int = 0) -> ContextSize:
-    """Measure what a request holds beside a conversation; several in one file are counted only.
-
-    What is reported of one of several and not used is in ``doubt``; ``given`` are the tokens of
-    what every request holds by what the user gave.
-    """
-    conversations = conversations_of(transcript.effective)
-    if len(conversations) != 1:
-        counted = measured.meter.total(transcript.effective)
-        return ContextSize(counted=counted, doubt=_doubt_of_several(conversations, measured, given))
-    size = context_size(
-        conversations[0],
-        measured,
-        ends_reasoning=transcript.ends_reasoning,
-        refusal=transcript.refusal,
-    )
-    if size.calibration is None and transcript.split is not None:
-        return _from_split(transcript.split, conversations[0], measured, size)
-    if size.source:
-        return _without_overhead(_told_apart(size, transcript, measured), transcript)
-    # What is not believed tells no overhead either, unless it is of another context.
-    is_of_first = bool(size.doubt) and not transcript.compactions
-    found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
-    if found.source:
-        return _without_overhead(found, transcript)
-    return _unreported(transcript, found)
 
 
 def _doubt_of_several(

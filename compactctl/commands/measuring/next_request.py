@@ -31,8 +31,8 @@ from compactctl.tokens.trigger import Situation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextRequest:
-    """What a request comes to with some of a conversation's messages, in tokens.
+class RequestModel:
+    """How many tokens a request holds with some of a conversation's messages, or with more.
 
     ``fixed`` is in every request: system prompt, tool definitions, what a client restores.
     """
@@ -63,15 +63,15 @@ class NextRequest:
         return max(room, counted) if round(whole) <= left else min(room, counted - 1)
 
 
-def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -> NextRequest:
-    """Tell how the size of a conversation's next request goes with its messages.
+def request_model(size: ContextSize, transcript: Transcript, measured: Measure) -> RequestModel:
+    """Return how the size of a conversation's next request follows from its messages.
 
     Of several conversations in one transcript nothing is known but what is counted.
     """
     conversations = conversations_of(transcript.effective)
     weights, meter = Weights(visible=measured.meter.message), measured.meter
     if len(conversations) != 1:
-        return NextRequest(fixed=0, weights=weights, meter=meter)
+        return RequestModel(fixed=0, weights=weights, meter=meter)
     if not _is_counted(size, measured):
         framed = measured.framed
         weights = weigh(conversations[0], size.calibration, framed.whole, framed.visible)
@@ -80,7 +80,7 @@ def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -
     )
     # What the messages do not come to is in the request all the same.
     fixed = size.total - round(weights.total(conversations[0]))
-    return NextRequest(fixed=fixed, weights=weights, meter=meter)
+    return RequestModel(fixed=fixed, weights=weights, meter=meter)
 
 
 def _is_counted(size: ContextSize, measured: Measure) -> bool:
@@ -149,7 +149,7 @@ def input_cost(requests: Sequence[SentRequest], prices: Prices, model: str) -> I
 
 
 def cache_use(
-    before: Sequence[Message], after: Sequence[Message], request: NextRequest
+    before: Sequence[Message], after: Sequence[Message], request: RequestModel
 ) -> CacheUse | None:
     """Compare a conversation before and after; None where nothing but its end has changed."""
     alike = same_front(before, after)
@@ -312,19 +312,19 @@ class SizedRequest:
 class Totals:
     """What is sent at one point of a transcript, in tokens.
 
-    ``messages`` and ``tokens`` are those of all conversations, ``largest`` are the tokens of the
-    largest one, and ``unseen`` what its next request holds beside its messages.
+    ``messages`` and ``tokens`` are those of all conversations, ``largest_counted`` are the tokens
+    counted of the largest one, and ``unseen`` what its next request holds beside its messages.
     """
 
     messages: int
     tokens: int
-    largest: int
+    largest_counted: int
     unseen: int
 
     @property
-    def request(self) -> int:
+    def request_tokens(self) -> int:
         """The size of the largest next request."""
-        return self.largest + self.unseen
+        return self.largest_counted + self.unseen
 
 
 def totals_of(messages: Sequence[Message], largest: SizedRequest, meter: Meter) -> Totals:
@@ -332,7 +332,7 @@ def totals_of(messages: Sequence[Message], largest: SizedRequest, meter: Meter) 
     return Totals(
         messages=len(messages),
         tokens=meter.total(messages),
-        largest=largest.counted,
+        largest_counted=largest.counted,
         unseen=largest.unseen,
     )
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.measuring.next_request import (
     CacheUse,
-    NextRequest,
+    RequestModel,
     Totals,
     cache_use,
     largest_of,
-    next_request,
+    request_model,
     sized_request,
     sized_requests,
     totals_of,
@@ -124,14 +124,14 @@ class SizedTranscript:
     transcript: Transcript
     measured: Measure
     size: ContextSize
-    request: NextRequest
+    request: RequestModel
 
     @classmethod
     def of(cls, transcript: Transcript, measured: Measure) -> "SizedTranscript":
         """Measure the effective history."""
         measured.meter.prime(transcript.effective)
-        size = unseen_size(transcript, measured)
-        request = next_request(size, transcript, measured)
+        size = context_size(transcript, measured)
+        request = request_model(size, transcript, measured)
         return cls(transcript=transcript, measured=measured, size=size, request=request)
 
 
@@ -257,14 +257,14 @@ def size_to_reach(size: SizeToReach, outcome: Outcome, kept: int | None = None) 
         return outcome.after.unseen + kept
     if size.tokens is None or not size.excess:
         return size.tokens
-    return max(1, min(size.tokens, outcome.before.request - size.excess))
+    return max(1, min(size.tokens, outcome.before.request_tokens - size.excess))
 
 
 def _always(tokens: int) -> Room:
     return lambda _: tokens
 
 
-def room_for(size: SizeToReach, messages: Sequence[Message], request: NextRequest) -> Room | None:
+def room_for(size: SizeToReach, messages: Sequence[Message], request: RequestModel) -> Room | None:
     """Return what tells the tokens that messages may come to for a request within the target."""
     if size.tokens is None:
         return None

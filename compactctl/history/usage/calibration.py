@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from compactctl.history.standins import edit_places
-from compactctl.history.usage.requests import Request, requests
+from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message
 
 # Tokens of reasoning behind an answer of a model of OpenAI that reasons: the median of the averages
@@ -46,25 +46,24 @@ class Calibration:
 
 def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them named
     messages: Sequence[Message],
+    reports: Sequence[Request],
     size: Callable[[Message], float],
-    visible: Callable[[Message], float] | None = None,
+    visible: Callable[[Message], float],
     *,
-    reports: Sequence[Request] | None = None,
     ends_reasoning: bool = False,
     keeps_reasoning: bool = False,
 ) -> Calibration | None:
     """Measure a conversation from its recorded usage; None when there is none to trust.
 
-    ``size`` estimates what a message adds to a request, ``visible`` the same without reasoning that
-    is not stored as text, where ``size`` guesses it. ``reports`` are the requests whose reported
-    sizes are believed, all of them by default. ``ends_reasoning`` tells that reasoning is
-    no longer sent once its turn has ended, unless the model ``keeps_reasoning``; where nothing
-    tells its size it is taken for the average. Requests from before compactctl's own edits are not
-    trusted: what they reported is no longer there.
+    ``reports`` are its requests whose reported sizes are ``trusted`` and believed. ``size``
+    estimates what a message adds to a request, ``visible`` the same without reasoning that is not
+    stored as text, where ``size`` guesses it. ``ends_reasoning`` tells that reasoning is no longer
+    sent once its turn has ended, unless the model ``keeps_reasoning``; where nothing tells its size
+    it is taken for the average.
     """
-    found = trusted(messages, requests(messages, size, visible) if reports is None else reports)
-    if not found:
+    if not reports:
         return None
+    found = tuple(reports)
     usual = _usual_reasoning(found) if ends_reasoning else 0.0
     ends = ends_reasoning and not keeps_reasoning
     if not ends:
@@ -76,10 +75,10 @@ def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them name
     ended = _reasoning_by_turn(found)[anchor.turn] if has_ended else 0
     sent = [r for r in since if r.turn == anchor.turn] if ends else since
     since_turn = _newest_turn(messages) if ends else 0
-    unsized = _unsized(messages, anchor, since_turn, size, visible or size) if usual else 0
+    unsized = _unsized(messages, anchor, since_turn, size, visible) if usual else 0
     guessed = round(unsized * usual)
     added = sum(
-        (size if index >= since_turn else visible or size)(message)
+        (size if index >= since_turn else visible)(message)
         for index, message in enumerate(messages)
         if index > anchor.first and index not in anchor.members
     )
@@ -98,7 +97,10 @@ def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them name
 
 
 def trusted(messages: Sequence[Message], found: Sequence[Request]) -> tuple[Request, ...]:
-    """Return the requests made after the newest edit by compactctl that says when it was."""
+    """Return the requests made after the newest edit by compactctl that says when it was.
+
+    What those before it reported is no longer there.
+    """
     edited = max((place or 0 for place in edit_places(messages).values()), default=-1)
     return tuple(request for request in found if request.first > edited)
 

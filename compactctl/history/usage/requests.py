@@ -20,8 +20,9 @@ class Request:
         first: index of the response's first message; ``members``: indices of all of them. Of a
             refused request ``first`` is the last message that was sent, and there are no members.
         context: what the provider reported for everything that was sent.
-        output: what it reported for the answer; None when the number is a placeholder. ``growth``
-            is what of that makes the context larger, and what else of the answer does.
+        output: what it reported for the answer; None when the number is a placeholder.
+        reported_answer: by how much the answer makes the context larger as far as it was reported
+            (``ReportedUsage.answer``); None like ``output``. See ``answer``.
         visible: what was counted of the answer's records; ``results`` is what of that are results
             of tools, which some clients store in the record of the call: they are not output.
         guessed: what of its reasoning is not stored, by what is stored beside it.
@@ -37,7 +38,7 @@ class Request:
     members: tuple[int, ...]
     context: int
     output: int | None
-    growth: int | None
+    reported_answer: int | None
     visible: float
     results: float
     guessed: float
@@ -59,14 +60,14 @@ class Request:
 
         A report a little below what is counted is true, and leaves no room for reasoning.
         """
-        if self.growth is None or not self.is_reported:
+        if self.reported_answer is None or not self.is_reported:
             return self.visible + self.guessed
-        return max(self.growth, self._said) + self.results
+        return max(self.reported_answer, self._said) + self.results
 
     @property
     def is_reported(self) -> bool:
         """Whether the size of the answer was reported, and can be true."""
-        return self.growth is not None and 2 * self.growth >= self._said
+        return self.reported_answer is not None and 2 * self.reported_answer >= self._said
 
     @property
     def _said(self) -> float:
@@ -116,7 +117,7 @@ def refused_request(
         members=(),
         context=tokens,
         output=None,
-        growth=None,
+        reported_answer=None,
         visible=0.0,
         results=0.0,
         guessed=0.0,
@@ -149,7 +150,7 @@ def _request(
         members=tuple(members),
         context=reported[0].context,
         output=newest.output,
-        growth=newest.answer,
+        reported_answer=newest.answer,
         visible=seen,
         results=sum(
             visible(replace(messages[i], parts=messages[i].results))

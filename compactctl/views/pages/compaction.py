@@ -139,7 +139,7 @@ def _bars(
 ) -> dict[str, object]:
     """Return the values of the two bars, which have one scale."""
     window = result.measure.budget.window
-    sizes = result.outcome.before.request, result.outcome.after.request
+    sizes = result.outcome.before.request_tokens, result.outcome.after.request_tokens
     whole = max(window, *sizes, 1)
     kinds = _kinds(before, sizes[0]), _kinds(after, sizes[1])
     return {

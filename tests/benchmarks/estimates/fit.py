@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 from benchmarks.estimates.recorded_session import CODEX, OPENCODE, spread
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
-from compactctl.commands.measuring import context_size as usual
-from compactctl.commands.measuring.context_size import Usual
 from compactctl.history.usage import calibration
+from compactctl.tokens import client_overhead as usual
 from compactctl.tokens import framing
+from compactctl.tokens.client_overhead import Usual
 from compactctl.tokens.framing import NO_SEAL, Framing, Seal
 
 OLD, NEW = "Claude up to 4.6", "Claude 4.7 and later"

@@ -12,10 +12,9 @@ from itertools import pairwise
 
 from benchmarks.estimates.recorded_session import CTOK, OURS, RAW, Session, is_replaced, known_at
 from compactctl.commands.measuring.context_size import (
-    WRITTEN,
     begins_in_the_middle,
+    context_size,
     restored_after,
-    unseen_size,
 )
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.history.usage.calibration import growths
@@ -31,6 +30,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.tokens.client_overhead import WRITTEN
 from compactctl.tokens.counters.claude import claude_is_installed
 from compactctl.tokens.framing import FramedMeter, framing_for, is_numbered
 from compactctl.tokens.meter import Meter
@@ -200,7 +200,7 @@ def _restored(session: Session) -> Iterator[int]:
         before = session.before(request)
         if session.follows(request) and is_replaced(before, session.requests[place - 1]):
             seen = known_at(before, session.requests[place - 1])
-            size = unseen_size(seen, _measured(session))
+            size = context_size(seen, _measured(session))
             if size.range is not None and restored_after(seen) is not WRITTEN:
                 yield request.context - (size.total - size.restored)
 

@@ -24,7 +24,7 @@ from benchmarks.estimates.recorded_session import (
     spread,
     with_reasoning,
 )
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure, window_of
 from compactctl.history.conversations import conversations_of
 from compactctl.model.message import Message
@@ -173,7 +173,7 @@ def _estimated(trial: Trial, seen: Transcript, session: Session, measured: Measu
 def _told(trial: Trial, seen: Transcript, measured: Measure) -> Trial:
     """Estimate as ``stats`` does, and say of the estimate what it says."""
     now = replace(measured, limits=measure(seen, MeasureOptions()).limits)
-    size = unseen_size(seen, now)
+    size = context_size(seen, now)
     low, high = size.range or (None, None)
     return replace(
         trial,

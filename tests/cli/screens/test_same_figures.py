@@ -261,7 +261,7 @@ def compare(path: Path, way: str) -> None:
     assert idle.requested.comparison.before == idle.requested.comparison.after == found.categories
     assert sum(found.categories.values()) == found.next_request.counted
     assert found.next_request.tokens == found.usage.tokens
-    assert idle.outcome.before.request == idle.largest_after == found.usage.tokens
+    assert idle.outcome.before.request_tokens == idle.largest_after == found.usage.tokens
     assert idle.outcome.after.tokens == found.breakdown.total
     assert compact_document(idle)["fit"] == expected["fit"]
 

@@ -18,7 +18,7 @@ from formats.claude_code.sessions import (
 from formats.jsonl import detected, read, texts
 from formats.squeeze import ALL, each_plan, squeezed
 
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
@@ -181,7 +181,7 @@ def test_records_of_requests_are_recognized() -> None:
 def test_no_overhead_is_inferred_where_the_file_holds_it() -> None:
     def size(*records: Record) -> Any:
         found = read("claude-code", *records)
-        return unseen_size(found, measure(found, MeasureOptions(counter="chars/4")))
+        return context_size(found, measure(found, MeasureOptions(counter="chars/4")))
 
     records = session()
     for number, record in enumerate(each for each in records if "requestRef" in each):
@@ -199,7 +199,7 @@ def test_no_overhead_is_inferred_where_the_file_holds_it() -> None:
 
 def test_without_usage_nothing_is_said_to_be_missing_where_the_file_holds_it() -> None:
     found = read("claude-code", *session())
-    size = unseen_size(found, measure(found, MeasureOptions(counter="chars/4")))
+    size = context_size(found, measure(found, MeasureOptions(counter="chars/4")))
     assert size.unreported == ""
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from formats.jsonl import detected
 
-from compactctl.commands.measuring.context_size import overhead_of
 from compactctl.errors import CompactctlError
 from compactctl.formats.registry import ALL_FORMATS
+from compactctl.tokens.client_overhead import overhead_of
 from compactctl.tokens.clients import client_of
 
 # The formats for which stats tells when their client compacts, or what it sends beside.

@@ -13,7 +13,7 @@ from formats.jsonl import raw_lines
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
-from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.model.transcript import Refusal, Transcript
@@ -78,7 +78,7 @@ def transcript_of(records: list[Record]) -> Transcript:
 
 def measured(transcript: Transcript) -> tuple[ContextSize, int]:
     found = measure(transcript, MeasureOptions())
-    return unseen_size(transcript, found), found.budget.window
+    return context_size(transcript, found), found.budget.window
 
 
 @pytest.mark.parametrize("name", CLIENTS)

@@ -6,8 +6,8 @@ import pytest
 from benchmarks.estimates.fit import NEW, OLD, Constants, fitted, least_absolute, shipped, using
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
-from compactctl.commands.measuring.context_size import Usual, restored_by
 from compactctl.tokens import framing
+from compactctl.tokens.client_overhead import Usual, restored_by
 
 
 def made(rng: random.Random, *, output: bool, seal: tuple[float, float] | None = None) -> Step:

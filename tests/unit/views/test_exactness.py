@@ -15,10 +15,10 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import ViewOptions, view
-from compactctl.commands.measuring.context_size import OVERHEAD
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.measuring.next_request import ExtraOptions
 from compactctl.commands.reading.transcript import InputOptions
+from compactctl.tokens.client_overhead import OVERHEAD
 from compactctl.views.results.check import check_document, check_terminal
 from compactctl.views.results.compact import compact_document, compact_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal

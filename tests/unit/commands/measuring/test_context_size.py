@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from builders import assistant, call, conversation, result, system, user
 
-from compactctl.commands.measuring.context_size import unseen_size
+from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.model.message import FilePart, Message, ReportedUsage, Tags
 from compactctl.model.transcript import ClientSplit, Link, Transcript
@@ -24,7 +24,7 @@ def measured(of: Transcript) -> Measure:
 
 def test_without_usage_the_total_is_what_was_counted() -> None:
     found = transcript(user("four" * 10))
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert (size.total, size.unseen, size.source) == (10, 0, "")
 
 
@@ -36,7 +36,7 @@ def test_without_usage_it_is_told_that_a_client_sends_more(
     format_name: str, client: str, *, is_known: bool
 ) -> None:
     found = replace(transcript(user("four" * 10)), format=format_name)
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert (size.total, size.unreported) == (10, client)
     assert (size.usual is not None) is is_known
 
@@ -45,7 +45,7 @@ def test_the_rows_add_up_to_the_total_that_usage_tells() -> None:
     usage = ReportedUsage(context=900, output=40)
     answer = replace(assistant("fine"), response_id="r", usage=usage)
     found = transcript(user("four" * 10), answer)
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert (size.total, size.unreported) == (940, "")
     rows = (size.overhead, size.hidden_reasoning, size.frames, size.unexplained)
     assert size.counted + sum(rows) == 940
@@ -60,7 +60,7 @@ def test_the_total_is_in_the_providers_tokens_whatever_counts(model: str, counte
     more = "And now look into the totals of March: python report.py --month 2026-03 | tail\n" * 30
     found = transcript(user("go"), answer, user(more))
     totals = [
-        unseen_size(found, measure(found, MeasureOptions(model=model, counter=name))).total
+        context_size(found, measure(found, MeasureOptions(model=model, counter=name))).total
         for name in ("o200k_base", counter)
     ]
     assert totals[0] > 9_040 + 500
@@ -73,14 +73,14 @@ def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
     found = transcript(user("go"), asked, result("c1", "four" * 40))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
     # A result of 160 characters, 43 tokens, and its own frame of 10.
-    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
+    assert context_size(found, measure(found, options)).total == 9_060 + 43 + 10
 
 
 def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
     usage = ReportedUsage(context=9_000, output=None)
     asked = replace(call("c1", "Read"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", ""))
-    size = unseen_size(found, measure(found, MeasureOptions(model="gpt-5")))
+    size = context_size(found, measure(found, MeasureOptions(model="gpt-5")))
     # 6 for the prompt, 13 for the call, 10 for the result.
     assert (size.frames, size.unexplained) == (6 + 13 + 10, 0)
 
@@ -91,19 +91,19 @@ def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
     found = transcript(user("go"), asked, result("c1", ""))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
     # "Read" and "{}" are 2 + 1 tokens, the frame of the call 13, that of the result 10.
-    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 13 + 10
+    assert context_size(found, measure(found, options)).total == 9_000 + 3 + 13 + 10
 
 
 def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
     marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=5_000))
     found = transcript(marked)
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert (size.overhead, size.source) == (5_000, "recorded when it was compacted")
 
 
 def test_less_than_is_counted_was_promised_of_what_is_left() -> None:
     marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=-3))
-    size = unseen_size(found := transcript(marked, user("four" * 10)), measured(found))
+    size = context_size(found := transcript(marked, user("four" * 10)), measured(found))
     assert (size.overhead, size.unexplained) == (0, -3)
     assert size.total == size.counted - 3
 
@@ -118,7 +118,7 @@ def compacted(format_name: str, *sent: Message, context: int = 9_000) -> Transcr
 
 def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() -> None:
     found = compacted("claude-code", replace(user("four" * 100), summary=True))
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     # 10 tokens of text were in the first request, times what a person's text is in reported tokens.
     assert 8_970 < size.overhead < 8_995
     assert size.source == "inferred from the usage reported on line 2, of what is sent no more"
@@ -131,7 +131,7 @@ def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most
     whole = compacted("claude-code", replace(user("four" * 100), summary=True))
     lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
     kept = replace(whole, links=(Link(line=0, id="a", parent=None),))
-    known, at_most = unseen_size(kept, measured(kept)), unseen_size(lost, measured(lost))
+    known, at_most = context_size(kept, measured(kept)), context_size(lost, measured(lost))
     assert at_most.total == known.total
     assert known.range is not None
     low, high = known.range
@@ -141,7 +141,7 @@ def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most
 def test_a_first_request_that_held_far_more_than_is_usual_had_history_in_it() -> None:
     whole = compacted("claude-code", replace(user("four" * 100), summary=True), context=68_000)
     lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
-    known, usual = unseen_size(whole, measured(whole)), unseen_size(lost, measured(lost))
+    known, usual = context_size(whole, measured(whole)), context_size(lost, measured(lost))
     assert 67_900 < known.overhead < 68_000
     assert usual.overhead == 35_500
     assert known.range is not None
@@ -154,31 +154,31 @@ def test_what_a_client_restored_is_not_added_where_it_wrote_that_down() -> None:
     summary = replace(user("four" * 100), summary=True)
     read = replace(user(""), injected=True, parts=(FilePart(file_path="a.py", text="four" * 500),))
     told, asked = compacted("claude-code", summary, read), compacted("claude-code", summary)
-    size, plain = unseen_size(told, measured(told)), unseen_size(asked, measured(asked))
+    size, plain = context_size(told, measured(told)), context_size(asked, measured(asked))
     assert (size.restored, plain.restored) == (0, 10_000)
     assert size.range == (size.total - 1_000, size.total + 4_000)
     # A file that came with a later prompt says nothing of it.
     mixed = compacted("claude-code", summary, user("look at this"), read)
-    assert unseen_size(mixed, measured(mixed)).restored == 10_000
+    assert context_size(mixed, measured(mixed)).restored == 10_000
 
 
 def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added() -> None:
     found = compacted("test", user("four" * 100))
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert (size.restored, size.range) == (0, None)
     back = replace(compacted("claude-code", user("another way")), compacted=False)
-    assert unseen_size(back, measured(back)).restored == 0
+    assert context_size(back, measured(back)).restored == 0
 
 
 def test_what_was_said_before_compactctl_took_messages_out_tells_no_overhead() -> None:
     found = compacted("claude-code", replace(user("four"), synthetic=True))
-    assert unseen_size(found, measured(found)).source == ""
+    assert context_size(found, measured(found)).source == ""
 
 
 def test_a_clients_own_split_tells_the_overhead() -> None:
     split = ClientSplit(system=30, conversation=10, tool_definitions=400, total=445)
     found = transcript(system("s" * 40), user("four" * 10), split=split)
-    size = unseen_size(found, measured(found))
+    size = context_size(found, measured(found))
     assert size.counted == 20
     assert size.overhead == 400 + (30 - 10)
     assert size.total == 445
@@ -187,4 +187,4 @@ def test_a_clients_own_split_tells_the_overhead() -> None:
 def test_several_conversations_share_nothing_unseen() -> None:
     other = replace(user("more"), conversation=1)
     found = transcript(user("four" * 10), other)
-    assert unseen_size(found, measured(found)).unseen == 0
+    assert context_size(found, measured(found)).unseen == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compactctl.commands.measuring.context_size import missing_history
+from compactctl.tokens.client_overhead import missing_history
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.measuring.context_size import ContextSize, unseen_size
+from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
-from compactctl.commands.measuring.next_request import NextRequest, next_request
+from compactctl.commands.measuring.next_request import RequestModel, request_model
 from compactctl.model.message import Message, ReportedUsage, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -23,9 +23,9 @@ def measured(of: Transcript) -> Measure:
     return measure(of, MeasureOptions(counter="chars/4"))
 
 
-def asked(of: Transcript, size: ContextSize | None = None) -> NextRequest:
+def asked(of: Transcript, size: ContextSize | None = None) -> RequestModel:
     found = measured(of)
-    return next_request(size or unseen_size(of, found), of, found)
+    return request_model(size or context_size(of, found), of, found)
 
 
 def answered(message: Message, response: str, context: int, output: int) -> Message:
@@ -52,7 +52,7 @@ TALK = transcript(
 
 
 def test_a_request_with_everything_is_the_next_one() -> None:
-    size = unseen_size(TALK, measured(TALK))
+    size = context_size(TALK, measured(TALK))
     assert asked(TALK).tokens(TALK.effective) == size.total
     assert asked(TALK).unseen(TALK.effective) == size.unseen
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from compactctl.commands.measuring.next_request import (
     CacheUse,
-    NextRequest,
+    RequestModel,
     SentRequest,
     cache_use,
     input_cost,
@@ -20,7 +20,7 @@ from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.prices import Price, Prices
 
 METER = Meter(CharsCounter(1.0))
-REQUEST = NextRequest(fixed=100, weights=Weights(visible=METER.message), meter=METER)
+REQUEST = RequestModel(fixed=100, weights=Weights(visible=METER.message), meter=METER)
 PRICE = Price(model="m", input=3, cache_read=0.3, cache_write=3.75, cache_hour=6, output=15)
 TALK = conversation(user("a" * 10), assistant("b" * 20), user("c" * 30), assistant("d" * 40))
 

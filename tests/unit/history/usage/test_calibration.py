@@ -1,15 +1,13 @@
 """Contexts measured from recorded usage."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from builders import assistant, call, conversation, result, summary, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.usage.calibration import (
-    calibrate,
-    since_edit,
-)
+from compactctl.history.usage.calibration import Calibration, calibrate, since_edit, trusted
 from compactctl.history.usage.requests import requests
 from compactctl.model.message import Message, MessageId, ReasoningPart, ReportedUsage, Tags
 
@@ -19,17 +17,28 @@ def words(message: Message) -> float:
     return float(sum(len(text.split()) for text in texts))
 
 
+def calibrated(
+    messages: Sequence[Message],
+    size: Callable[[Message], float],
+    visible: Callable[[Message], float] | None = None,
+    **reasoning: bool,
+) -> Calibration | None:
+    """Calibrate by all reports that are trusted."""
+    reports = trusted(messages, requests(messages, size, visible))
+    return calibrate(messages, reports, size, visible or size, **reasoning)
+
+
 def reply(text: str, context: int, output: int | None, name: str = "r1") -> Message:
     usage = ReportedUsage(context=context, output=output)
     return replace(assistant(text), response_id=name, usage=usage)
 
 
 def test_without_recorded_usage_nothing_is_calibrated() -> None:
-    assert calibrate(conversation(user("hello there"), assistant("hi")), words) is None
+    assert calibrated(conversation(user("hello there"), assistant("hi")), words) is None
 
 
 def test_the_newest_request_is_the_anchor_and_only_what_came_after_is_counted() -> None:
-    found = calibrate(
+    found = calibrated(
         conversation(
             user("one two three"),
             reply("four five", 1_003, 2, "r1"),
@@ -51,7 +60,7 @@ def test_lines_of_one_response_count_once_even_around_a_result() -> None:
     second = replace(call("c2", "Read", path="b"), response_id="r", usage=usage)
     messages = conversation(user("go"), first, result("c1", "x y z"), second, result("c2", "x y"))
     assert len(requests(messages, words)) == 1
-    found = calibrate(messages, words)
+    found = calibrated(messages, words)
     assert found is not None
     assert found.total == 500 + 6 + 5
 
@@ -84,7 +93,7 @@ def test_reasoning_whose_text_is_not_stored_is_told_apart() -> None:
     usage = ReportedUsage(context=100, output=30)
     hidden = replace(thinking("", opaque=True), response_id="r", usage=usage)
     said = replace(assistant("two words"), response_id="r", usage=usage)
-    found = calibrate(conversation(user("go"), hidden, said), words)
+    found = calibrated(conversation(user("go"), hidden, said), words)
     assert found is not None
     assert found.hidden_reasoning == 28
 
@@ -96,17 +105,17 @@ def test_reasoning_is_guessed_only_where_the_answer_was_not_reported() -> None:
     asked = replace(call("c1", "Read", path="a"), response_id="r1")
     told = replace(asked, usage=ReportedUsage(context=1_000, output=30))
     silent = replace(asked, usage=ReportedUsage(context=1_000, output=None))
-    found = calibrate(conversation(user("go"), told), with_thoughts, words)
+    found = calibrated(conversation(user("go"), told), with_thoughts, words)
     assert found is not None
     assert (found.total, found.hidden_reasoning) == (1_030, 30 - words(asked))
-    guessed = calibrate(conversation(user("go"), silent), with_thoughts, words)
+    guessed = calibrated(conversation(user("go"), silent), with_thoughts, words)
     assert guessed is not None
     assert (guessed.total, guessed.hidden_reasoning) == (1_050 + words(asked), 50)
     # A report just below what is counted is one, and holds all reasoning that there was.
     near = replace(asked, usage=ReportedUsage(context=1_000, output=int(words(asked)) - 1))
     assert requests(conversation(user("go"), near), with_thoughts, words)[0].answer == words(asked)
     # What came after the newest report is counted with what is guessed of it.
-    later = calibrate(
+    later = calibrated(
         conversation(user("go"), told, replace(asked, response_id="r2")), with_thoughts, words
     )
     assert later is not None
@@ -118,7 +127,7 @@ def test_a_falling_context_means_it_was_edited_and_starts_anew() -> None:
         user("a"), reply("b", 900, 1, "r1"), user("c"), reply("d", 400, 1, "r2")
     )
     assert [request.context for request in since_edit(requests(messages, words))] == [400]
-    found = calibrate(messages, words)
+    found = calibrated(messages, words)
     assert found is not None
     assert found.overhead == 400 - 3
 
@@ -138,18 +147,18 @@ def test_reasoning_goes_with_its_turn_where_the_client_sends_it_no_longer() -> N
         thought("b", 102, 33, 30, "r2"),
         thought("c", 135, 13, 10, "r3"),
     )
-    found = calibrate(messages, words, ends_reasoning=True)
+    found = calibrated(messages, words, ends_reasoning=True)
     assert found is not None
     # One turn's end is no edit: the first request still tells the overhead.
     assert (found.total, found.overhead) == (135 + 13, 99)
-    ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
+    ended = calibrated((*messages, user("next")), words, ends_reasoning=True)
     assert ended is not None
     # Each of the two thoughts of the turn took two tokens more.
     assert ended.total == 135 + 13 - 40 - 2 * 2 + 1
     assert ended.hidden_reasoning == 0
     for kept in (
-        calibrate((*messages, user("next")), words),
-        calibrate((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True),
+        calibrated((*messages, user("next")), words),
+        calibrated((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True),
     ):
         assert kept is not None
         assert kept.total == 135 + 13 + 1
@@ -159,9 +168,9 @@ def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
     stale = reply("b", 9_000, 1, "r1")
     messages = conversation(summary("short"), stale, user("next"))
     marked = replace(messages[0], tags=Tags(condense_id="g", through=messages[1].id))
-    assert calibrate((marked, *messages[1:]), words) is None
+    assert calibrated((marked, *messages[1:]), words) is None
     fresh = replace(reply("later", 50, 1, "r2"), id=MessageId("m9"))
-    found = calibrate((marked, *messages[1:], fresh), words)
+    found = calibrated((marked, *messages[1:], fresh), words)
     assert found is not None
     assert found.reported == 50
 
@@ -178,7 +187,7 @@ def test_requests_are_trusted_from_the_message_on_that_was_the_newest_of_its_con
     talk = conversation(marked, said[0], stale, said[1], fresh, said[2], newest)
     names = {1: "x", 3: "x#2", 5: "x#3"}
     talk = tuple(replace(m, id=MessageId(names.get(n, m.id))) for n, m in enumerate(talk))
-    found = calibrate(talk, words)
+    found = calibrated(talk, words)
     assert found is not None
     assert [request.context for request in found.requests] == [50, 60]
 
@@ -192,7 +201,7 @@ def test_the_rows_of_any_conversation_come_from_its_newest_request(
         for n, (size, context) in enumerate(rows)
         for part in (user("w " * size), reply("said it", context, 2, f"r{n}"))
     ]
-    found = calibrate(conversation(*turns), words)
+    found = calibrated(conversation(*turns), words)
     assert found is not None
     assert found.total == rows[-1][1] + 2
     assert found.overhead >= 0
@@ -211,19 +220,19 @@ def test_reasoning_of_no_known_size_is_taken_for_the_sessions_average() -> None:
         for n in range(90)
     ]
     messages = conversation(user("go"), *known, sealed("b", "r1"), sealed("c", "r2"))
-    found = calibrate(messages, words, ends_reasoning=True)
+    found = calibrated(messages, words, ends_reasoning=True)
     assert found is not None
-    plain = calibrate(messages, words)
+    plain = calibrated(messages, words)
     assert plain is not None
     # Ten more of the usual 183 count beside the ninety of 302.
     guessed = round(2 * (90 * 302 + 10 * 183) / 100)
     assert found.total == plain.total + guessed
     assert found.hidden_reasoning == plain.hidden_reasoning + guessed
-    ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
+    ended = calibrated((*messages, user("next")), words, ends_reasoning=True)
     assert ended is not None
     # With its turn all of that goes.
     assert ended.hidden_reasoning == 0
-    kept = calibrate((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True)
+    kept = calibrated((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True)
     assert kept is not None
     # Unless the model reads it again.
     assert kept.total == found.total + 1
@@ -236,8 +245,8 @@ def test_reasoning_of_a_known_length_goes_with_its_turn_as_well() -> None:
     messages = conversation(
         user("go"), reply("a", 100, 5, "r1"), user("on"), sealed("b", "r2"), user("next")
     )
-    found = calibrate(messages, size, words, ends_reasoning=True)
-    kept = calibrate(messages, size, words, ends_reasoning=True, keeps_reasoning=True)
+    found = calibrated(messages, size, words, ends_reasoning=True)
+    kept = calibrated(messages, size, words, ends_reasoning=True, keeps_reasoning=True)
     assert found is not None
     assert kept is not None
     assert (found.total, kept.total) == (105 + 3, 105 + 3 + 50)
