@@ -857,7 +857,7 @@ def _sessions() -> _Cases:
             "compact codex:latest --target 5k",
             "80: compact codex:latest --target 5k --redo",
             "compact opencode:latest --keep 50%",
-            "compact pi:latest --keep 50% --json",
+            "compact pi:latest --keep 50%",
             "compact gemini:latest --keep 50%",
             "compact roo:latest --keep 50%",
             "tag claude:latest --truncate 2..3",

@@ -176,9 +176,11 @@ class Desk:
             done = completed(words, self._work, environment, stdin=stdin)
             code, out, err = done.returncode, done.stdout, done.stderr
         after = self._held()
-        changed = {
-            name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
-        }
+        names = before.keys() | after.keys()
+        changed = {name for name in names if before.get(name) != after.get(name)}
+        for name in changed & after.keys():
+            if name.startswith("home"):
+                os.utime(self._folder / name, (CLOCK.now(), CLOCK.now()))
         return Outcome(
             command=step,
             code=code,

@@ -7,9 +7,9 @@ imports from elsewhere comes first, since that takes the real one.
 import datetime as dt
 import os
 import pkgutil
+import random
 import sys
 import time
-import uuid
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from hashlib import sha256
 from importlib import import_module
@@ -34,10 +34,11 @@ class _Clock:
         """Return seconds since 1970; steps are an hour apart."""
         return float(_BEGIN + 3_600 * self.step)
 
-    def new_id(self) -> uuid.UUID:
-        """Return another id than before."""
+    def bits(self, count: int) -> int:
+        """Return other bits than before, at most 256, for the id of a new session."""
         self.ids += 1
-        return uuid.UUID(bytes=sha256(f"{self.step} {self.ids}".encode()).digest()[:16], version=4)
+        digest = sha256(f"{self.step} {self.ids}".encode()).digest()
+        return int.from_bytes(digest) & (1 << count) - 1
 
 
 CLOCK = _Clock()
@@ -82,7 +83,7 @@ def stop_clock() -> None:
     compactctl.__version__ = "0.0.0"
     setattr(dt, "datetime", _Still)  # noqa: B010 - a type is not for assigning, mypy says
     setattr(time, "time", CLOCK.now)  # noqa: B010
-    setattr(uuid, "uuid4", CLOCK.new_id)  # noqa: B010
+    setattr(random.SystemRandom, "getrandbits", lambda _, count: CLOCK.bits(count))  # noqa: B010
     os.environ["TZ"] = "UTC"
     time.tzset()
     os.umask(0o022)
