@@ -32,7 +32,6 @@ from compactctl.cli.options.output import (
     OUTPUT_FILE,
     PAGE,
     SHOWN_AS,
-    STANDARD_STREAM,
     TAGS,
     WHILE_OPEN,
     layout_into,
@@ -58,7 +57,7 @@ from compactctl.errors import UsageError
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.lines import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import parse_target
 
 if TYPE_CHECKING:

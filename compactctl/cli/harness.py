@@ -18,10 +18,11 @@ from compactctl.cli.opt import (
     ShareRange,
     opt,
 )
-from compactctl.cli.options.output import SHOWN_AS, STANDARD_STREAM
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
+from compactctl.store.files.lines import STANDARD_STREAM
 from compactctl.views.registry import TERMINAL
 
 _DEFAULT = LimitOptions()

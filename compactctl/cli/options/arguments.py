@@ -16,9 +16,9 @@ import click
 
 from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
-from compactctl.cli.options.output import STANDARD_STREAM
 from compactctl.commands.reading.hook_input import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
+from compactctl.store.files.lines import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from compactctl.commands.session_finder import (

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 L = TypeVar("L", bound=str)
 
-# Standard input as FILE, standard output as --output.
-STANDARD_STREAM = "-"
-
 
 def _shown_as(**asked: bool) -> str:
     return next((name for name in OUTPUTS if asked.get(name)), TERMINAL)
@@ -56,6 +53,8 @@ def one_document(output: str | None, shown_as: str) -> str:
     That leaves no room there for a document, and UsageError is raised where one is asked for on
     the command line.
     """
+    from compactctl.store.files.lines import STANDARD_STREAM
+
     if shown_as == TERMINAL or output != STANDARD_STREAM:
         return shown_as
     if is_typed(f"--{shown_as}"):
@@ -107,6 +106,8 @@ def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
 
     One that is typed stays, and the one of no archive at all.
     """
+    from compactctl.store.files.lines import STANDARD_STREAM
+
     is_free = layout == "split" and not is_typed("--layout")
     return "inline" if is_free and output == STANDARD_STREAM else layout
 
@@ -171,12 +172,13 @@ def ready_page(
 
 
 def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "PageChoice | None":
-    if html == STANDARD_STREAM:
-        raise UsageError("--html writes a file, which a browser opens; name one")
     if html is None:
         return None
     from compactctl.commands.output_files import PageChoice
+    from compactctl.store.files.lines import STANDARD_STREAM
 
+    if html == STANDARD_STREAM:
+        raise UsageError("--html writes a file, which a browser opens; name one")
     return PageChoice(path=html, redact=redact, mask=mask_secrets)
 
 

@@ -67,7 +67,7 @@ from compactctl.model.transcript import Volume
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.unsent import unsent_places, volumes
 from compactctl.store.files.content import Content, Lines
-from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.files.lines import STANDARD_STREAM
 
 __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 
@@ -236,7 +236,7 @@ def _stage_inputs(
 ) -> StageInputs:
     unloads = plan.unloads if options.plan_file is None else bool(options.plan_file.unsent)
     hint = archive_hint(
-        None if options.output.path == STANDARD_INPUT else target_of(options),
+        None if options.output.path == STANDARD_STREAM else target_of(options),
         is_archived=is_archived(options, read.history),
         lines=len(read.file.lines),
     )

@@ -40,7 +40,7 @@ from compactctl.pipeline.new_file import NewFile
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content, parted
-from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.lines import STANDARD_STREAM, Source
 from compactctl.store.publish.publish import check_place
 
 
@@ -132,7 +132,7 @@ class Prepared:
         output = self.result.options.output
         if self._is_idle:
             return self.result
-        if output.path == STANDARD_INPUT:
+        if output.path == STANDARD_STREAM:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         place = self._place
@@ -149,7 +149,7 @@ class Prepared:
     def check_place(self) -> None:
         """Raise what ``publish`` would of where the new transcript belongs."""
         output = self.result.options.output
-        is_new = output.path == STANDARD_INPUT or output.fork
+        is_new = output.path == STANDARD_STREAM or output.fork
         if self._is_idle or is_new or output.layout == "native":
             return
         place = self._place

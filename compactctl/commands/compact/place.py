@@ -14,7 +14,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of, format_named
-from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.files.lines import STANDARD_STREAM
 from compactctl.store.publish.overwrite import is_same_place
 
 _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
@@ -26,15 +26,17 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError(
             "what the client compacted is kept in an archive; leave out --redo or --layout inline"
         )
-    piped = STANDARD_INPUT in (options.input.path, options.output.path)
+    piped = STANDARD_STREAM in (options.input.path, options.output.path)
     if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if options.output.in_place and options.input.path == STANDARD_INPUT:
+    if options.output.in_place and options.input.path == STANDARD_STREAM:
         raise UsageError("standard input cannot be compacted in place; name a file")
     if options.output.messages_only:
         _check_messages_only(options)
         return
-    to_pipe = piped and options.output.path in (None, STANDARD_INPUT) and not options.output.dry_run
+    to_pipe = (
+        piped and options.output.path in (None, STANDARD_STREAM) and not options.output.dry_run
+    )
     if to_pipe and options.output.layout != "inline":
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
@@ -43,7 +45,7 @@ def check_contradictions(options: CompactOptions) -> None:
 
 def _check_messages_only(options: CompactOptions) -> None:
     """Raise UsageError where what is not a transcript any more would be written as one."""
-    if options.output.in_place or options.output.path != STANDARD_INPUT:
+    if options.output.in_place or options.output.path != STANDARD_STREAM:
         raise UsageError(
             "--layout messages goes to standard output and leaves no way back; leave out "
             "--in-place and -o, or use --layout split"
@@ -57,7 +59,7 @@ def with_fork(options: CompactOptions) -> CompactOptions:
     no session is made of that.
     """
     is_named = options.output.in_place or options.output.path is not None
-    if is_named or options.input.path == STANDARD_INPUT or options.output.layout != "split":
+    if is_named or options.input.path == STANDARD_STREAM or options.output.layout != "split":
         return options
     output = replace(options.output, fork=new_session(options.input.path))
     return replace(options, output=output)
@@ -65,7 +67,7 @@ def with_fork(options: CompactOptions) -> CompactOptions:
 
 def in_place_if_named(options: CompactOptions) -> CompactOptions:
     """Return options that name no output that is the input: that means in place."""
-    if options.output.path is None or STANDARD_INPUT in (options.input.path, options.output.path):
+    if options.output.path is None or STANDARD_STREAM in (options.input.path, options.output.path):
         return options
     if not is_same_place(options.input.path, options.output.path):
         return options
@@ -88,9 +90,9 @@ def check_target(options: CompactOptions) -> None:
             check_is_honoured(options.input.path)
         return
     is_usual = options.output.path is None and (
-        options.output.dry_run or options.input.path == STANDARD_INPUT
+        options.output.dry_run or options.input.path == STANDARD_STREAM
     )
-    if not (is_usual or options.output.fork) and options.output.path != STANDARD_INPUT:
+    if not (is_usual or options.output.fork) and options.output.path != STANDARD_STREAM:
         check_outside_stores(
             options.input.path, target_of(options), named=options.output.path is not None
         )
@@ -160,7 +162,7 @@ def _check_place(options: CompactOptions) -> None:
     named = next((name for name, is_given in others.items() if is_given), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
-    if options.input.path == STANDARD_INPUT:
+    if options.input.path == STANDARD_STREAM:
         raise UsageError("--native appends to a file; name one")
     if is_in_database(options.input.path):
         raise UsageError(

@@ -13,7 +13,7 @@ from compactctl.store.files.content import Content
 from compactctl.store.files.disk_errors import written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.files.lines import STANDARD_STREAM
 from compactctl.store.publish.overwrite import check_output, is_same_place
 from compactctl.store.publish.publish import write_output
 
@@ -23,7 +23,7 @@ def check_archived_out(options: CompactOptions) -> None:
     archived_out = options.archived_out
     if archived_out is None:
         return
-    if STANDARD_INPUT in (options.output.path, archived_out):
+    if STANDARD_STREAM in (options.output.path, archived_out):
         raise UsageError(
             "--archived-out and the compacted transcript each need a file of their own"
         )

@@ -9,7 +9,7 @@ from compactctl.stages.support.cutting import Cutting, Limited, OutputLimits, by
 from compactctl.store.files.content import first_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import OUTPUT_LIMITS
-from compactctl.store.files.lines import STANDARD_INPUT, open_input
+from compactctl.store.files.lines import STANDARD_STREAM, open_input
 from compactctl.store.publish.spill import spill
 
 # Bytes that are not UTF-8 come out as they went in.
@@ -87,7 +87,7 @@ def _limited(text: str, options: LimitOutputOptions, cutting: Cutting) -> Limite
 
 def _read(path: str) -> bytes:
     """Return what a tool wrote, which may be nothing."""
-    if path != STANDARD_INPUT:
+    if path != STANDARD_STREAM:
         return open_input(path, OUTPUT_LIMITS).data
     data = b"".join(first_of(sys.stdin.buffer, OUTPUT_LIMITS.unpacked + 1))
     OUTPUT_LIMITS.check_size(len(data), path)

@@ -5,7 +5,7 @@ import os
 from compactctl.errors import NoInputError
 from compactctl.profiles.overflow.overflow import Overflow, read_overflow
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_INPUT, open_input
+from compactctl.store.files.lines import STANDARD_STREAM, open_input
 
 
 def overflow(error: str) -> Overflow:
@@ -21,6 +21,6 @@ def overflow(error: str) -> Overflow:
 
 def _text(error: str) -> str:
     # Text that cannot be a path, because it is too long or holds NUL, does not exist either.
-    if error != STANDARD_INPUT and not os.path.exists(error):  # noqa: PTH110
+    if error != STANDARD_STREAM and not os.path.exists(error):  # noqa: PTH110
         return error
     return open_input(error, TEXT_LIMITS).data.decode("utf-8", "replace")

@@ -18,7 +18,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import is_of_system
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_INPUT, open_input
+from compactctl.store.files.lines import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
 from compactctl.tokens.clients import assumed_window, client_of
 from compactctl.tokens.counters.chars import CharsCounter
@@ -385,7 +385,7 @@ def _table(path: str, option: str, example: str) -> dict[str, Any]:
 
     ``example`` is a line as it may stand in it.
     """
-    if path == STANDARD_INPUT:
+    if path == STANDARD_STREAM:
         raise UsageError(f"{option} -: standard input is for a transcript; name a file")
     data, name = open_input(path, TEXT_LIMITS).data, Path(path).name
     try:

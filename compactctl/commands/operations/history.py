@@ -22,7 +22,7 @@ from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.files.carry import can_carry, carry_of, is_open, joined
 from compactctl.store.files.content import parted
-from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, split_lines
+from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.places import archives, store_holding, this_machine
 from compactctl.store.publish.overwrite import is_same_place
 
@@ -292,13 +292,13 @@ def history_of(
 
 def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHistory":
     """Return the history behind a transcript that is read already; ``folder`` as above."""
-    where = str(loaded.source.path or STANDARD_INPUT)
+    where = str(loaded.source.path or STANDARD_STREAM)
     return history_of(loaded.source, where, loaded.format.name, folder)
 
 
 def archive_advice(source: Source, path: str) -> str:
     """Return what to do where the archive of a compacted transcript is not in its place."""
-    if source.path is None or path == STANDARD_INPUT:
+    if source.path is None or path == STANDARD_STREAM:
         return "name the file instead"
     fitting = _matching_archive(source)
     if fitting is not None:

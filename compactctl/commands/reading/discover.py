@@ -16,7 +16,7 @@ from compactctl.store.files.data_set import holds_conversations, is_data_set
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_INPUT, open_input
+from compactctl.store.files.lines import STANDARD_STREAM, open_input
 from compactctl.store.files.modes import note_mode
 
 
@@ -227,7 +227,7 @@ def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile,
 def _files(path: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[InputFile]:
     if not path:
         raise UsageError("an empty path was given; name a file, a folder or a pattern")
-    if path == STANDARD_INPUT:
+    if path == STANDARD_STREAM:
         raise UsageError(
             "standard input is one transcript and no set; name files, or use stats - or compact -"
         )
@@ -282,7 +282,7 @@ def _is_of_conversations(item: InputFile) -> bool:
 
 def _input(root: str, entry: FolderEntry) -> InputFile:
     path = str(Path(root, entry.below))
-    if path == STANDARD_INPUT:
+    if path == STANDARD_STREAM:
         path = f"./{path}"
     return InputFile(path=path, below=entry.below, n_bytes=_size(path), problem=entry.problem)
 

@@ -23,7 +23,7 @@ from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
-from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, open_input, read_lines
+from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of, open_input, read_lines
 
 _PREFIX = "opencode:"
 
@@ -333,7 +333,7 @@ def scan(options: InputOptions) -> Transcript:
     Records that do not stand as the client wrote them are put in order first, with a warning.
     """
     path = options.path
-    if path == STANDARD_INPUT or is_in_database(path):
+    if path == STANDARD_STREAM or is_in_database(path):
         return _in_order(options)
     lines = read_lines(path, options.limits)
     start = list(islice(lines, SNIFFED_RECORDS))

@@ -43,7 +43,7 @@ from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import moved_rows
 from compactctl.store.files.content import Content, parted
-from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.lines import STANDARD_STREAM, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,8 @@ def _undo(options: RewindOptions) -> RewindResult:
     result = _result(job, undone.content, undone)
     if options.check:
         return result
-    if options.output.path == STANDARD_INPUT:
-        return replace(result, written=Written(output=STANDARD_INPUT), data=undone.content.pieces)
+    if options.output.path == STANDARD_STREAM:
+        return replace(result, written=Written(output=STANDARD_STREAM), data=undone.content.pieces)
     return _published(job, undone, result)
 
 
@@ -148,12 +148,12 @@ def _with_place(options: RewindOptions) -> RewindOptions:
         return options
     if output.in_place and output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if output.in_place or options.check or output.path == STANDARD_INPUT:
+    if output.in_place or options.check or output.path == STANDARD_STREAM:
         return options
     if output.path is not None:
         check_outside_stores(path, Path(output.path), named=True)
         return options
-    fork = None if path == STANDARD_INPUT else new_session(path, "whole")
+    fork = None if path == STANDARD_STREAM else new_session(path, "whole")
     if fork is None:
         raise UsageError(
             f"{path}: what its client compacted is undone in another file, which -o names, or in "
@@ -168,7 +168,7 @@ def _check_appended(options: RewindOptions) -> None:
     named = next((name for name, is_given in others.items() if is_given), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
-    if options.input.path == STANDARD_INPUT or is_in_database(options.input.path):
+    if options.input.path == STANDARD_STREAM or is_in_database(options.input.path):
         raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
 
 

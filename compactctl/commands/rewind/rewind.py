@@ -42,7 +42,7 @@ from compactctl.store.archive.displaced import late_lines
 from compactctl.store.files.carry import carried, carry_of, is_open
 from compactctl.store.files.content import Content, Joined, parted
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, split_lines
+from compactctl.store.files.lines import STANDARD_STREAM, Source, open_input, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
@@ -114,7 +114,7 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
         change=StateChange(before=source.digest, after=source.digest),
         undone=(),
         in_effect=(),
-        data=content.pieces if _place(options) == STANDARD_INPUT else None,
+        data=content.pieces if _place(options) == STANDARD_STREAM else None,
     )
 
 
@@ -225,7 +225,7 @@ def _finish(
 ) -> RewindResult:
     left = tuple(step.id for step in history.chain)
     place = _place(options)
-    if place is not None and place != STANDARD_INPUT:
+    if place is not None and place != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(place), named=True)
     result = RewindResult(
         options=options,
@@ -234,7 +234,7 @@ def _finish(
         undone=tuple(name for name in reversed(left) if name not in target.chain),
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
-        data=target.content.pieces if place == STANDARD_INPUT else None,
+        data=target.content.pieces if place == STANDARD_STREAM else None,
         warnings=history.warnings,
     )
     if options.check:
@@ -262,7 +262,7 @@ def _written(
     known: Collection[Digest],
 ) -> tuple[str, ...]:
     """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
-    if place == STANDARD_INPUT:
+    if place == STANDARD_STREAM:
         return ()
     return write_output(
         FileSystem(),
@@ -276,8 +276,8 @@ def _written(
 
 def _place(options: RewindOptions) -> str | None:
     """Return where the restored state goes; None for the transcript's own place."""
-    if options.input.path == STANDARD_INPUT:
-        return options.output.path or STANDARD_INPUT
+    if options.input.path == STANDARD_STREAM:
+        return options.output.path or STANDARD_STREAM
     if options.output.path is None or is_same_place(options.input.path, options.output.path):
         return None
     return options.output.path

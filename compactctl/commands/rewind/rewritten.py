@@ -16,7 +16,7 @@ from compactctl.model.message import Message
 from compactctl.model.operation import StateChange
 from compactctl.store.files.content import Content, Joined
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of
+from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 from compactctl.tokens.meter import part_texts
@@ -40,7 +40,7 @@ def originals_instead(
     output = options.output.path
     if isinstance(error, MissingArchiveError) and not (options.all and output):
         raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
-    if output is None or (output != STANDARD_INPUT and is_same_place(options.input.path, output)):
+    if output is None or (output != STANDARD_STREAM and is_same_place(options.input.path, output)):
         raise ChangedError(_what_happened(options, source, step, error)) from error
     content = Content.of(Joined((history.archived[0] if options.all else step).before))
     result = RewindResult(
@@ -54,9 +54,9 @@ def originals_instead(
             *history.warnings,
         ),
         written=None if options.check else Written(output=output),
-        data=content.pieces if output == STANDARD_INPUT else None,
+        data=content.pieces if output == STANDARD_STREAM else None,
     )
-    if not options.check and output != STANDARD_INPUT:
+    if not options.check and output != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(output), named=True)
         known = history.states
         write_output(

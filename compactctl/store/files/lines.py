@@ -21,7 +21,8 @@ from compactctl.store.files.modes import note_mode
 from compactctl.store.files.packed import MAGIC, is_packed, packing_errors, unpacking
 from compactctl.store.files.stored_lines import BUFFER, StoredLines
 
-STANDARD_INPUT = "-"
+# Standard input as FILE, standard output as --output.
+STANDARD_STREAM = "-"
 RECENT_SECONDS = 1
 WAIT_SECONDS = 0.05
 """How long the rest of a line is waited for in a file that was written to a moment ago."""
@@ -116,7 +117,7 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     regular file within the limits, and NotUnderstoodError for compressed data that cannot be
     unpacked.
     """
-    if os.fspath(path) == STANDARD_INPUT:
+    if os.fspath(path) == STANDARD_STREAM:
         return _piped(limits)
     place = Path(path)
     with _open_regular(place, limits) as stream, _read_errors(place):

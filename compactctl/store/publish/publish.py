@@ -17,7 +17,7 @@ from compactctl.store.files.disk_errors import disk_errors, written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.flock import require_locks
 from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.lines import STANDARD_STREAM, Source
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import (
@@ -110,7 +110,7 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
-    if str(path) == STANDARD_INPUT:
+    if str(path) == STANDARD_STREAM:
         sys.stdout.buffer.writelines(content.pieces)
         sys.stdout.buffer.flush()
         return ()
