@@ -43,7 +43,7 @@ from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, 
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE, prices_option
-from compactctl.commands.client_sessions.write import OutputOptions
+from compactctl.commands.client_sessions.write import OutputLayout, OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.presets import (
     HandOptions,
@@ -54,7 +54,6 @@ from compactctl.commands.compact.presets import (
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
-from compactctl.pipeline.layout import Layout
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import STANDARD_STREAM, open_input
@@ -128,7 +127,7 @@ def compact_command(
     planned: str | None,
     native: bool,
     page: "PageChoice | None",
-    layout: Layout | Literal["messages"],
+    layout: OutputLayout | Literal["messages"],
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
@@ -164,7 +163,7 @@ def compact_command(
 
 
 def _decided(
-    options: CompactOptions, layout: Layout | Literal["messages"], *, native: bool
+    options: CompactOptions, layout: OutputLayout | Literal["messages"], *, native: bool
 ) -> OutputOptions:
     """Return where the transcript goes: what is piped in is piped out, and so are messages."""
     messages_only = layout == "messages"
@@ -296,7 +295,7 @@ def _overflow(from_error: str | None) -> Overflow | None:
     )
 
 
-def _layout(*, native: bool) -> Layout:
+def _layout(*, native: bool) -> OutputLayout:
     return "native" if native else "split"
 
 

@@ -5,8 +5,8 @@ from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, OptGroup, flag, o
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
 from compactctl.cli.options.reading import ARCHIVE, LIMITS
+from compactctl.commands.client_sessions.write import OutputLayout
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.pipeline.layout import Layout
 
 _HELP = """Restore an earlier state, byte for byte.
 
@@ -22,7 +22,7 @@ undoes that as well.
 """
 
 
-def _layout(*, native: bool) -> Layout:
+def _layout(*, native: bool) -> OutputLayout:
     return "native" if native else "split"
 
 

@@ -5,7 +5,7 @@ originals, and what follows a hidden record is linked to what precedes it.
 ``inline``: originals stay, byte for byte but for a tag before the closing brace; summaries,
 markers and rewritten records are inserted before them. Where records are linked by ids, rewritten
 ones come after their originals: of two records with one id, the clients take the later one.
-``native``: as ``split``, to be brought about by records behind the old lines, which all stay.
+Where records behind the old lines are to bring a new state about, it is laid out as ``split``.
 """
 
 import json
@@ -39,7 +39,7 @@ from compactctl.pipeline.spans import find_array, line_place, rebuild, record_pl
 from compactctl.pipeline.unsent import unsent_places, without_unsent
 from compactctl.pipeline.writer import Beside, Writer
 
-Layout = Literal["split", "inline", "native"]
+Layout = Literal["split", "inline"]
 # What a summary says of who wrote it, unless that was the built-in summarizer as it should be.
 _ORIGIN_FIELDS = ("summarizer", "fallback")
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
@@ -325,6 +325,8 @@ class _Page:
 
     def _fields(self, fields: Mapping[str, Any], message: Message) -> dict[str, Any]:
         """Return the tags of a record at the place of a message, with what the operation notes."""
+        # Inline, "op" follows the digest that ends the style's fields: a part of a line is found by
+        # that when a group goes (commands/operations/inline).
         own = {**(self.style.own or {}), **fields.get(OWN_KEY, {})}
         if own.get("through"):
             own |= self._through(own["through"], message)

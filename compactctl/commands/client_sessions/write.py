@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from compactctl.commands.client_sessions.new_session import (
     appended_as,
@@ -24,6 +25,8 @@ from compactctl.store.publish.append import append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish
 
+OutputLayout = Layout | Literal["native"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
@@ -38,7 +41,7 @@ class OutputOptions:
 
     path: str | None = None
     in_place: bool = False
-    layout: Layout = "split"
+    layout: OutputLayout = "split"
     messages_only: bool = False
     while_open: bool = False
     tags: bool = True

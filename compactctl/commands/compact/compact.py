@@ -34,7 +34,7 @@ from compactctl.commands.compact.draft import (
 from compactctl.commands.compact.place import (
     check_appending,
     check_contradictions,
-    check_target,
+    check_output_place,
     in_place_if_named,
     target_of,
     with_fork,
@@ -99,7 +99,7 @@ def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
     """Return what is to be written where the options say, and a note on its client."""
     note = check_appending(options)
     options = with_fork(options)
-    check_target(options)
+    check_output_place(options)
     check_contradictions(options)
     return prepare(in_place_if_named(options)), note
 

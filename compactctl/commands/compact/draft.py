@@ -23,7 +23,7 @@ from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.measuring.measure import Measure, shown_by_requests, with_plausible_usage
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.proof import Meant
@@ -223,7 +223,8 @@ def new_file(draft: Draft, operation: OperationId) -> NewFile:
     inline = output.layout == "inline"
     if inline:
         parent = draft.input.parent
-        own |= own_fields(file.lines, file.transcript, file.source.digest, parent)
+        # At the end, where the name of the operation follows: a group is taken out by that order.
+        own |= inline_fields(file.lines, file.transcript, file.source.digest, parent)
     style = LayoutStyle(
         layout="inline" if inline else "split",
         operation=operation,

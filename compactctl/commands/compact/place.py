@@ -74,7 +74,7 @@ def in_place_if_named(options: CompactOptions) -> CompactOptions:
     return replace(options, output=replace(options.output, path=None, in_place=True))
 
 
-def check_target(options: CompactOptions) -> None:
+def check_output_place(options: CompactOptions) -> None:
     """Raise UsageError where a copy would lie in a client's store, or has no place at all.
 
     In the place of a session as well, where its client would not see that it was compacted.
@@ -132,7 +132,7 @@ def check_appending(options: CompactOptions) -> str:
     """
     if options.output.layout != "native":
         return ""
-    _check_place(options)
+    _check_native(options)
     transcript = scan(options.input)
     rules, title = appending_of(transcript.format), format_named(transcript.format).title
     if rules is None:
@@ -152,7 +152,8 @@ def check_appending(options: CompactOptions) -> str:
     return note
 
 
-def _check_place(options: CompactOptions) -> None:
+def _check_native(options: CompactOptions) -> None:
+    """Raise UsageError where options leave --native nothing to append, or nowhere to."""
     others = {
         "--in-place": options.output.in_place,
         "--output": options.output.path is not None,

@@ -105,7 +105,7 @@ def missing_archive_text(where: object, operations: Iterable[str]) -> str:
     )
 
 
-def own_fields(
+def inline_fields(
     lines: Sequence[bytes], transcript: Transcript, before: Digest, parent: OperationId | None
 ) -> dict[str, Any]:
     """Return what every record that the next inline operation writes says about it."""
@@ -155,7 +155,11 @@ def without_group(
 
 
 def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> dict[str, Any]:
-    """Return what the records of an operation say beside its id, in the order they are written."""
+    """Return what the records of an operation say beside its id, in the order they are written.
+
+    They end what a compaction puts into ``LayoutStyle.own``, so that ``op`` follows ``sha256`` in a
+    record. ``_as_written`` finds the part of a line by that.
+    """
     above = {"parent": parent} if parent else {}
     return {"seq": seq, **above, "bytes": n_bytes, "sha256": sha256}
 
@@ -163,7 +167,10 @@ def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> 
 def _as_written(
     seq: int, parent: OperationId | None, n_bytes: int, sha256: str, name: OperationId
 ) -> str:
-    """Return the part of a record that names its operation and the state before it."""
+    """Return the part of a record that names its operation and the state before it.
+
+    These stand in the order of ``_fields``, with ``op`` right behind, as the layout writes it.
+    """
     return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1]
 
 

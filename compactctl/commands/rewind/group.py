@@ -11,7 +11,7 @@ from compactctl.commands.measuring.context_size import recorded_unseen
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.history import OperationHistory, appended, carry_behind
-from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.operations.inline import without_group as without_inline
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import format_field, parse, split
@@ -159,7 +159,7 @@ class OperationReplayer:
         own = {**({"through": newest} if newest else {}), **self.own}
         if replayed.layout == "split":
             return own
-        return {**own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
+        return {**own, **inline_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Operation
+from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
-from compactctl.store.archive.names import README, archive_files, archive_name, readme_text
+from compactctl.store.archive.names import README, archive_name, readme_text
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.leftovers import remove
 from compactctl.store.files.temp_file import TempFile
@@ -66,14 +67,14 @@ def _deposit_one(
     rows: Iterable[ArchivedLine],
     undo: ExitStack,
 ) -> Path:
-    files = archive_files(folder)
-    if files and files[-1].id == operation.id:
-        _prove(files[-1].path, operation)
+    archive = Archive(folder)
+    if archive.files and archive.files[-1].id == operation.id:
+        newest = archive.files[-1].path
+        _prove(newest, operation)
         # That run may have been killed before the name was durable.
         sync_folder(fs, folder)
-        return files[-1].path
-    number = files[-1].number + 1 if files else 1
-    with TempFile(fs, folder / archive_name(number, operation)) as draft:
+        return newest
+    with TempFile(fs, folder / archive_name(archive.next_number, operation)) as draft:
         encode_archive(operation, rows, DraftSink(draft))
         draft.sync()
         draft.close()
