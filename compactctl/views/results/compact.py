@@ -60,12 +60,11 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
         number("Tokens after"),
         number("Saved"),
     )
-    saved = result.outcome.before.tokens - result.outcome.after.tokens
-    numbers = (result.outcome.before.tokens, result.outcome.after.tokens, saved)
+    before, after = result.outcome.before.tokens, result.outcome.after.tokens
     yield table(
         columns,
         map(_stage_cells, result.stages),
-        ("all", "", *(f"{count:,}" for count in numbers)),
+        ("all", "", *(f"{count:,}" for count in (before, after, before - after))),
     )
     yield ""
     yield from _stage_reasons(result)
@@ -76,42 +75,43 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
 
 def compact_document(result: CompactResult) -> dict[str, Any]:
     """Return each stage, what it came to and what was written; messages where explained."""
+    outcome, written = result.outcome, result.written
     used = [record for record in result.stages if record.outcome == "applied"]
     document = {
         "schema": "compactctl.compact/2",
         "path": result.options.input.path,
         "format": result.format,
         **measure_fields(result.measure),
-        "targetTokens": result.outcome.target,
+        "targetTokens": outcome.target,
         "compacted": result.compacted,
         "fits": result.fits,
         "dryRun": result.options.output.dry_run,
         "stagesUsed": [record.name for record in used],
         "stages": [_stage(record, result) for record in result.stages],
-        "tokensBefore": result.outcome.before.tokens,
-        "tokensAfter": result.outcome.after.tokens,
-        "tokensSaved": result.outcome.before.tokens - result.outcome.after.tokens,
-        "unseenTokens": result.outcome.after.unseen,
-        "unseenSource": result.outcome.size.source,
-        "unreportedBy": result.outcome.size.unreported or None,
+        "tokensBefore": outcome.before.tokens,
+        "tokensAfter": outcome.after.tokens,
+        "tokensSaved": outcome.before.tokens - outcome.after.tokens,
+        "unseenTokens": outcome.after.unseen,
+        "unseenSource": outcome.size.source,
+        "unreportedBy": outcome.size.unreported or None,
         "largestRequestTokens": result.largest_after,
         "restatedUsage": _restated(result),
         "promptCache": _cache(result),
-        "level": result.plan.profile.level_at(result.outcome.situation).name,
+        "level": result.plan.profile.level_at(outcome.situation).name,
         "fit": fit_fields(result.measure, result.largest_after),
-        "messagesBefore": result.outcome.before.messages,
-        "messagesAfter": result.outcome.after.messages,
+        "messagesBefore": outcome.before.messages,
+        "messagesAfter": outcome.after.messages,
         "messagesHidden": sum(record.hidden for record in used),
         "profile": result.plan.profile.name,
         "before": encoded(result.before),
         "after": encoded(result.change.after),
         "operation": result.change.operation,
-        **written_fields(result.written),
-        "archivedOut": result.options.archived_out if result.written else None,
+        **written_fields(written),
+        "archivedOut": result.options.archived_out if written else None,
         "planOut": result.options.plan_out,
-        "leftOutFrom": result.written.left_out_from if result.written else None,
+        "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
-        "forkedTo": result.written.forked_to if result.written else None,
+        "forkedTo": written.forked_to if written else None,
         "notUnderstood": encoded(result.opaque),
         "warnings": encoded(result.warnings),
     }
