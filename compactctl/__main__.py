@@ -10,14 +10,13 @@ from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from compactctl.errors import is_out_of_memory
+from compactctl.errors import INTERNAL_ERROR, is_out_of_memory
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 NAME = "compactctl"
 NOT_UNDERSTOOD = 4
-INTERNAL_ERROR = 70
 # EX_IOERR of sysexits.h, as for disks.
 OUTPUT_ERROR = 74
 # As for disks: what the system has is not enough.

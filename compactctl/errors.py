@@ -6,6 +6,10 @@ A message is one line: where, what, and what to do.
 import errno
 from collections.abc import Iterable
 
+GATE_FAILED = 1
+"""The exit code of a command that did its work, when a gate does not pass."""
+INTERNAL_ERROR = 70
+"""The exit code of an error that nobody foresaw, EX_SOFTWARE of sysexits.h."""
 _GENERATED = "<string>"
 """Where code comes from that dataclasses write and compile when they are made."""
 # What loaders say when a library does not fit into memory: glibc's, musl's and macOS's.
@@ -34,7 +38,7 @@ def suggestion(name: str, names: Iterable[str], otherwise: str, most: int = 1) -
 class CompactctlError(Exception):
     """Anything compactctl can explain to its user. Raised only through a subclass."""
 
-    exit_code = 70
+    exit_code = INTERNAL_ERROR
 
 
 class AuditFailedError(CompactctlError):

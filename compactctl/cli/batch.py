@@ -84,7 +84,7 @@ def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> Ba
         content = Content.of((_text(result, kind),))
         warnings = write_output(FileSystem(), Path(path), content, force=force)
     file = WrittenFile(path=path, kind="report", rows=len(result.rows), warnings=warnings)
-    return replace(result, files=(*result.files, file))
+    return replace(result, written=(*result.written, file))
 
 
 def annotate(result: BatchResult, runner: str) -> None:
@@ -397,7 +397,7 @@ def batch_command(
         recipe=replace(options.recipe, summarizer=summarizer),
         compacts=bool(options.output.path) or _is_plan_given(),
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
-        reports=(*report, *filter(None, files)),
+        written_paths=(*report, *filter(None, files)),
     )
     from compactctl.views.results.batch_files import DetailFiles
     from compactctl.views.terminal.progress import BatchProgress

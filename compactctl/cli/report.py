@@ -93,6 +93,6 @@ def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_a
 
         warnings = write_values([row.values for row in result.rows], merge, force=force)
         merged = WrittenFile(path=merge, kind="report", rows=len(result.rows), warnings=warnings)
-        result = replace(result, files=(merged,))
+        result = replace(result, written=(merged,))
     emit(result, shown_as, page=page)
     return result.exit_code

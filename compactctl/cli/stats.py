@@ -27,13 +27,11 @@ from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.errors import GATE_FAILED
 from compactctl.tokens.trigger import parse_trigger
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice
-
-
-GATE_FAILED = 1
 
 
 _STATS_HELP = """Show where the context went.

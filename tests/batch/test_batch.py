@@ -375,9 +375,9 @@ def test_a_report_never_overwrites_an_input_or_output() -> None:
     data = write(Path("run.jsonl")).read_bytes()
     for report in ("run.jsonl", "out/run.compacted.jsonl", "out", "missing/report.parquet"):
         with pytest.raises(UsageError, match=report):
-            run("run.jsonl", output="out", reports=(report,))
+            run("run.jsonl", output="out", written_paths=(report,))
     assert Path("run.jsonl").read_bytes() == data
-    assert run("run.jsonl", output="out", reports=("out/report.parquet",)).exit_code == 0
+    assert run("run.jsonl", output="out", written_paths=("out/report.parquet",)).exit_code == 0
 
 
 def test_an_output_folder_that_is_a_file_is_refused() -> None:

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
 from compactctl.commands.batch.columns import COLUMNS, row_values
-from compactctl.commands.batch.report import FILES_VERSION, METADATA
+from compactctl.commands.batch.report_format import FILES_VERSION, METADATA
 from compactctl.commands.batch.row import RowFailure
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe

@@ -123,7 +123,7 @@ OUTSIDE_OF_ROWS = {
     "files.paths", "files.include", "files.exclude", "files.shard", "output.force",
     "gates.fail_over", "gates.fail_over_tokens", "gates.fail_on", "gates.baseline",
     "gates.tolerance", "verify_cache", "resume", "jobs", "timeout", "details.messages",
-    "details.rounds", "reports",
+    "details.rounds", "written_paths",
 }  # fmt: skip
 
 

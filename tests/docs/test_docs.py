@@ -100,7 +100,7 @@ def test_every_exit_code_is_described(where: str) -> None:
         *errors.CompactctlError.__subclasses__(),
         DiskError,
     ]
-    own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, program.INTERNAL_ERROR)
+    own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, errors.INTERNAL_ERROR)
     codes = {0, 1, TOOK_TOO_LONG, *own, *(each.exit_code for each in classes)}
     rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
     described = {int(code) for row in rows for code in row.split(",")}

@@ -18,7 +18,8 @@ from compactctl.commands.batch.report import (
     read_report,
     report_row,
 )
-from compactctl.commands.batch.row import GATE, BatchRow, Status
+from compactctl.commands.batch.report_format import Status
+from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.row_cache import cached_rows
 from compactctl.commands.batch.tasks import (
     FileTask,
@@ -31,7 +32,7 @@ from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import InputFile, discover
-from compactctl.errors import NoInputError
+from compactctl.errors import GATE_FAILED, NoInputError
 from compactctl.store.cache.results import ResultCache, cache_path
 from compactctl.store.places import this_machine
 
@@ -71,15 +72,15 @@ class BatchTotals:
 class BatchResult:
     """What became of all files, in input order.
 
-    ``growth`` is what grew since the baseline, None without one; ``files`` are those that were
-    written about it.
+    ``growth`` is what grew since the baseline, None without one; ``written`` are the files
+    that were written about it.
     """
 
     options: BatchOptions
     rows: tuple[BatchRow, ...]
     totals: BatchTotals
     growth: BaselineComparison | None = None
-    files: tuple[WrittenFile, ...] = ()
+    written: tuple[WrittenFile, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -91,7 +92,7 @@ class BatchResult:
         if self.is_empty:
             return NoInputError.exit_code
         fails = self.growth is not None and self.growth.fails
-        return max((row.exit_code for row in self.rows), default=0) or GATE * fails
+        return max((row.exit_code for row in self.rows), default=0) or GATE_FAILED * fails
 
     @property
     def is_empty(self) -> bool:
@@ -159,9 +160,9 @@ def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask
     if folder is not None and options.writes:
         make_folder(folder)
     taken = [*(item.path for item in inputs), *outputs.values()]
-    for report in options.reports:
-        check_report(report, taken, force=options.output.force)
-        taken.append(report)
+    for path in options.written_paths:
+        check_report(path, taken, force=options.output.force)
+        taken.append(path)
     return tasks_of(options, inputs, outputs)
 
 

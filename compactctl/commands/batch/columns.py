@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
 
-from compactctl.commands.batch.report import CATEGORY_COLUMNS
+from compactctl.commands.batch.report_format import CATEGORY_COLUMNS
 from compactctl.commands.batch.row import BatchRow
 from compactctl.stages.registry import ALL_STAGES
 
@@ -48,6 +48,7 @@ class BatchColumn:
 
 # Null where a stage did not run or changed nothing.
 _BY_STAGE = {f"saved_by_{stage.name.replace('-', '_')}": stage.name for stage in ALL_STAGES}
+# Where one is removed or changes its meaning, ``FILES_VERSION`` goes up.
 COLUMNS = (
     BatchColumn("path", _TEXT),
     BatchColumn("row", _WHOLE),
@@ -65,6 +66,7 @@ COLUMNS = (
     BatchColumn("tokens_before", _WHOLE, "tokens"),
     BatchColumn("tokens_after", _WHOLE, "outcome.after.tokens"),
     BatchColumn("saved", _WHOLE),
+    # Of the request before stages; ``context`` is the whole request after them.
     BatchColumn("unseen", _WHOLE, "figures.totals.unseen"),
     BatchColumn("ratio_before", _REAL),
     BatchColumn("ratio_after", _REAL),

@@ -9,12 +9,12 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compactctl import __version__
 from compactctl.commands.batch.one_file import attempt, measured_row
 from compactctl.commands.batch.options import BatchOptions
-from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput, Status
+from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
@@ -38,6 +38,9 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of
 from compactctl.store.files.stored_lines import StoredLines
 from compactctl.store.publish.publish import publish
+
+if TYPE_CHECKING:
+    from compactctl.commands.batch.report_format import Status
 
 # What is sent of a conversation without messages.
 _NOTHING = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)

@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import (
-    INTERNAL_ERROR,
     BatchRow,
     RowMeasure,
     RowOutcome,
@@ -39,7 +38,13 @@ from compactctl.commands.reading.transcript import (
     open_transcript,
     scan,
 )
-from compactctl.errors import CompactctlError, NoInputError, NotATranscriptError, is_out_of_memory
+from compactctl.errors import (
+    INTERNAL_ERROR,
+    CompactctlError,
+    NoInputError,
+    NotATranscriptError,
+    is_out_of_memory,
+)
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.lines import sha256_of
 

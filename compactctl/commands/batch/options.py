@@ -48,6 +48,7 @@ class BatchOptions:
     """Which files, and what to do with each of them.
 
     Attributes:
+        files: which files are worked on: paths, folders, patterns, and what is left out of them.
         input: how each file is read; its path is filled in per file.
         recipe: how files are measured, and compacted; every worker process asks for summaries on
             its own.
@@ -56,13 +57,15 @@ class BatchOptions:
             they are run for the figures.
         require_fit: fail a file whose context does not fit after all stages.
         require_audit: fail a file with a summary that lost a rule or made something up.
+        gates: what rows are held against once they are known; the cache keeps rows without.
         cached: whether rows that an earlier batch found out are taken from the cache, and new ones
             kept there; ``verify_cache`` reads the files to see whether they are the same.
         resume: take what an earlier batch has written as done, as long as it is unchanged.
         jobs: number of worker processes; 0 chooses.
         timeout: seconds that a file may take, None for any time.
         details: rows about each file that are wanted: files are read for them whatever is known.
-        reports: files that are written when the batch is done; kept apart from inputs and outputs.
+        written_paths: files that are written when the batch is done (reports, tables, a page); none
+            may be an input or an output.
     """
 
     files: FileChoice
@@ -79,7 +82,7 @@ class BatchOptions:
     jobs: int = 0
     timeout: float | None = None
     details: DetailChoice = NO_DETAILS
-    reports: tuple[str, ...] = ()
+    written_paths: tuple[str, ...] = ()
 
     @property
     def writes(self) -> bool:

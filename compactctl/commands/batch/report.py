@@ -11,29 +11,27 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
+from compactctl.commands.batch.report_format import (
+    CATEGORY_COLUMNS,
+    FILES_VERSION,
+    METADATA,
+    UNREAD,
+)
 from compactctl.commands.output_files import WrittenFile, check_report
-from compactctl.errors import ArchiveError, NoInputError, NotUnderstoodError
-from compactctl.history.categories import CATEGORIES, Category
+from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
+from compactctl.history.categories import Category
 from compactctl.model.exact import exact
 from compactctl.store.archive.parquet import damage_errors, regular
 from compactctl.store.files.columns import n_bytes
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.modes import note_mode
 
-METADATA = "compactctl.batch"
-FILES_VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
-# Null where a file could not be measured.
-CATEGORY_COLUMNS: Mapping[str, Category] = {
-    f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
-}
 _BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)
 TOLERANCE = 0.1
 """By how much a figure may be larger than in the baseline, as a share of that."""
 # What is too little to be called growth: tokens of a request, a share of all tokens.
 _LEAST_TOKENS, _LEAST_SHARE = 1_000, 0.01
-GATE = 1
 Figure = Literal["context", "reread", "tools"]
 
 
@@ -64,7 +62,7 @@ class ReportRow:
     @property
     def is_read(self) -> bool:
         """Whether there are figures."""
-        return self.status not in ("failed", "skipped")
+        return self.status not in UNREAD
 
 
 def report_row(values: Mapping[str, Any]) -> ReportRow:
@@ -390,19 +388,19 @@ class ReportOptions:
 class ReportResult:
     """All rows, what they come to, and what grew since the baseline, None without one.
 
-    ``files`` has the file with all rows, once it is written.
+    ``written`` has the file with all rows, once there is one.
     """
 
     options: ReportOptions
     rows: tuple[ReportRow, ...]
     summary: ReportSummary
     growth: BaselineComparison | None = None
-    files: tuple[WrittenFile, ...] = ()
+    written: tuple[WrittenFile, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """1 when something grew too much, or nothing could be compared, else 0."""
-        return GATE if self.growth is not None and self.growth.fails else 0
+        return GATE_FAILED if self.growth is not None and self.growth.fails else 0
 
 
 def report(options: ReportOptions) -> ReportResult:

@@ -5,22 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self, cast, get_args
 
+from compactctl.commands.batch.report_format import UNREAD, Status
 from compactctl.commands.measuring.figures import Figures
 from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
-from compactctl.errors import UsageError
+from compactctl.errors import GATE_FAILED, UsageError
 from compactctl.history.unread import unread_text
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import Base
 
-Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
-
-UNREAD: tuple[Status, ...] = ("failed", "skipped")
-"""Statuses of files without figures."""
-GATE = 1
-INTERNAL_ERROR = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +107,10 @@ class BatchRow:
 
     Attributes:
         row: the number of a data set's row, from 1; None for a file.
-        status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
-            ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
-            nothing to do; ``skipped`` is not a transcript, and nobody said that it is one.
+        status: ``over`` is over the limit of ``--fail-over`` or ``--fail-over-tokens``,
+            whatever else is true; ``flagged`` has what ``--fail-on`` names; ``unchanged`` means
+            that stages ran and found nothing to do; ``skipped`` is not a transcript, and nobody
+            said that it is one.
         sha256: of the bytes on disk.
         measure, figures: None for what was not read, and for a conversation without messages.
         outcome: None where no stage ran.
@@ -148,7 +144,7 @@ class BatchRow:
         """The code that this file alone would give."""
         if self.status == "failed" and self.failure is not None:
             return self.failure.exit_code
-        return GATE if self.status in {"over", "flagged"} else 0
+        return GATE_FAILED if self.status in {"over", "flagged"} else 0
 
     @property
     def data_set(self) -> str | None:
@@ -171,7 +167,10 @@ class BatchRow:
 
     @property
     def context(self) -> int | None:
-        """The tokens of the largest next request in the end."""
+        """The tokens of the largest next request in the end.
+
+        That is what ``stats`` calls the next request, of what stages left where any ran.
+        """
         if self.figures is None:
             return None
         return (self.figures.totals if self.outcome is None else self.outcome.after).request_tokens

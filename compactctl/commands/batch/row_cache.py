@@ -167,7 +167,7 @@ def fingerprint(options: BatchOptions) -> bytes:
         jobs=0,
         timeout=None,
         details=NO_DETAILS,
-        reports=(),
+        written_paths=(),
     )
     packages = [_version(name) for name in _COUNTING]
     text = repr((free, __version__, _code(), packages, _rank_files(options)))

@@ -15,13 +15,12 @@ from compactctl.commands.lab.eval_session import (
 )
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import FileChoice, InputFile, discover
-from compactctl.errors import CompactctlError, NoInputError
+from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
 from compactctl.evaluation.score import Case
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8
 """Other sessions that each one is compared with, at most."""
-GATE_FAILED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

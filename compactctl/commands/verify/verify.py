@@ -11,7 +11,7 @@ from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
-from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
+from compactctl.errors import GATE_FAILED, ArchiveError, ChangedError, IntegrityError, NoInputError
 from compactctl.store.archive.deposit import write_readme
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import (
@@ -28,12 +28,11 @@ from compactctl.store.files.leftovers import DRAFT, sweep
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
-GATE = 1
 EXIT_CODES: Mapping[TranscriptState, int] = {
     "damaged": IntegrityError.exit_code,
     "changed": ChangedError.exit_code,
     "unknown": ArchiveError.exit_code,
-    "repairable": GATE,
+    "repairable": GATE_FAILED,
     "proven": 0,
 }
 """The exit code for the worst verdict, the worst first."""

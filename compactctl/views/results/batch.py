@@ -7,7 +7,8 @@ from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.row import BatchRow, Status
+from compactctl.commands.batch.report_format import Status
+from compactctl.commands.batch.row import BatchRow
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
@@ -221,7 +222,7 @@ def _row(row: BatchRow) -> dict[str, Any]:
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
-    yield from warning_lines(warning for file in result.files for warning in file.warnings)
+    yield from warning_lines(warning for file in result.written for warning in file.warnings)
     yield from _doubted(result.rows)
     yield from _unread(result.rows)
     yield from _elsewhere(result.rows)
@@ -230,7 +231,7 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.options.compacts:
         yield "no transcript was written"
-    for file in sorted(result.files, key=lambda file: file.kind == "table"):
+    for file in sorted(result.written, key=lambda file: file.kind == "table"):
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
     statuses = result.totals.statuses
     if result.is_empty:

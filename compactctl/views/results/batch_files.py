@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import TABLE_TYPES, table_values
-from compactctl.commands.batch.report import FILES_VERSION, METADATA
+from compactctl.commands.batch.report_format import FILES_VERSION, METADATA
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
@@ -233,7 +233,7 @@ class DetailFiles:
             table = WrittenFile(
                 path=str(file.path), kind="table", rows=file.rows, warnings=warnings
             )
-            result = replace(result, files=(*result.files, table))
+            result = replace(result, written=(*result.written, table))
         return result
 
     def _files(self) -> Iterator[TableFile]:

@@ -61,7 +61,7 @@ def report_document(result: ReportResult) -> dict[str, Any]:
 
 def report_messages(result: ReportResult) -> Iterator[str]:
     """Yield warnings, what was written, and that figures grew, for standard error."""
-    for file in result.files:
+    for file in result.written:
         yield from warning_lines(file.warnings)
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
     if result.growth is not None and result.growth.findings:

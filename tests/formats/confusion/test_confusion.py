@@ -8,7 +8,7 @@ from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.row import UNREAD
+from compactctl.commands.batch.report_format import UNREAD
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
