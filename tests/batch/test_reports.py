@@ -18,11 +18,11 @@ from xmlschema import XMLSchema11
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.report_format import RUNNERS
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutcome
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.views.results.batch_files import (
-    RUNNERS,
     batch_annotations,
     batch_csv,
     batch_junit,

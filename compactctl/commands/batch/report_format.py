@@ -1,4 +1,4 @@
-"""What the reports of batches and those who read them agree on: statuses, version, names.
+"""What writers, readers and options of batch reports agree on: statuses, formats, columns.
 
 The columns themselves are in ``columns``, which only those who write reports import: they take in
 the stages.
@@ -12,6 +12,9 @@ from compactctl.history.categories import CATEGORIES, Category
 Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
+REPORT_FORMATS = ("parquet", "csv", "jsonl", "md", "junit")
+RUNNERS = ("github", "azure", "gitlab")
+"""CI runners that can be told of the worst files."""
 METADATA = "compactctl.batch"
 FILES_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""

@@ -7,9 +7,11 @@ GitLab's sections. What stands in them from outside is escaped so that it cannot
 import csv
 import io
 import json
+import os
 import re
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -19,10 +21,14 @@ from xml.etree import ElementTree as ET
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import TABLE_TYPES, table_values
-from compactctl.commands.batch.report_format import FILES_VERSION, METADATA
+from compactctl.commands.batch.report_format import FILES_VERSION, METADATA, REPORT_FORMATS, RUNNERS
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import append_lines
+from compactctl.store.publish.publish import write_output
 from compactctl.views.facts import status_text
 from compactctl.views.results.rounds import ROUND_TYPES, round_row
 from compactctl.views.table_file import TableFile, write_table
@@ -31,7 +37,8 @@ from compactctl.views.terminal.text import line_text, plural, share_text, size_t
 _MOST = 10
 # Runner -> the variable that it sets for every job.
 _VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
-RUNNERS = tuple(_VARIABLES)
+# What GitHub takes as the summary of a step at most, in bytes.
+_LONGEST_SUMMARY = 1 << 20
 _TITLE = "compactctl batch"
 # A file and what it fails for, each on one line.
 _Finding = tuple[str, str]
@@ -69,6 +76,30 @@ _ROUND_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},
 }
+
+
+def report_format(path: str, asked: str | None) -> str:
+    """Return the format asked for, else that of the file's ending, else Parquet."""
+    ending = Path(path).suffix.removeprefix(".").lower()
+    return asked or (ending if ending in REPORT_FORMATS else "parquet")
+
+
+def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> BatchResult:
+    """Write a report in one of REPORT_FORMATS, and say so in the result.
+
+    Raises UsageError and DiskError as ``write_output`` does.
+    """
+    if kind == "parquet":
+        warnings = write_report(result.rows, path, force=force)
+    else:
+        content = Content.of((_bytes(_TEXTS[kind](result)),))
+        warnings = write_output(FileSystem(), Path(path), content, force=force)
+    file = WrittenFile(path=path, kind="report", rows=len(result.rows), warnings=warnings)
+    return replace(result, written=(*result.written, file))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
 
 def write_report(
@@ -168,6 +199,15 @@ def batch_junit(result: BatchResult) -> str:
     return f"{ET.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
 
 
+# Format -> what makes a text of a result.
+_TEXTS: Mapping[str, Callable[[BatchResult], str]] = {
+    "csv": batch_csv,
+    "jsonl": batch_jsonl,
+    "md": batch_markdown,
+    "junit": batch_junit,
+}
+
+
 def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
     path = PurePath(_writable(row.path))
     case = ET.SubElement(
@@ -248,6 +288,34 @@ def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
         "visible": int(row.visible),
     }
     return {name: more[name] if name in more else getattr(row, name) for name in _MESSAGE_COLUMNS}
+
+
+def annotate(result: BatchResult, runner: str) -> None:
+    """Tell a CI runner of the worst files, on standard error.
+
+    ``runner`` is one of RUNNERS, "auto" to find out which it is, or "none".
+
+    On GitHub the page of totals goes to the summary of the step, unless that is full.
+    """
+    chosen = runner_of(os.environ) if runner == "auto" else runner
+    if chosen not in RUNNERS:
+        return
+    for line in batch_annotations(result, chosen):
+        sys.stderr.write(f"{line}\n")
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if chosen == "github" and summary:
+        _append(Path(summary), _bytes(batch_markdown(result)))
+
+
+def _append(summary: Path, page: bytes) -> None:
+    try:
+        with summary.open("a+b") as stream:
+            if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
+                append_lines(stream, page)
+    except OSError as error:
+        # What writes to an open file does not know its name.
+        error.filename = str(summary)
+        raise
 
 
 def runner_of(variables: Mapping[str, str]) -> str:
