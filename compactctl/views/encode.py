@@ -5,7 +5,7 @@ told once has one name; the names of other systems stand under ``as``.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import singledispatch
 from pathlib import PurePath
@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.commands.client_sessions.compactions import ClientCompaction
-from compactctl.commands.client_sessions.write import Written
-from compactctl.commands.inspect.stats import StatsResult
-from compactctl.commands.measuring.measure import Measure
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import fit_of
-from compactctl.views.facts import utc_text
 
+# Only types: what makes these records need not be loaded to show others.
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from compactctl.commands.client_sessions.compactions import ClientCompaction
+    from compactctl.commands.client_sessions.write import Written
+    from compactctl.commands.inspect.stats import StatsResult
+    from compactctl.commands.measuring.measure import Measure
 
 # What CI runners take for the beginning of a command. Of those that begin a line none can stand
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
@@ -86,7 +87,8 @@ def encoded(value: Any) -> Any:  # noqa: ANN401
     A type that a document shows otherwise than ``record`` does is registered here, or where the
     only document with it is made.
     """
-    return record(value)
+    encode: Callable[[Any], dict[str, Any]] = _BY_NAME.get(type(value).__name__, record)
+    return encode(value)
 
 
 def record(
@@ -145,14 +147,19 @@ def _stage(stage: StageRecord) -> dict[str, Any]:
     return record(stage, only=_STAGE, saved="tokensSaved")
 
 
-@encoded.register
-def _client_compaction(compaction: ClientCompaction) -> dict[str, Any]:
+def _client_compaction(compaction: "ClientCompaction") -> dict[str, Any]:
+    from compactctl.views.facts import utc_text
+
     return {
         **record(compaction, only=("id", "client", "what", "line")),
         "recordedAt": utc_text(compaction.time),
         "messages": len(compaction.hidden),
         "inEffect": compaction.in_effect,
     }
+
+
+# Registered by name: to import the type would load what reads every format.
+_BY_NAME: Mapping[str, Callable[[Any], dict[str, Any]]] = {"ClientCompaction": _client_compaction}
 
 
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,7 +172,7 @@ def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"tool": name, "tokens": tokens} for name, tokens in tools.items()]
 
 
-def measure_fields(measured: Measure) -> dict[str, Any]:
+def measure_fields(measured: "Measure") -> dict[str, Any]:
     """Return the fields that say what everything was measured with."""
     budget = measured.budget
     return {
@@ -180,7 +187,7 @@ def measure_fields(measured: Measure) -> dict[str, Any]:
     }
 
 
-def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
+def fit_fields(measured: "Measure", tokens: int) -> dict[str, Any]:
     """Return the fields that say how much room a context of that size leaves."""
     limits, fit = measured.limits, fit_of(tokens, measured.limits)
     return {
@@ -198,7 +205,7 @@ def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
     }
 
 
-def doubt_fields(result: StatsResult) -> dict[str, Any]:
+def doubt_fields(result: "StatsResult") -> dict[str, Any]:
     """Return in which range the next request lies, who sends more, and what is doubted."""
     size, health, unread = result.size, result.health, result.transcript.unread
     return {
@@ -217,7 +224,7 @@ def doubt_fields(result: StatsResult) -> dict[str, Any]:
     }
 
 
-def written_fields(written: Written | None) -> dict[str, Any]:
+def written_fields(written: "Written | None") -> dict[str, Any]:
     """Return the fields of what was written; all of them say so where nothing was."""
     return {
         "output": written.output if written else None,

@@ -53,7 +53,7 @@ RESULTS = {
     "VerifyResult": "results.archives:verify",
     "BatchResult": "results.batch:batch",
     "ReportResult": "results.report:report",
-    "CacheResult": "results.report:cache",
+    "CacheResult": "results.cache:cache",
     "AuditResult": "results.audit:audit",
     "SimulateResult": "results.simulate:simulate",
     "EvaluateResult": "results.evaluate:evaluate",

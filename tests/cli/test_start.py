@@ -38,3 +38,10 @@ def test_commands_that_measure_one_file_import_no_room_of_another_command(
     rooms = {name[2] for name in names if name[:2] == ["compactctl", "commands"] and name[2:]}
     assert "measuring" in rooms
     assert rooms.isdisjoint({"batch", "compact", "lab", "rewind"})
+
+
+@pytest.mark.parametrize("shown_as", [(), ("--json",)])
+def test_what_only_looks_at_the_cache_reads_no_transcript(shown_as: tuple[str, ...]) -> None:
+    found = _imported("cache", *shown_as)
+    packages = {name.split(".")[1] for name in found if name.startswith("compactctl.")}
+    assert packages.isdisjoint({"formats", "history", "profiles", "stages"})

@@ -1,16 +1,15 @@
-"""What the reports of batches say together; and the cache that batches fill."""
+"""What the reports of batches say together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compactctl.commands.batch.report import ReportResult, ReportRow, RowGroup
-from compactctl.commands.cache import CacheResult
 from compactctl.views.encode import record, tokens_by
 from compactctl.views.facts import BEFORE_AND_AFTER, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import Table, bar_cell, number, table, text
-from compactctl.views.terminal.text import line_text, one_line, plural, share_text, size_text
+from compactctl.views.terminal.text import line_text, one_line, plural, share_text
 
 
 def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
@@ -178,16 +177,3 @@ def _largest(result: ReportResult) -> Table:
         (text("File", "start", least=16), number("Next request"), text("Status")),
         [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
     )
-
-
-def cache_terminal(result: CacheResult) -> Iterator[ScreenItem]:
-    """Yield what to print."""
-    state = result.state
-    held = f"{plural(state.results, 'result')}, {size_text(state.n_bytes)}"
-    done = "cleared: " if result.cleared else ""
-    yield f"{done}{line_text(str(state.path))} ({held})"
-
-
-def cache_document(result: CacheResult) -> dict[str, Any]:
-    """Return where the cache is, and what it holds or held."""
-    return {"schema": "compactctl.cache/1", **record(result.state), "cleared": result.cleared}
