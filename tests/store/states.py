@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
@@ -84,7 +85,7 @@ def step(  # noqa: PLR0913
         fs or FileSystem(),
         source=source,
         target=target or path,
-        archives=[(each, rows(source.data, after))],
+        deposits=[Deposit(each, rows(source.data, after))],
         content=Content.of((after,)),
         force=force,
     )

@@ -217,18 +217,18 @@ def write_data_set(
         content = Content.of(StreamPieces(stream)) if changed else source.content
         # What cannot be read again could not be rewound either.
         _check(content, options.input.limits, output)
-        archives = [_deposit(source, content.digest, changed)] if changed else []
+        deposits = [_deposit(source, content.digest, changed)] if changed else []
         publish(
             FileSystem(),
             source=source,
             target=place,
-            archives=archives,
+            deposits=deposits,
             content=content,
             force=options.output.force,
         )
-    archive = str(archive_folder(place)) if archives else None
+    archive = str(archive_folder(place)) if deposits else None
     written = RowOutput(path=output, sha256=content.digest.sha256, archive=archive)
-    return written, archives[0][0].id if archives else None
+    return written, deposits[0].operation.id if deposits else None
 
 
 def _file_source(path: Path, limits: ReadLimits) -> Source:
@@ -264,7 +264,7 @@ def _deposit(source: Source, after: Digest, changed: RunStages) -> Deposit:
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return operation, plain_rows(source.lines)
+    return Deposit(operation, plain_rows(source.lines))
 
 
 def _summed(changed: RunStages) -> Iterable[StageRecord]:

@@ -74,7 +74,7 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
     return source, history, loaded
 
 
-def archives_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
+def deposits_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
     """Return the operations behind a session as those of its fork: each state under the new id."""
     return [_renamed(fork, step, history.data) for step in history.archived_chain]
 
@@ -89,7 +89,7 @@ def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> Deposit:
         after=state(split_lines(step.outcome(now))),
     )
     rows = (replace(row, raw=fork.renamed(index, row.raw)) for index, row in enumerate(step.rows()))
-    return operation, rows
+    return Deposit(operation, rows)
 
 
 def make_room(fork: Fork) -> None:

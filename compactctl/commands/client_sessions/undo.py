@@ -37,7 +37,7 @@ class Undone:
     compactions: tuple[ClientCompaction, ...]
     content: Content
     loaded: Loaded
-    archive: Deposit
+    undo_deposit: Deposit
 
 
 def undo(loaded: Loaded, wanted: Iterable[ClientCompaction], parent: OperationId | None) -> Undone:
@@ -60,7 +60,7 @@ def undo(loaded: Loaded, wanted: Iterable[ClientCompaction], parent: OperationId
             source=replace(loaded.source, lines=tuple(new), digest=content.digest),
             transcript=transcript,
         ),
-        archive=(operation, moved_rows(loaded.lines, new)),
+        undo_deposit=Deposit(operation, moved_rows(loaded.lines, new)),
     )
 
 

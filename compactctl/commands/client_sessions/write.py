@@ -7,8 +7,8 @@ from typing import Literal
 
 from compactctl.commands.client_sessions.new_session import (
     appended_as,
-    archives_under,
     continued_with,
+    deposits_under,
     make_room,
     rewound_as,
     settle,
@@ -95,7 +95,7 @@ class Destination:
 
 
 def write(
-    place: Destination, source: Source, content: Content, archives: Sequence[Deposit]
+    place: Destination, source: Source, content: Content, deposits: Sequence[Deposit]
 ) -> Written:
     """Publish what was made of ``source``. Raises as ``publish`` and ``settle`` do."""
     output, fork = place.output, place.output.fork
@@ -105,7 +105,7 @@ def write(
         FileSystem(),
         source=source,
         target=place.target,
-        archives=archives,
+        deposits=deposits,
         content=content,
         force=output.force,
     )
@@ -113,7 +113,7 @@ def write(
     is_session = output.in_place or fork is not None
     return Written(
         output=str(place.target),
-        archive=str(archive_folder(place.target)) if archives else None,
+        archive=str(archive_folder(place.target)) if deposits else None,
         carried_lines=published.growth.lines,
         left_out_from=published.growth.left_out_from,
         forked_from=fork.original.id if fork else None,
@@ -128,7 +128,7 @@ def append_to(
     place: Destination,
     source: Source,
     block: bytes,
-    archives: Sequence[Deposit],
+    deposits: Sequence[Deposit],
     *,
     insists: bool,
 ) -> Written:
@@ -136,7 +136,7 @@ def append_to(
 
     ``insists`` tells whether the way back has to be insisted on.
     """
-    warnings = append(FileSystem(), source=source, archives=archives, block=block)
+    warnings = append(FileSystem(), source=source, deposits=deposits, block=block)
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)),
@@ -148,7 +148,7 @@ def append_to(
     )
 
 
-def earlier_archives(
+def earlier_deposits(
     place: Destination, source: Source, history: OperationHistory
 ) -> list[Deposit]:
     """Return the operations behind the input for an archive that does not hold them yet.
@@ -160,5 +160,5 @@ def earlier_archives(
     if is_same_place(source.path, place.target) and history.is_in_place_of(place.target):
         return []
     if place.output.fork is not None:
-        return archives_under(place.output.fork, history)
-    return [(step.operation, step.rows()) for step in history.archived_chain]
+        return deposits_under(place.output.fork, history)
+    return [Deposit(step.operation, step.rows()) for step in history.archived_chain]

@@ -146,11 +146,13 @@ def prepare(options: CompactOptions) -> Prepared:
 def _reading_again(options: InputOptions, read: CompactInput) -> Callable[[], CompactInput]:
     """Return what reads the same once more, and holds none of its messages until then."""
     source, opened = read.source, read.file.source
-    history, undone, undo = read.history, read.undone, read.undo
+    history, undone, undo_deposit = read.history, read.undone, read.undo_deposit
 
     def again() -> CompactInput:
         file = loaded_from(opened, options.path, options.format, options.limits)
-        return CompactInput(source=source, history=history, file=file, undone=undone, undo=undo)
+        return CompactInput(
+            source=source, history=history, file=file, undone=undone, undo_deposit=undo_deposit
+        )
 
     return again
 
@@ -191,7 +193,12 @@ def _without_client_compactions(read: CompactInput) -> CompactInput:
     if not found:
         return read
     undone = undo(read.file, found, read.parent)
-    return replace(read, file=undone.loaded, undone=undone.compactions, undo=undone.archive)
+    return replace(
+        read,
+        file=undone.loaded,
+        undone=undone.compactions,
+        undo_deposit=undone.undo_deposit,
+    )
 
 
 def _without_superseded_records(options: CompactOptions, read: CompactInput) -> CompactInput:
@@ -291,7 +298,7 @@ def _laid_out(draft: Draft) -> Prepared:
     """Lay out the new file, and say what came of it; without edits it is the old one."""
     read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
     operation, expected = None, None
-    deposits = [] if read.undo is None else [read.undo]
+    deposits = [] if read.undo_deposit is None else [read.undo_deposit]
     if applied.edits:
         operation, expected = operation_id(draft), meant_by(applied.after)
         new = new_file(draft, operation)

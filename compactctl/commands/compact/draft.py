@@ -15,7 +15,7 @@ from compactctl.commands.client_sessions.native import with_block
 from compactctl.commands.client_sessions.write import (
     Destination,
     append_to,
-    earlier_archives,
+    earlier_deposits,
     write,
 )
 from compactctl.commands.compact.audits import WrittenSummary
@@ -49,28 +49,29 @@ class CompactInput:
     """What was read, and what of it the stages see.
 
     ``source`` is the file as it is on disk. ``file`` is that under a new id where a new session is
-    made of it, and without the compactions of its client that were ``undone`` first, which ``undo``
-    leads back to. Where records are appended, ``appended_to`` is the whole session, and ``file``
-    has no record that does not count any more.
+    made of it, and without the compactions of its client that were ``undone`` first, which
+    ``undo_deposit`` leads back to. Where records are appended, ``appended_to`` is the whole
+    session, and ``file`` has no record that does not count any more.
     """
 
     source: Source
     history: OperationHistory
     file: Loaded
     undone: tuple[ClientCompaction, ...] = ()
-    undo: Deposit | None = None
+    undo_deposit: Deposit | None = None
     appended_to: Loaded | None = None
 
     @property
     def before(self) -> Digest:
         """The state before everything that is done to the file."""
-        return self.file.source.digest if self.undo is None else self.undo[0].before
+        undo = self.undo_deposit
+        return self.file.source.digest if undo is None else undo.operation.before
 
     @property
     def parent(self) -> OperationId | None:
         """The operation before the compaction."""
-        if self.undo is not None:
-            return self.undo[0].id
+        if self.undo_deposit is not None:
+            return self.undo_deposit.operation.id
         chain = self.history.chain
         return chain[-1].id if chain else None
 
@@ -136,13 +137,13 @@ class Prepared:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         place = self._place
-        archives = self._archives(place)
+        deposits = self._deposits(place)
         if output.layout == "native":
             _, block = parted(self.content.pieces, self.source.digest.n_bytes)
             insists = self.undo_while_open
-            written = append_to(place, self.source, block, archives, insists=insists)
+            written = append_to(place, self.source, block, deposits, insists=insists)
         else:
-            written = write(place, self.source, self.content, archives)
+            written = write(place, self.source, self.content, deposits)
         warnings = (*self.result.warnings, *written.warnings)
         return replace(self.result, written=written, warnings=warnings)
 
@@ -157,7 +158,7 @@ class Prepared:
             source=self.source,
             target=place.target,
             content=self.content,
-            is_archived=bool(self._archives(place)),
+            is_archived=bool(self._deposits(place)),
             force=output.force,
         )
 
@@ -175,10 +176,10 @@ class Prepared:
             model=self.result.measure.long_window_model,
         )
 
-    def _archives(self, place: Destination) -> list[Deposit]:
+    def _deposits(self, place: Destination) -> list[Deposit]:
         if self.expected is not None and not is_archived(self.result.options, self.history):
             return []
-        return [*earlier_archives(place, self.source, self.history), *self.deposits]
+        return [*earlier_deposits(place, self.source, self.history), *self.deposits]
 
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
@@ -258,7 +259,8 @@ def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return record, archive_rows(file.lines, new, file.transcript, applied, sizes)
+    rows = archive_rows(file.lines, new, file.transcript, applied, sizes)
+    return Deposit(record, rows)
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:

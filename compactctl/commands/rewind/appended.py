@@ -20,6 +20,7 @@ from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
+from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.lines import Source, digest_of, split_lines
 
@@ -81,7 +82,7 @@ def target_over_appended(
         content=now,
         chain=chain,
         carried=carried,
-        archives=((operation, plain_rows(source.lines)),),
+        deposits=(Deposit(operation, plain_rows(source.lines)),),
         block=block,
         undo_while_open=insists_on_undo(whole),
     )

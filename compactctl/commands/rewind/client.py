@@ -33,7 +33,7 @@ from compactctl.commands.client_sessions.write import (
     Destination,
     Written,
     append_to,
-    earlier_archives,
+    earlier_deposits,
     write,
 )
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -42,6 +42,7 @@ from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import moved_rows
+from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content, parted
 from compactctl.store.files.lines import STANDARD_STREAM, Source
 
@@ -242,20 +243,21 @@ def _undone_behind(
     CannotAppendError where its client would send something else then.
     """
     undone = undo(loaded, wanted, history.chain[-1].id if history.chain else None)
-    operation, _ = undone.archive
+    operation = undone.undo_deposit.operation
     new = with_block(whole, undone.loaded.lines, operation.id)
     check_read_as(whole, undone.loaded.transcript, new)
     content = Content.of(new)
     record = replace(operation, after=content.digest, appended=True)
-    return replace(undone, content=content, archive=(record, moved_rows(whole.lines, new)))
+    deposit = Deposit(record, moved_rows(whole.lines, new))
+    return replace(undone, content=content, undo_deposit=deposit)
 
 
 def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
     if job.whole is not None:
         written = _append_undone(job.options, job.whole, undone)
     else:
-        archives = [*earlier_archives(job.place, job.source, job.history), undone.archive]
-        written = write(job.place, job.source, undone.content, archives)
+        deposits = [*earlier_deposits(job.place, job.source, job.history), undone.undo_deposit]
+        written = write(job.place, job.source, undone.content, deposits)
     return replace(result, written=written, warnings=(*result.warnings, *written.warnings))
 
 
@@ -263,4 +265,5 @@ def _append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Wri
     """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
     place = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
-    return append_to(place, whole.source, block, [undone.archive], insists=insists_on_undo(whole))
+    insists = insists_on_undo(whole)
+    return append_to(place, whole.source, block, [undone.undo_deposit], insists=insists)

@@ -23,7 +23,7 @@ from compactctl.history.standins import newest_id
 from compactctl.model.counts import Restated
 from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of, without_group
 from compactctl.model.message import Message, MessageId, Synthetic
-from compactctl.model.operation import ArchivedLine, Operation, OperationId
+from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply_all, fold
 from compactctl.pipeline.archive_rows import archive_rows, plain_rows
@@ -73,7 +73,7 @@ class OperationReplayer:
         self.own = own
         self.group = group
         self.chain = list(kept)
-        self.archives: list[tuple[Operation, tuple[ArchivedLine, ...]]] = []
+        self.deposits: list[Deposit] = []
         self.names: dict[MessageId, MessageId] = {}
         self.carried: list[MessageId] = []
 
@@ -138,7 +138,7 @@ class OperationReplayer:
         edited = replace(replayed.archived, edits=edits)
         rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
         self.chain.append(name)
-        self.archives.append((operation, rows))
+        self.deposits.append(Deposit(operation, rows))
         return names_after(transcript.effective, edits, result.effective)
 
     def _restated(
@@ -198,7 +198,7 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     return RewindTarget(
         content=Content.of((replay.data,)),
         chain=tuple(replay.chain),
-        archives=tuple(_with_rewind(history, base.kept, first, replay.archives)),
+        deposits=tuple(_with_rewind(history, base.kept, first, replay.deposits)),
         carried=len(carry),
     )
 
@@ -390,12 +390,12 @@ def _with_rewind(
     history: OperationHistory,
     kept: tuple[OperationId, ...],
     base: bytes,
-    archives: Sequence[Deposit],
+    deposits: Sequence[Deposit],
 ) -> Iterator[Deposit]:
     left, head = history.data, kept[-1] if kept else None
     operation = rewind_operation(digest_of(left), digest_of(base), history.chain, head)
-    yield operation, tuple(plain_rows(split_lines(left)))
-    yield from archives
+    yield Deposit(operation, tuple(plain_rows(split_lines(left))))
+    yield from deposits
 
 
 def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:

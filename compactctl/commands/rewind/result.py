@@ -82,7 +82,7 @@ class RewindResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewindTarget:
-    """The state to go to, what is in effect there, and the archives that record the way.
+    """The state to go to, what is in effect there, and the deposits that record the way.
 
     ``block`` is what leads there when it is appended to the transcript as it is; None where the
     state takes its place. ``undo_while_open`` tells whether going back from there takes
@@ -92,7 +92,7 @@ class RewindTarget:
     content: Content
     chain: tuple[OperationId, ...]
     carried: int = 0
-    archives: tuple[Deposit, ...] = ()
+    deposits: tuple[Deposit, ...] = ()
     block: bytes | None = None
     undo_while_open: bool = False
 

@@ -301,7 +301,7 @@ def _published(
         FileSystem(),
         source=source,
         target=Path(options.input.path),
-        archives=[*_adopted(options, history), *_recorded(source, history, target)],
+        deposits=[*_adopted(options, history), *_recorded(source, history, target)],
         content=target.content,
         force=options.output.force,
     )
@@ -322,7 +322,7 @@ def _appended(
 ) -> RewindResult:
     path = result.options.input.path
     place = Destination(path=path, target=Path(path))
-    written = append_to(place, source, block, target.archives, insists=target.undo_while_open)
+    written = append_to(place, source, block, target.deposits, insists=target.undo_while_open)
     return replace(
         result,
         written=replace(written, archive=None),
@@ -336,20 +336,20 @@ def _redo_options(history: OperationHistory) -> str:
 
 
 def _recorded(source: Source, history: OperationHistory, target: RewindTarget) -> Sequence[Deposit]:
-    return target.archives or (_rewind_record(source, history, target),)
+    return target.deposits or (_rewind_record(source, history, target),)
 
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
     """Return the operations of an archive elsewhere, which come to the transcript's own place."""
     if history.is_in_place_of(Path(options.input.path)):
         return []
-    return [(step.operation, step.rows()) for step in history.archived]
+    return [Deposit(step.operation, step.rows()) for step in history.archived]
 
 
 def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> Deposit:
     head = target.chain[-1] if target.chain else None
     operation = rewind_operation(source.digest, target.content.digest, history.chain, head)
-    return operation, plain_rows(source.lines)
+    return Deposit(operation, plain_rows(source.lines))
 
 
 def _no_way_back(source: Source, path: str) -> str:

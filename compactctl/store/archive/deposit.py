@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Operation
@@ -13,7 +14,12 @@ from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.leftovers import remove
 from compactctl.store.files.temp_file import TempFile
 
-Deposit = tuple[Operation, Iterable[ArchivedLine]]
+
+class Deposit(NamedTuple):
+    """What is to become an archive: an operation, and the lines of the state before it."""
+
+    operation: Operation
+    rows: Iterable[ArchivedLine]
 
 
 class DraftSink:
@@ -39,7 +45,7 @@ class DraftSink:
 
 
 def deposit(
-    fs: FileSystem, folder: Path, archives: Sequence[Deposit], undo: ExitStack
+    fs: FileSystem, folder: Path, deposits: Sequence[Deposit], undo: ExitStack
 ) -> tuple[Path, ...]:
     """Write the README and one archive per operation, each proven to give its lines back.
 
@@ -48,7 +54,7 @@ def deposit(
     """
     if not (folder / README).exists():
         write_readme(fs, folder)
-    return tuple(_deposit_one(fs, folder, operation, rows, undo) for operation, rows in archives)
+    return tuple(_deposit_one(fs, folder, each, undo) for each in deposits)
 
 
 def write_readme(fs: FileSystem, folder: Path) -> None:
@@ -60,14 +66,8 @@ def write_readme(fs: FileSystem, folder: Path) -> None:
         draft.publish()
 
 
-def _deposit_one(
-    fs: FileSystem,
-    folder: Path,
-    operation: Operation,
-    rows: Iterable[ArchivedLine],
-    undo: ExitStack,
-) -> Path:
-    archive = Archive(folder)
+def _deposit_one(fs: FileSystem, folder: Path, wanted: Deposit, undo: ExitStack) -> Path:
+    operation, archive = wanted.operation, Archive(folder)
     if archive.files and archive.files[-1].id == operation.id:
         newest = archive.files[-1].path
         _prove(newest, operation)
@@ -75,7 +75,7 @@ def _deposit_one(
         sync_folder(fs, folder)
         return newest
     with TempFile(fs, folder / archive_name(archive.next_number, operation)) as draft:
-        encode_archive(operation, rows, DraftSink(draft))
+        encode_archive(operation, wanted.rows, DraftSink(draft))
         draft.sync()
         draft.close()
         _prove(draft.path, operation)

@@ -18,7 +18,7 @@ from compactctl.store.publish.input_changes import appended
 
 
 def append(
-    fs: FileSystem, *, source: Source, archives: Sequence[Deposit], block: bytes
+    fs: FileSystem, *, source: Source, deposits: Sequence[Deposit], block: bytes
 ) -> tuple[str, ...]:
     """Append ``block`` to the file that was read, after the archives that lead back from it.
 
@@ -37,7 +37,7 @@ def append(
             warnings = tighten(fs, folder)
             undo = ExitStack()
             try:
-                deposit(fs, folder, archives, undo)
+                deposit(fs, folder, deposits, undo)
                 _append(fs, path, identity, block)
             except BaseException as error:
                 # What stands in the file needs its archive.

@@ -53,7 +53,7 @@ class Publication:
     source: Source
     target: Path
     place: OutputTarget
-    archives: Sequence[Deposit]
+    deposits: Sequence[Deposit]
     content: Content
     force: bool
     undo: ExitStack = field(default_factory=ExitStack)
@@ -68,7 +68,7 @@ class Publication:
         try:
             self._sweep()
             warnings = tighten(self.fs, self._folder)
-            paths = deposit(self.fs, self._folder, self.archives, self.undo)
+            paths = deposit(self.fs, self._folder, self.deposits, self.undo)
             with draft:
                 return self._switch(draft, paths, warnings)
         except BaseException as error:
@@ -142,7 +142,9 @@ class Publication:
         path = self.place.path
         if self.place.input is not None:
             appended(path, self.place.input)
-            return self.archives[-1][0].id if self.archives else self.source.digest.sha256[:12]
+            if self.deposits:
+                return self.deposits[-1].operation.id
+            return self.source.digest.sha256[:12]
         if not path.exists():
             return None
         sha256 = sha256_of(path)

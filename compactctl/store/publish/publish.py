@@ -37,13 +37,13 @@ def publish(  # noqa: PLR0913
     *,
     source: Source,
     target: Path,
-    archives: Sequence[Deposit],
+    deposits: Sequence[Deposit],
     content: Content,
     force: bool = False,
 ) -> Published:
     """Publish ``content`` as the transcript ``target``, after the archives that lead back from it.
 
-    ``archives`` lead from the state that was read to ``content``, one after another; those of a
+    ``deposits`` lead from the state that was read to ``content``, one after another; those of a
     mere copy may lead to less of it. A crash at any moment leaves the old transcript, or the new
     one with all its archives. An error leaves the old one and takes away what was written.
     ``force`` allows what UsageError and ChangedError name it for; it never allows to lose what
@@ -53,14 +53,14 @@ def publish(  # noqa: PLR0913
     input open or changed it, IntegrityError when an archive does not prove, and DiskError.
     """
     is_copy = content.digest == source.digest
-    if archives and not is_copy and archives[-1][0].after != content.digest:
+    if deposits and not is_copy and deposits[-1].operation.after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
         place = check_place(
             source=source,
             target=target,
             content=content,
-            is_archived=bool(archives),
+            is_archived=bool(deposits),
             force=force,
         )
         with locked_folder(fs, archive_folder(place.path)):
@@ -69,7 +69,7 @@ def publish(  # noqa: PLR0913
                 source=source,
                 target=target,
                 place=place,
-                archives=archives,
+                deposits=deposits,
                 content=content,
                 force=force,
             ).run()

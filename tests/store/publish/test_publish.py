@@ -12,6 +12,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, ope
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_file import restore
+from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import digest_of, open_input
@@ -68,7 +69,7 @@ def test_an_archive_that_does_not_restore_is_never_relied_on(path: Path, target:
             FileSystem(),
             source=source,
             target=target,
-            archives=[(each, rows(BEFORE, AFTER)[1:])],
+            deposits=[Deposit(each, rows(BEFORE, AFTER)[1:])],
             content=Content.of((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
@@ -80,7 +81,7 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
             FileSystem(),
             source=open_input(path),
             target=target,
-            archives=[(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
+            deposits=[Deposit(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
             content=Content.of((AFTER, MORE)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
@@ -89,10 +90,10 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
 def test_several_operations_are_archived_in_order(path: Path, target: Path) -> None:
     first = operation(BEFORE, AFTER)
     second = operation(AFTER, MORE, parent=first.id)
-    archives = [(first, rows(BEFORE, AFTER)), (second, rows(AFTER, MORE))]
+    deposits = [Deposit(first, rows(BEFORE, AFTER)), Deposit(second, rows(AFTER, MORE))]
     source = open_input(path)
     published = publish(
-        FileSystem(), source=source, target=target, archives=archives, content=Content.of((MORE,))
+        FileSystem(), source=source, target=target, deposits=deposits, content=Content.of((MORE,))
     )
     assert archive_of(target).operations == (first, second)
     assert [restore(archive) for archive in published.archives] == [BEFORE, AFTER]
@@ -101,11 +102,11 @@ def test_several_operations_are_archived_in_order(path: Path, target: Path) -> N
 def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> None:
     source = open_input(path)
     publish(
-        FileSystem(), source=source, target=target, archives=(), content=Content.of((BEFORE, MORE))
+        FileSystem(), source=source, target=target, deposits=(), content=Content.of((BEFORE, MORE))
     )
     assert names_below(path.parent) == {"run.jsonl", "run.compacted.jsonl"}
     published = publish(
-        FileSystem(), source=source, target=path, archives=(), content=Content.of((BEFORE, MORE))
+        FileSystem(), source=source, target=path, deposits=(), content=Content.of((BEFORE, MORE))
     )
     assert published.displaced is not None
     assert published.displaced.read_bytes() == BEFORE
@@ -113,9 +114,9 @@ def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> 
 
 def test_standard_input_needs_no_file(target: Path) -> None:
     source = replace(open_input(__file__), path=None, identity=None, lines=(BEFORE,))
-    archives = [(operation(BEFORE, AFTER), rows(BEFORE, AFTER))]
+    deposits = [Deposit(operation(BEFORE, AFTER), rows(BEFORE, AFTER))]
     publish(
-        FileSystem(), source=source, target=target, archives=archives, content=Content.of((AFTER,))
+        FileSystem(), source=source, target=target, deposits=deposits, content=Content.of((AFTER,))
     )
     assert target.read_bytes() == AFTER
     assert mode(target) == 0o600

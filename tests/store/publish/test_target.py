@@ -15,6 +15,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import open_input
@@ -129,7 +130,7 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
             FileSystem(),
             source=open_input(path),
             target=path,
-            archives=[(each, rows(BEFORE, AFTER))],
+            deposits=[Deposit(each, rows(BEFORE, AFTER))],
             content=Content.of((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
