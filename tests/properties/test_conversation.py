@@ -106,9 +106,9 @@ def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str
     with bench(written.data) as at:
         read(at)
         asked = compact(at.options(**way, dry_run=True, plan_out="plan.json", explain=True))
-        assert asked.requested.plan is not None
+        assert asked.requested.plan_file is not None
         file = at.folder / "plan.json"
-        file.write_text(plan_text(asked.requested.plan), encoding="utf-8")
+        file.write_text(plan_text(asked.requested.plan_file), encoding="utf-8")
         plan = read_plan(str(file))
         carried = compact(
             at.options(layout=way["layout"], tags=way["tags"], plan_file=plan, explain=True)
@@ -117,7 +117,7 @@ def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str
         by_plan = without_operation(at.out.read_bytes())
         compact(at.options(**way, force=True))
         by_run = without_operation(at.out.read_bytes())
-    assert plan == asked.requested.plan
+    assert plan == asked.requested.plan_file
     fates = [
         [(row.id, row.fate, row.tokens_after) for row in result.requested.fates]
         for result in (asked, carried)

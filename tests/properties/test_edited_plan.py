@@ -104,7 +104,7 @@ def planned(transcript_of: Written) -> tuple[Transcript, PlanFile]:
         options = at.options(
             plan=HIDING, protect=ProtectOptions(keep_turns=0), dry_run=True, plan_out="plan.json"
         )
-        plan = compact(options).requested.plan
+        plan = compact(options).requested.plan_file
     assert plan is not None
     return transcript, plan
 

@@ -64,7 +64,7 @@ class Requested:
     comparison: Comparison | None = None
     figures: Figures | None = None
     details: FileDetails | None = None
-    plan: PlanFile | None = None
+    plan_file: PlanFile | None = None
     pays_after: int | None = None
 
 

@@ -54,10 +54,10 @@ def with_side_files(
 
 def _write_plan(result: CompactResult) -> tuple[str, ...]:
     """Write what became of every message, to be edited and carried out; return warnings."""
-    plan, plan_out = result.requested.plan, result.options.plan_out
-    if plan_out is None or plan is None:
+    plan_file, plan_out = result.requested.plan_file, result.options.plan_out
+    if plan_out is None or plan_file is None:
         return ()
-    content = Content.of((plan_text(plan).encode(),))
+    content = Content.of((plan_text(plan_file).encode(),))
     force = result.options.output.force
     if result.written is None:
         return write_output(FileSystem(), plan_out, content, force=force)

@@ -62,9 +62,9 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
 
 def _check_reachable(draft: Draft) -> None:
     """Raise DoesNotFitError where what is in every request alone is over the size to reach."""
-    size, target = draft.plan.size, draft.run.outcome.target
+    reach, target = draft.plan.reach, draft.run.outcome.target
     ran = draft.options.plan_file is None and not draft.held
-    if not ran or size.tokens is None or target is None:
+    if not ran or reach.tokens is None or target is None:
         return
     if draft.run.fixed >= target:
         raise DoesNotFitError(
@@ -85,7 +85,7 @@ def _requested(draft: Draft) -> Requested:
         ),
         figures=figures_of(transcript, measured, size) if options.figures else None,
         details=_details(draft) if options.details != NO_DETAILS else None,
-        plan=_plan(draft, fates) if options.plan_out else None,
+        plan_file=_plan_file(draft, fates) if options.plan_out else None,
         pays_after=_pays_after(draft),
     )
 
@@ -106,7 +106,7 @@ def left_of(applied: AppliedEdits, meter: Meter) -> dict[MessageId, Left]:
     }
 
 
-def _plan(draft: Draft, fates: Sequence[Explained]) -> PlanFile:
+def _plan_file(draft: Draft, fates: Sequence[Explained]) -> PlanFile:
     outcome, applied = draft.run.outcome, draft.run.applied
     return PlanFile(
         path=draft.options.input.path,

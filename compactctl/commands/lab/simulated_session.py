@@ -206,7 +206,7 @@ class SessionSimulator:
     def _compact(self, state: _SessionState, plan: Plan) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages = state.messages
-        room = room_for(plan.size, messages, self.request)
+        room = room_for(plan.reach, messages, self.request)
         view = replace(
             view_of(messages, self.transcript, self.measured, self._plan.protect, room),
             originals=state.originals,

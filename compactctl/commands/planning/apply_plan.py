@@ -10,7 +10,7 @@ from compactctl.commands.planning.run_stages import (
     AppliedEdits,
     SizedTranscript,
     StageRun,
-    stage_run,
+    joined_run,
     view_of,
 )
 from compactctl.errors import ChangedError, UsageError
@@ -87,7 +87,7 @@ def apply_plan(
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
         runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
-    done = stage_run(sized, runs, {**reasons, **pinned})
+    done = joined_run(sized, runs, {**reasons, **pinned})
     before = done.outcome.before.tokens
     stages = [replace(each, tokens_before=before, tokens_after=before) for each in unloading]
     outcome = replace(

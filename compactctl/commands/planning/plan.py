@@ -95,13 +95,13 @@ class SizeToReach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run, down to which size, and what to leave alone.
+    """What to run, down to which size (``reach``), and what to leave alone.
 
     ``profile`` is the one in effect, and ``gate`` the trigger that must fire first, if any.
     """
 
     steps: tuple[StageStep[Any], ...]
-    size: SizeToReach
+    reach: SizeToReach
     protect: ProtectOptions
     profile: Profile
     gate: Trigger | None = None
@@ -125,7 +125,7 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     window = limits.budget.window
     target = _target(recipe, whole, window)
     fires = _is_of_trigger(recipe) and target is not None
-    size = SizeToReach(
+    reach = SizeToReach(
         tokens=target,
         share=options.keep,
         below=int(fires and _until(recipe).holds_at(target or 0, whole, window)),
@@ -133,7 +133,7 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     )
     return Plan(
         steps=tuple(_steps(recipe, whole, target)),
-        size=size,
+        reach=reach,
         protect=_protecting(recipe.protect, profile),
         profile=profile,
         gate=recipe.due if options.if_needed else None,

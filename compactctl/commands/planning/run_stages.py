@@ -149,9 +149,9 @@ def run_stages(
     kept: list[int] = []
     waiting: list[str] = []
     for messages in conversations_of(transcript.effective):
-        share = _share(plan.size, messages, inputs.originals, meter)
+        share = _share(plan.reach, messages, inputs.originals, meter)
         kept += [] if share is None else [share]
-        room = room_for(plan.size, messages, sized.request) if share is None else _always(share)
+        room = room_for(plan.reach, messages, sized.request) if share is None else _always(share)
         view = replace(
             view_of(messages, transcript, measured, protect, room),
             originals=inputs.originals,
@@ -167,12 +167,12 @@ def run_stages(
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
-    done = stage_run(sized, runs, protected)
+    done = joined_run(sized, runs, protected)
     not_due = waiting[0] if waiting and all(waiting) else ""
-    target = None if not_due else size_to_reach(plan.size, done.outcome, max(kept, default=None))
-    said, fixed = max((_words(each, plan, meter) for each in runs), default=(0, 0))
+    target = None if not_due else size_to_reach(plan.reach, done.outcome, max(kept, default=None))
+    said, given_tokens = max((_words(each, plan, meter) for each in runs), default=(0, 0))
     outcome = replace(done.outcome, target=target, not_due=not_due)
-    return replace(done, outcome=outcome, said=said, given=fixed)
+    return replace(done, outcome=outcome, said=said, given=given_tokens)
 
 
 def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
@@ -185,10 +185,10 @@ def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
     if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
-    fixed = {message.id: message for message in given(messages)}
-    said = tuple(message for message in messages if message.id not in fixed)
+    given_messages = {message.id: message for message in given(messages)}
+    said = tuple(message for message in messages if message.id not in given_messages)
     words = lasting_words(passages(said)).texts.values()
-    return sum(map(meter.text, words)), meter.total(fixed.values())
+    return sum(map(meter.text, words)), meter.total(given_messages.values())
 
 
 def view_of(
@@ -227,7 +227,7 @@ def view_of(
 
 
 def _share(
-    size: SizeToReach,
+    reach: SizeToReach,
     messages: Sequence[Message],
     originals: Mapping[MessageId, tuple[Message, ...]],
     meter: Meter,
@@ -236,18 +236,18 @@ def _share(
 
     None where it is not a share that is kept.
     """
-    if size.share is None:
+    if reach.share is None:
         return None
-    return kept_tokens(with_originals(messages, originals), size.share, meter)
+    return kept_tokens(with_originals(messages, originals), reach.share, meter)
 
 
 def kept_tokens(messages: Sequence[Message], share: float, meter: Meter) -> int:
     """Return the tokens of messages of which a share is kept, and all that is given."""
-    fixed = meter.total(given(messages))
-    return fixed + int(exact(share) * (meter.total(messages) - fixed))
+    given_tokens = meter.total(given(messages))
+    return given_tokens + int(exact(share) * (meter.total(messages) - given_tokens))
 
 
-def size_to_reach(size: SizeToReach, outcome: Outcome, kept: int | None = None) -> int | None:
+def size_to_reach(reach: SizeToReach, outcome: Outcome, kept: int | None = None) -> int | None:
     """Return the size to reach, None where there is none to name.
 
     ``kept`` are the tokens that are kept of the largest conversation, where that is a share. After
@@ -255,22 +255,22 @@ def size_to_reach(size: SizeToReach, outcome: Outcome, kept: int | None = None) 
     """
     if kept is not None:
         return outcome.after.unseen + kept
-    if size.tokens is None or not size.excess:
-        return size.tokens
-    return max(1, min(size.tokens, outcome.before.request_tokens - size.excess))
+    if reach.tokens is None or not reach.excess:
+        return reach.tokens
+    return max(1, min(reach.tokens, outcome.before.request_tokens - reach.excess))
 
 
 def _always(tokens: int) -> Room:
     return lambda _: tokens
 
 
-def room_for(size: SizeToReach, messages: Sequence[Message], request: RequestModel) -> Room | None:
+def room_for(reach: SizeToReach, messages: Sequence[Message], request: RequestModel) -> Room | None:
     """Return what tells the tokens that messages may come to for a request within the target."""
-    if size.tokens is None:
+    if reach.tokens is None:
         return None
-    limit = size.tokens - size.below
-    if size.excess:
-        limit = min(limit, request.tokens(messages) - size.excess)
+    limit = reach.tokens - reach.below
+    if reach.excess:
+        limit = min(limit, request.tokens(messages) - reach.excess)
     if request.fixed >= limit:
         return _always(kept_tokens(messages, LEAST_KEPT, request.meter))
     return lambda left: request.room(left, limit)
@@ -301,7 +301,7 @@ def _unasked(
     return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
 
 
-def stage_run(
+def joined_run(
     sized: SizedTranscript, runs: Sequence[Run], protected: Mapping[MessageId, str]
 ) -> StageRun:
     """Return what the runs over all conversations of a transcript come to together."""

@@ -91,10 +91,10 @@ def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
     whole = Limits(budget=reserve, base=base)
     due = parse_trigger(trigger)
     plan = make_plan(Recipe(plan=PlanOptions(trigger=due)), whole)
-    assert plan.size.tokens is not None
-    for beyond, fires in ((-plan.size.below, False), (1, True)):
+    assert plan.reach.tokens is not None
+    for beyond, fires in ((-plan.reach.below, False), (1, True)):
         size = Situation(
-            tokens=plan.size.tokens + beyond,
+            tokens=plan.reach.tokens + beyond,
             available=whole.base_tokens,
             turns=0,
             messages=0,
@@ -109,7 +109,7 @@ def test_a_profile_brings_stages_options_trigger_and_target() -> None:
     names = [step.stage.name for step in plan.steps]
     assert names == ["microcompact", "summarize", "collapse"]
     assert plan.steps[0].options.keep_recent == 2
-    assert plan.size.tokens == 167_000
+    assert plan.reach.tokens == 167_000
 
 
 def test_options_given_count_more_than_those_of_the_profile() -> None:
@@ -119,7 +119,7 @@ def test_options_given_count_more_than_those_of_the_profile() -> None:
     profile = built_in("agent-code")
     plan = make_plan(following(profile, options), limits(profile))
     assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9]
-    assert plan.size.tokens == 90_000
+    assert plan.reach.tokens == 90_000
 
 
 def test_named_stages_run_with_the_options_of_the_profile() -> None:
@@ -128,7 +128,7 @@ def test_named_stages_run_with_the_options_of_the_profile() -> None:
     plan = make_plan(following(profile, options), limits(profile))
     assert [step.stage.name for step in plan.steps] == ["prune", "truncate"]
     assert plan.steps[0].options.crossing == "clear"
-    assert plan.size.tokens is None
+    assert plan.reach.tokens is None
 
 
 def test_without_a_profile_named_stages_have_their_own_defaults() -> None:
@@ -160,7 +160,7 @@ def test_a_users_profile(tmp_path: Path) -> None:
     profile = load_profile(path)
     plan = make_plan(following(profile), limits(profile))
     assert str(profile.trigger) == "turns > 3 or ratio >= 0.9"
-    assert plan.size.tokens == 60_000
+    assert plan.reach.tokens == 60_000
     assert plan.steps[0].options.protect_tools == ("skill", "plan")
     assert limits(profile).base_tokens == 199_000
 

@@ -34,6 +34,6 @@ def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
         output=OutputOptions(dry_run=True),
         plan_out="plan.json",
     )
-    plan = compact(options).requested.plan
+    plan = compact(options).requested.plan_file
     assert plan is not None
     return load(InputOptions(path=str(path))).transcript, plan

@@ -50,11 +50,11 @@ def test_a_plan_and_its_run_write_the_same_bytes(
         plan_out="plan.json",
     )
     made = compact(run)
-    assert made.requested.plan is not None
+    assert made.requested.plan_file is not None
     by_run = Path(run.output.path or "").read_bytes()
-    file.write_text(plan_text(made.requested.plan), encoding="utf-8")
+    file.write_text(plan_text(made.requested.plan_file), encoding="utf-8")
     plan = read_plan(str(file))
-    assert plan == made.requested.plan
+    assert plan == made.requested.plan_file
     carried = compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
