@@ -24,10 +24,8 @@ from compactctl.commands.compact.audits import (
 from compactctl.commands.compact.draft import (
     CompactInput,
     Draft,
-    Prepared,
     archive_hint,
     deposit_of,
-    is_archived,
     new_file,
     operation_id,
 )
@@ -39,6 +37,7 @@ from compactctl.commands.compact.place import (
     target_of,
     with_fork,
 )
+from compactctl.commands.compact.prepared import Prepared, is_archived
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
 from compactctl.commands.measuring.measure import Measure, measure
@@ -48,7 +47,7 @@ from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import Plan, make_plan
 from compactctl.commands.planning.run_stages import AppliedEdits, StageInputs, StageRun, run_stages
-from compactctl.commands.reading.proof import meant_by, prove_layout
+from compactctl.commands.reading.proof import Meant, meant_by, prove_layout
 from compactctl.commands.reading.transcript import (
     InputOptions,
     Loaded,
@@ -91,7 +90,7 @@ def compact(options: CompactOptions) -> CompactResult:
         result = prepared.result
     else:
         result = prepared.publish()
-    notes = (note,) if note and result.change.operation else ()
+    notes = (note,) if note and prepared.is_changed else ()
     return replace(result, warnings=(*result.warnings, *notes))
 
 
@@ -297,10 +296,11 @@ def _restated(
 def _laid_out(draft: Draft) -> Prepared:
     """Lay out the new file, and say what came of it; without edits it is the old one."""
     read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
-    operation, expected = None, None
+    operation = operation_id(draft) if applied.edits else None
+    expected: tuple[Meant, ...] = ()
     deposits = [] if read.undo_deposit is None else [read.undo_deposit]
-    if applied.edits:
-        operation, expected = operation_id(draft), meant_by(applied.after)
+    if operation is not None:
+        expected = meant_by(applied.after)
         new = new_file(draft, operation)
         content = Content.of(new)
         deposits.append(deposit_of(draft, operation, new, content.digest))
@@ -318,6 +318,6 @@ def _laid_out(draft: Draft) -> Prepared:
 
 def _prove(prepared: Prepared) -> None:
     """Raise IntegrityError unless the new file says what the stages meant."""
-    if prepared.expected is not None:
+    if prepared.is_changed:
         pieces, name = Lines(prepared.content.pieces), str(prepared.source.path or "standard input")
         prove_layout(pieces, prepared.format, prepared.expected, name)

@@ -1,10 +1,10 @@
-"""A compaction in memory, and as it is laid out: its operation, and what leads back."""
+"""A compaction in memory: what was read, its operation, its new file, and what leads back."""
 
 import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,23 +12,14 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.native import with_block
-from compactctl.commands.client_sessions.write import (
-    Destination,
-    append_to,
-    earlier_deposits,
-    write,
-)
 from compactctl.commands.compact.audits import WrittenSummary
-from compactctl.commands.compact.place import target_of
-from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.measuring.measure import Measure, shown_by_requests, with_plausible_usage
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
-from compactctl.commands.reading.proof import Meant
 from compactctl.commands.reading.transcript import Loaded, format_field
-from compactctl.formats.format import Format
 from compactctl.history.standins import newest_id
 from compactctl.model.counts import Restated
 from compactctl.model.operation import Digest, Operation, OperationId
@@ -39,9 +30,7 @@ from compactctl.pipeline.layout import LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
-from compactctl.store.files.content import Content, parted
-from compactctl.store.files.lines import STANDARD_STREAM, Source
-from compactctl.store.publish.publish import check_place
+from compactctl.store.files.lines import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,95 +99,14 @@ class Draft:
         return known | format_field(file.format.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A compaction that is laid out; of the transcript it holds no message.
-
-    ``expected`` is what the new file is to say, None when it is the old one. The ``deposits`` lead
-    back: what the client had done and was undone first, and the operation. ``undo_while_open``
-    tells that undoing takes ``--while-open``.
-    """
-
-    result: CompactResult
-    source: Source
-    history: OperationHistory
-    format: Format
-    content: Content
-    expected: tuple[Meant, ...] | None = None
-    deposits: tuple[Deposit, ...] = ()
-    undo_while_open: bool = False
-
-    def publish(self) -> CompactResult:
-        """Write the new transcript where it belongs; one without changes only if asked to."""
-        output = self.result.options.output
-        if self._is_idle:
-            return self.result
-        if output.path == STANDARD_STREAM:
-            warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
-            return replace(self.result, data=self.content.pieces, warnings=warnings)
-        place = self._place
-        deposits = self._deposits(place)
-        if output.layout == "native":
-            _, block = parted(self.content.pieces, self.source.digest.n_bytes)
-            insists = self.undo_while_open
-            written = append_to(place, self.source, block, deposits, insists=insists)
-        else:
-            written = write(place, self.source, self.content, deposits)
-        warnings = (*self.result.warnings, *written.warnings)
-        return replace(self.result, written=written, warnings=warnings)
-
-    def check_place(self) -> None:
-        """Raise what ``publish`` would of where the new transcript belongs."""
-        output = self.result.options.output
-        is_new = output.path == STANDARD_STREAM or output.fork
-        if self._is_idle or is_new or output.layout == "native":
-            return
-        place = self._place
-        check_place(
-            source=self.source,
-            target=place.target,
-            content=self.content,
-            is_archived=bool(self._deposits(place)),
-            force=output.force,
-        )
-
-    @property
-    def _is_idle(self) -> bool:
-        return self.result.options.output.path is None and not self.deposits
-
-    @property
-    def _place(self) -> Destination:
-        options = self.result.options
-        return Destination(
-            path=options.input.path,
-            target=target_of(options),
-            output=options.output,
-            model=self.result.measure.long_window_model,
-        )
-
-    def _deposits(self, place: Destination) -> list[Deposit]:
-        if self.expected is not None and not is_archived(self.result.options, self.history):
-            return []
-        return [*earlier_deposits(place, self.source, self.history), *self.deposits]
-
-
-def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
-    """Tell whether the operation gets an archive; all get one behind one that has one."""
-    output = options.output
-    return output.layout != "inline" or output.in_place or bool(history.archived_chain)
-
-
-def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
-    """Return the warning for what a pipe cannot take along."""
-    if source.path is None or not history.archived_chain:
-        return ()
-    return (
-        f"a pipe takes no archive: the operations before stay in {archive_folder(source.path)}",
-    )
-
-
 def operation_id(draft: Draft) -> OperationId:
-    """Return the id of the operation, which follows from its content."""
+    """Return the id of the operation, which follows from its content.
+
+    Its parent, counter, detail and time are not part of that, and neither is the state after, which
+    follows from the rest. A compaction that is run again has the same id, and an archive that is
+    the newest, with that id and the same two states, is used as it is (``deposit``): it keeps the
+    time, and the counts, of the run that wrote it.
+    """
     file, output = draft.input.file, draft.options.output
     content = {
         "before": file.source.digest.sha256,

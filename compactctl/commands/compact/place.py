@@ -21,7 +21,10 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 
 
 def check_contradictions(options: CompactOptions) -> None:
-    """Raise UsageError where options leave no place for the transcript, or for its archive."""
+    """Raise UsageError where options leave no place for the transcript, or for its archive.
+
+    The command line excludes most of this before (``cli/precedence``); the library has none.
+    """
     if options.redo and options.output.layout == "inline":
         raise UsageError(
             "what the client compacted is kept in an archive; leave out --redo or --layout inline"

@@ -1,0 +1,113 @@
+"""A compaction that is laid out, and the writing of it where it belongs."""
+
+from dataclasses import dataclass, replace
+
+from compactctl.commands.client_sessions.write import (
+    Destination,
+    append_to,
+    earlier_deposits,
+    write,
+)
+from compactctl.commands.compact.place import target_of
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.reading.proof import Meant
+from compactctl.formats.format import Format
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.content import Content, parted
+from compactctl.store.files.lines import STANDARD_STREAM, Source
+from compactctl.store.publish.publish import check_place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A compaction that is laid out; of the transcript it holds no message.
+
+    ``expected`` is what the new file is to say, () when it is the old one. The ``deposits`` lead
+    back: what the client had done and was undone first, and the operation. ``undo_while_open``
+    tells that undoing takes ``--while-open``.
+    """
+
+    result: CompactResult
+    source: Source
+    history: OperationHistory
+    format: Format
+    content: Content
+    expected: tuple[Meant, ...] = ()
+    deposits: tuple[Deposit, ...] = ()
+    undo_while_open: bool = False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the stages changed anything; else the new file is the one they were given."""
+        return self.result.change.operation is not None
+
+    def publish(self) -> CompactResult:
+        """Write the new transcript where it belongs; one without changes only if asked to."""
+        output = self.result.options.output
+        if self._is_idle:
+            return self.result
+        if output.path == STANDARD_STREAM:
+            warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
+            return replace(self.result, data=self.content.pieces, warnings=warnings)
+        place = self._place
+        deposits = self._deposits(place)
+        if output.layout == "native":
+            _, block = parted(self.content.pieces, self.source.digest.n_bytes)
+            insists = self.undo_while_open
+            written = append_to(place, self.source, block, deposits, insists=insists)
+        else:
+            written = write(place, self.source, self.content, deposits)
+        warnings = (*self.result.warnings, *written.warnings)
+        return replace(self.result, written=written, warnings=warnings)
+
+    def check_place(self) -> None:
+        """Raise what ``publish`` would of where the new transcript belongs."""
+        output = self.result.options.output
+        is_new = output.path == STANDARD_STREAM or output.fork
+        if self._is_idle or is_new or output.layout == "native":
+            return
+        place = self._place
+        check_place(
+            source=self.source,
+            target=place.target,
+            content=self.content,
+            is_archived=bool(self._deposits(place)),
+            force=output.force,
+        )
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing is written: no change, and no output named."""
+        return self.result.options.output.path is None and not self.deposits
+
+    @property
+    def _place(self) -> Destination:
+        options = self.result.options
+        return Destination(
+            path=options.input.path,
+            target=target_of(options),
+            output=options.output,
+            model=self.result.measure.long_window_model,
+        )
+
+    def _deposits(self, place: Destination) -> list[Deposit]:
+        if self.is_changed and not is_archived(self.result.options, self.history):
+            return []
+        return [*earlier_deposits(place, self.source, self.history), *self.deposits]
+
+
+def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
+    """Tell whether the operation gets an archive; all get one behind one that has one."""
+    output = options.output
+    return output.layout != "inline" or output.in_place or bool(history.archived_chain)
+
+
+def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
+    """Return the warning for what a pipe cannot take along."""
+    if source.path is None or not history.archived_chain:
+        return ()
+    return (
+        f"a pipe takes no archive: the operations before stay in {archive_folder(source.path)}",
+    )
