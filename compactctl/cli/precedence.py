@@ -49,6 +49,8 @@ class Need:
     commands: frozenset[str] = frozenset()
 
 
+# Some contradictions are checked by commands as well, for the library, which has no command line.
+# Here they can be told by the names of the options and where these were set.
 EXCLUSIVE = (
     Exclusive(terms=("counter", "counter-cmd", "chars-per-token")),
     Exclusive(terms=("target", "keep")),

@@ -84,8 +84,13 @@ class Operation:
     ``head`` is the compaction in effect afterwards: the operation itself for a compaction, and
     where one of a client's was undone, an earlier one (or None for the first state) for a rewind.
     ``parent`` is the compaction in effect before. ``appended`` says that all lines stayed as they
-    were, and records behind them make the client read them otherwise. ``recorded_at`` (ISO 8601,
-    UTC) is not part of the id.
+    were, and records behind them make the client read them otherwise.
+
+    ``detail`` says in words what the states do not: of an undo what it took out ("by its client on
+    line 12"), of a compaction that was carried out again which one that was, and which group it
+    lacks; "" of all others. The figures of its ``stages`` do not hold then: they are those of the
+    compaction before. ``recorded_at`` is in ISO 8601, UTC. What the id of a compaction follows from
+    is said at ``operation_id``.
     """
 
     id: OperationId

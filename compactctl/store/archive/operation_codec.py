@@ -38,7 +38,7 @@ def encode_operation(operation: Operation) -> bytes:
     """Return the JSON text of an operation, with the version of its layout; ASCII only."""
     found = {"version": VERSION, **_plain(operation)}
     if not operation.appended:
-        # Versions that do not know it need not: lines stand in the place of others.
+        # Left out when false, so that earlier versions can read the rest.
         del found["appended"]
     return json.dumps(found, default=_plain).encode("ascii")
 
