@@ -1,1 +1,1 @@
-"""The command line: options in, exit code out, no logic."""
+"""The command line: options from what is typed and set, which of them count, exit codes out."""
