@@ -24,6 +24,16 @@ def test_every_room_is_described_in_its_own_words() -> None:
     }
 
 
+def test_every_record_that_the_page_shows_is_a_type() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    shown = re.search(r"^## Records$.*?^```$(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert shown
+    texts = "\n".join(file.text for file in files_of(PACKAGE).values())
+    names = sorted(set(re.findall(r"\b[A-Z]\w+", shown[1])) - {"None"})
+    missing = [name for name in names if not re.search(rf"^(class )?{name}\b", texts, re.MULTILINE)]
+    assert missing == []
+
+
 def test_no_two_types_have_one_name() -> None:
     assert several_meanings(files_of(PACKAGE)) == {}
 
