@@ -1,15 +1,10 @@
 """What several results say alike: what was measured, how full the window is, what was written."""
 
-from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from compactctl.commands.client_sessions.write import Written
-from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measure
-from compactctl.history.usage.health import Health
-from compactctl.tokens.budget import Budget
-from compactctl.tokens.fit import Base, Fit, Limits, fit_of
-from compactctl.views.terminal.screen import Fact, TextStyle
+from compactctl.tokens.fit import fit_of
+from compactctl.views.terminal.screen import Fact
 from compactctl.views.terminal.text import (
     line_text,
     one_line,
@@ -19,15 +14,26 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from compactctl.commands.client_sessions.write import Written
+    from compactctl.commands.measuring.context_size import ContextSize
+    from compactctl.commands.measuring.measure import Measure
+    from compactctl.history.usage.health import Health
+    from compactctl.tokens.budget import Budget
+    from compactctl.tokens.fit import Base, Fit, Limits
+    from compactctl.views.terminal.screen import TextStyle
+
 # What ``resolve_model`` calls a model that nobody named.
 _UNNAMED = "unknown"
 # What levels and gates refer to, whoever the client is.
-BASES: Mapping[Base, str] = {
+BASES: "Mapping[Base, str]" = {
     "client": "where its client compacts",
     "window": "the window",
     "available": "the available input",
 }
-_VERDICTS: dict[str, tuple[str, TextStyle]] = {
+_VERDICTS: dict[str, tuple[str, "TextStyle"]] = {
     "as expected": ("as expected", ""),
     "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
 }
@@ -39,7 +45,7 @@ TOO_LARGE = "does not fit"
 _STATUSES = {"skipped": "not a transcript"}
 
 
-def counter_text(measured: Measure) -> str:
+def counter_text(measured: "Measure") -> str:
     """Return the counter and how far its counts can be trusted."""
     counter, model = measured.counter, measured.model
     is_own = model.exact and counter.id == model.counter
@@ -48,7 +54,7 @@ def counter_text(measured: Measure) -> str:
     return f"{counter.id} ({counter.exactness})"
 
 
-def model_text(measured: Measure) -> str:
+def model_text(measured: "Measure") -> str:
     """Return the model and, where the tables do not list it, what is used instead."""
     model = measured.model
     if model.known:
@@ -60,7 +66,7 @@ def model_text(measured: Measure) -> str:
     return f"model {one_line(model.name)} is not listed; set --counter and --window"
 
 
-def window_facts(measured: Measure) -> Iterator[Fact]:
+def window_facts(measured: "Measure") -> "Iterator[Fact]":
     """Yield the context window, with its source, and what of it is free for input."""
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
@@ -73,7 +79,7 @@ def tokens_text(count: int) -> str:
     return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
 
 
-def _reserve_facts(budget: Budget) -> Iterator[Fact]:
+def _reserve_facts(budget: "Budget") -> "Iterator[Fact]":
     """Yield what of a window is not for input."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     if budget.usable != 1:
@@ -81,7 +87,7 @@ def _reserve_facts(budget: Budget) -> Iterator[Fact]:
         yield Fact("safety margin", tokens_text(left))
 
 
-def base_text(limits: Limits) -> str:
+def base_text(limits: "Limits") -> str:
     """Return what levels and gates refer to."""
     if limits.base == "client" and limits.client is not None:
         is_late = limits.due_at != limits.compacts_at
@@ -89,7 +95,7 @@ def base_text(limits: Limits) -> str:
     return BASES[limits.base]
 
 
-def warning_lines(warnings: Iterable[str]) -> Iterator[str]:
+def warning_lines(warnings: "Iterable[str]") -> "Iterator[str]":
     """Yield warnings as they are said on standard error."""
     yield from (f"warning: {line_text(warning)}" for warning in warnings)
 
@@ -109,7 +115,7 @@ def utc_text(seconds: float | None) -> str | None:
         return None
 
 
-def fit_facts(measured: Measure, tokens: int) -> Iterator[Fact]:
+def fit_facts(measured: "Measure", tokens: int) -> "Iterator[Fact]":
     """Yield the window, then what lies below it: the client's own compaction, or a reserve."""
     budget, limits = measured.budget, measured.limits
     yield Fact("window", _filled(budget.window, tokens))
@@ -135,12 +141,12 @@ def _filled(limit: int, tokens: int) -> str:
     return f"{limit:>11,}: {share} used, {rest}"
 
 
-def _compaction(fit: Fit) -> str:
+def _compaction(fit: "Fit") -> str:
     when = f"in {fit.until_compaction:,}" if fit.until_compaction else "now"
     return f"compacts by itself {when}"
 
 
-def _assumption(limits: Limits) -> Iterator[Fact]:
+def _assumption(limits: "Limits") -> "Iterator[Fact]":
     """Yield what the client takes the window for where it does not know the model."""
     if limits.assumed is None:
         return
@@ -156,13 +162,13 @@ def request_text(tokens: int, unreported: str) -> str:
     return f"{tokens_text(tokens)} or more" if unreported else tokens_text(tokens)
 
 
-def unread_facts(unread: str) -> Iterator[Fact]:
+def unread_facts(unread: str) -> "Iterator[Fact]":
     """Yield what text was not read, as ``unread_text`` says it, if that was much."""
     if unread:
         yield Fact("incomplete", line_text(unread), "bold red")
 
 
-def doubt_facts(size: ContextSize) -> Iterator[Fact]:
+def doubt_facts(size: "ContextSize") -> "Iterator[Fact]":
     """Yield what a client sends beside what is counted, where that is not known."""
     yield from _unreported(size)
     if size.range is not None:
@@ -170,7 +176,7 @@ def doubt_facts(size: ContextSize) -> Iterator[Fact]:
         yield Fact("", f"between {least:,} and {most:,}: {size.unsure}")
 
 
-def _unreported(size: ContextSize) -> Iterator[Fact]:
+def _unreported(size: "ContextSize") -> "Iterator[Fact]":
     if not size.unreported:
         return
     reported = "no reported usage is believed" if size.doubt else "nothing was reported"
@@ -185,7 +191,7 @@ def _unreported(size: ContextSize) -> Iterator[Fact]:
     yield Fact("", what)
 
 
-def health_facts(found: Health | None) -> Iterator[Fact]:
+def health_facts(found: "Health | None") -> "Iterator[Fact]":
     """Yield how the counts compare with what was reported between requests, if anything was."""
     if found is None:
         return
@@ -203,7 +209,7 @@ def health_facts(found: Health | None) -> Iterator[Fact]:
         yield Fact("health check", f"{figure}: {verdict}", style)
 
 
-def written_text(written: Written, n_bytes: int | None = None, before: int = 0) -> str:
+def written_text(written: "Written", n_bytes: int | None = None, before: int = 0) -> str:
     """Return what was written where; ``n_bytes`` is its size, ``before`` what was there of it."""
     output = line_text(written.output)
     if written.appended_lines:
@@ -213,13 +219,13 @@ def written_text(written: Written, n_bytes: int | None = None, before: int = 0) 
     return f"wrote {output}" if n_bytes is None else f"wrote {output} ({size_text(n_bytes)})"
 
 
-def undo_text(written: Written) -> str:
+def undo_text(written: "Written") -> str:
     """Return the command that undoes what was written."""
     insist = " --while-open" if written.undo_insists else ""
     return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
 
 
-def beside_texts(written: Written) -> Iterator[str]:
+def beside_texts(written: "Written") -> "Iterator[str]":
     """Yield what is to be known of the session that it was made of."""
     if written.forked_from:
         yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
@@ -233,7 +239,7 @@ def _carried_text(lines: int) -> str:
     return f"{lines:,} {were} appended meanwhile; carried over"
 
 
-def continue_texts(command: str | None) -> Iterator[str]:
+def continue_texts(command: str | None) -> "Iterator[str]":
     """Yield how to go on with a session, nothing where there is none."""
     if command:
         yield f"continue with: {line_text(command)}"
