@@ -16,7 +16,6 @@ from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.stages.support.condensation import in_order
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
 _Messages = tuple[Message, ...]
@@ -146,6 +145,8 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
     stage or with tags of their own, is behind none of them. Every other message is there too, as
     itself; all have a rank, since the lines of several states mean nothing to one another.
     """
+    from compactctl.stages.support.condensation import in_order
+
     shown = loaded.transcript.effective
     if not any(group_behind(message) or message.tags.edit_id for message in shown):
         return {}
