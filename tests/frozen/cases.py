@@ -177,7 +177,8 @@ def _view() -> _Cases:
 def _explain() -> _Cases:
     for name, message in (
         ("claude-code-session", "9"), ("openai-chat", "4"), ("anthropic-messages", "6"),
-        ("codex-session", "30"), ("neurolink", "3"), ("damaged", "3"), ("gemini-cli-session", "5"),
+        ("codex-session", "122"), ("neurolink", "3"), ("damaged", "3"),
+        ("gemini-cli-session", "32"),
     ):  # fmt: skip
         yield f"explain/{name}", _shown_if_small(name, f"explain {name}.jsonl {message}")
     chat = "explain openai-chat.jsonl"
@@ -230,7 +231,10 @@ def _compact() -> _Cases:
         for layout, options in layouts.items():
             out = f"{name}.compacted.jsonl" if layout == "beside" else "out.jsonl"
             out = f"{name}.jsonl" if layout.startswith("in place") else out
-            yield f"compact/{name}/{layout}", _there_and_back(f"{command} {options}", out)
+            yield (
+                f"compact/{name}/{layout}",
+                _there_and_back(f"compact {name}.jsonl --keep 40% {options}", out),
+            )
     for name in (*_OF_FEATURES, *DAMAGED):
         yield (
             f"compact/{name}",

@@ -61,7 +61,7 @@ _WRITTEN: Mapping[str, bytes] = {
     "wrong-option.toml": _settings(targets="5k"),
     "wrong-value.toml": _settings(target="five"),
     "no.toml": b"target = \n",
-    "mine.toml": b'base = "neurolink"\nname = "mine"\n',
+    "mine.toml": b'base = "neurolink"\ntitle = "mine"\n',
     "wrong-profile.toml": b'base = "neurolink"\nthresholds = 0.5\n',
     "tools.json": b'[{"type": "function", "function": {"name": "look", "parameters": {}}}]\n',
     "count.py": (_FEATURES / "count.py").read_bytes(),
