@@ -54,7 +54,8 @@ def transcript_of(folder: Path) -> Path:
     name = folder.name.removesuffix(SUFFIX)
     if root in folder.parents:
         return Path(os.sep) / folder.parent.relative_to(root) / name
-    return folder.with_name(name)
+    # One such as . has no name that another could take the place of.
+    return folder.parent / name
 
 
 def _apart(parent: Path) -> Path:

@@ -34,6 +34,15 @@ def test_log_names_it_as_well(ask: Ask, moved: Path) -> None:
     assert "compact" in ask("log", moved, "--archive", archive_of(moved)).out
 
 
+@pytest.mark.parametrize("folder", [".", "/"])
+def test_a_folder_without_a_name_is_one_without_archives(
+    ask: Ask, sample: Sample, folder: str
+) -> None:
+    outcome = ask("log", sample("openai-chat"), "--archive", folder)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "was never compacted" in outcome.out
+
+
 def test_one_that_does_not_fit_is_not_named(ask: Ask, moved: Path, sample: Sample) -> None:
     archives(moved.with_name("openai-chat.jsonl"))[0].unlink()
     other = sample("anthropic-messages")
