@@ -1,11 +1,9 @@
 """``compactctl file-budget``."""
 
-import click
-
 from compactctl.cli.command import command
 from compactctl.cli.opt import MAY, MEASURED, SIZE, Arg, OptGroup, ParsedText, ShareRange, flag, opt
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.tables import PROFILE, WINDOWS
+from compactctl.cli.options.tables import MAX_TOKENS, PROFILE, WINDOWS
 from compactctl.commands.harness.file_budget import (
     FileBudgetOptions,
     FileBudgetResult,
@@ -36,14 +34,7 @@ changed.
             metavar="SIZE",
         ),
         WINDOWS,
-        opt(
-            "max_tokens",
-            MEASURED,
-            MAY,
-            "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-            type=click.IntRange(min=1),
-            metavar="N",
-        ),
+        MAX_TOKENS,
     ),
     opt(
         "used",

@@ -16,7 +16,7 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.completion import complete_model
-from compactctl.cli.options.tables import WINDOWS
+from compactctl.cli.options.tables import MAX_TOKENS, WINDOWS
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
@@ -83,14 +83,7 @@ MEASURE = OptGroup(
         metavar="SIZE",
     ),
     WINDOWS,
-    opt(
-        "max_tokens",
-        MEASURED,
-        MAY,
-        "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-        type=click.IntRange(min=1),
-        metavar="N",
-    ),
+    MAX_TOKENS,
     opt(
         "counter",
         MEASURED,

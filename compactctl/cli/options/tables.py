@@ -1,4 +1,4 @@
-"""Options that name a profile or a table of models: it is loaded as soon as it is named."""
+"""Options about profiles and models, for commands that measure and those that only look up."""
 
 from typing import TYPE_CHECKING
 
@@ -88,12 +88,18 @@ WINDOWS = opt(
     callback=_load_windows,
 )
 
+MAX_TOKENS = opt(
+    "max_tokens",
+    MEASURED,
+    MAY,
+    "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+    type=click.IntRange(min=1),
+    metavar="N",
+)
+
 
 def prices_option(purpose: str, effect: str = "") -> Opt:
-    """Add ``--prices``; it arrives as ``prices: Prices | None``.
-
-    ``purpose`` begins its help, ``effect`` ends it.
-    """
+    """Return ``--prices``; its help begins with ``purpose`` and ends with ``effect``."""
     help_text = (
         f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
         '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
