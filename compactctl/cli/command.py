@@ -1,4 +1,4 @@
-"""A command, declared: from its options to what it is asked for, and to what it shows."""
+"""Commands, declared: what is typed becomes a record of options, and a result its output."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -50,10 +50,10 @@ def command(
     doing: str = "",
     reads: str = "input.path",
 ) -> Callable[[Callable[[T], object]], click.Command]:
-    """Declare a command that returns the result to show of what it is asked for.
+    """Declare a command that takes a record of options and returns the result to show.
 
-    While it works, a terminal is told what it is ``doing`` with the file at the place ``reads``.
-    The exit code is the result's.
+    ``makes`` is the type of the record. While the command works, a terminal shows what it is
+    ``doing`` with the file that ``reads`` names in the record. The exit code is the result's.
     """
     path_of = attrgetter(reads)
 
@@ -74,10 +74,10 @@ def shown_command(
     *parts: CommandPart,
     help: str,  # noqa: A002 - click's
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that shows its result itself, and returns its exit code.
+    """Declare a command that takes a record of options, shows its result itself and returns a code.
 
-    It gets what it is asked for, of the type ``makes``, and by name what stands ``beside`` that:
-    at least the output to show its result in.
+    ``makes`` is the type of the record. What was declared ``beside`` it comes by name: at least
+    the output to show the result in.
     """
     check_places(makes, parts)
 
@@ -95,10 +95,7 @@ def plain_command(
     help: str,  # noqa: A002 - click's
     kind: type[click.Command] | None = None,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that is called with its values, and returns its exit code.
-
-    They are named as the fields that they are for.
-    """
+    """Declare a command that takes its options by name and returns its exit code."""
 
     def with_run(run: Callable[..., int | None]) -> click.Command:
         def call(placed: Mapping[str, Any]) -> int | None:

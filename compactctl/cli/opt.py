@@ -1,4 +1,4 @@
-"""An option, declared once: the field it sets, its section of the help, and who may set it."""
+"""Options, declared once each: the field it sets, its section of --help, and who may set it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields
@@ -70,11 +70,11 @@ MAY, WRITES, SUMMARIZES, READS, COUNTS, LOADS, ONE_RUN, ADDS_TEXT, NOT_JUDGED = 
 
 
 BESIDE = ""
-"""The place of what is for no field of a record: what a command decides with beside it."""
+"""The place of options that set no field of the record: the command gets them beside it."""
 
 
 class Opt(click.Option):
-    """An option that sets the field ``place`` of what its command is asked for.
+    """An option that sets the field ``place`` of its command's record.
 
     ``path`` is given where the value names a file or a folder.
     """
@@ -160,9 +160,9 @@ class StageOption(Opt):
 
 
 class Arg(click.Argument):
-    """An argument that sets the field ``place``, to what ``choose`` makes of what was typed.
+    """An argument that sets the field ``place`` to what ``choose`` makes of what was typed.
 
-    That is asked once all of the command line is read.
+    ``choose`` is called when the whole command line has been read.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Arg(click.Argument):
 
 
 class OptGroup:
-    """Options below one field: their places are inside of it, or ``make`` makes its value of them.
+    """Options that set one field: parts of its record, or together a value that ``make`` returns.
 
     ``make`` gets the values by place.
     """
@@ -191,12 +191,12 @@ class OptGroup:
         self.make = make
 
     def at(self, place: str) -> "OptGroup":
-        """Return the same options below another field."""
+        """Return the same options for another field."""
         return OptGroup(place, *self.parts, make=self.make)
 
 
 def beside(*parts: "CommandPart") -> OptGroup:
-    """Return parts whose values a command gets by name, beside what it is asked for."""
+    """Return parts whose values a command gets by name, beside its record."""
     return OptGroup(BESIDE, *parts)
 
 
@@ -234,14 +234,14 @@ def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> 
 
 
 def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of what stands beside a record, by name."""
+    """Return the values that a command gets beside its record, by name."""
     return _inside(BESIDE, placed)
 
 
 def build(kind: type[T], values: Mapping[str, object]) -> T:
-    """Return a record from values by place; where one is None, the field keeps its default.
+    """Return a record from values by place; None leaves a field at its default.
 
-    A record may be given as a whole, and single fields of it besides: those count more.
+    A nested record may be given whole, and single fields of it as well, which then win.
     """
     given: dict[str, object] = {}
     for field in fields(kind):

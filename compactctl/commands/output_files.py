@@ -1,4 +1,4 @@
-"""Files of rows that a command writes beside its report: refused before any work is done."""
+"""Files that a command writes beside what it shows, and where they may not be written."""
 
 import os
 from collections.abc import Iterable

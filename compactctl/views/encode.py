@@ -1,7 +1,7 @@
 """JSON documents: how they are written, and the pieces that several of them have.
 
-Each document names its schema and version. A field is only ever added within a version. What is
-told once has one name; the names of other systems stand under ``as``.
+Each document names its schema and version. Within a version, fields are only ever added. A fact
+has one name everywhere; the names that other systems use stand under ``as``.
 """
 
 import re
@@ -18,7 +18,7 @@ from compactctl.model.transcript import Opaque
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import fit_of
 
-# Only types: what makes these records need not be loaded to show others.
+# For annotations only: to import these at run time would load what reads every format.
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -84,8 +84,8 @@ def _dumped(document: Mapping[str, Any]) -> str:
 def encoded(value: Any) -> Any:  # noqa: ANN401
     """Return a value as JSON has it: records as objects, paths as strings.
 
-    A type that a document shows otherwise than ``record`` does is registered here, or where the
-    only document with it is made.
+    A type that ``record`` would not show as documents do is registered here, or beside the only
+    document that has it.
     """
     encode: Callable[[Any], dict[str, Any]] = _BY_NAME.get(type(value).__name__, record)
     return encode(value)
@@ -143,7 +143,7 @@ def _opaque(opaque: Opaque) -> dict[str, Any]:
 
 @encoded.register
 def _stage(stage: StageRecord) -> dict[str, Any]:
-    """What one stage did, without the figures that only it counts."""
+    """What one stage did, without the figures that are its own."""
     return record(stage, only=_STAGE, saved="tokensSaved")
 
 
@@ -206,7 +206,7 @@ def fit_fields(measured: "Measure", tokens: int) -> dict[str, Any]:
 
 
 def doubt_fields(result: "StatsResult") -> dict[str, Any]:
-    """Return in which range the next request lies, who sends more, and what is doubted."""
+    """Return the range in which the next request lies, who sends more, and what is in doubt."""
     size, health, unread = result.size, result.health, result.transcript.unread
     return {
         "unreadText": {
@@ -225,7 +225,7 @@ def doubt_fields(result: "StatsResult") -> dict[str, Any]:
 
 
 def written_fields(written: "Written | None") -> dict[str, Any]:
-    """Return the fields of what was written; all of them say so where nothing was."""
+    """Return the fields of what was written; null or 0 where nothing was."""
     return {
         "output": written.output if written else None,
         "archive": written.archive if written else None,

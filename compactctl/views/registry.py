@@ -1,7 +1,7 @@
 """Where each result is shown: the file with its views, and how their names begin.
 
 A view is named after its result and its output: ``log_terminal``, ``log_document``. It is imported
-when it is called for, as a run needs one or two of them.
+when it is needed: a run needs one or two.
 """
 
 import importlib
@@ -85,14 +85,14 @@ def make_view(result: object, output: Output) -> Any:  # noqa: ANN401
 
 
 def messages_of(result: object) -> Iterable[str]:
-    """Return the lines for standard error, whatever the output; none where a result has no such."""
+    """Return a result's lines for standard error, the same for every output."""
     module, _, name = RESULTS[type(result).__name__].partition(":")
     lines: Iterable[str] = getattr(_module(module), f"{name}_messages", _silent)(result)
     return lines
 
 
 def make_page(result: object, options: Any) -> str:  # noqa: ANN401
-    """Return a result as a page, with what is asked of the page."""
+    """Return a result as a page, as the options of the page ask for it."""
     made: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
     return made
 

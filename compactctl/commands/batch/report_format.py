@@ -1,7 +1,6 @@
-"""What writers, readers and options of batch reports agree on: statuses, formats, columns.
+"""What those who write, read and ask for batch reports agree on: statuses, formats, versions.
 
-The columns themselves are in ``columns``, which only those who write reports import: they take in
-the stages.
+The columns are in ``columns``, apart, since to import them loads every stage.
 """
 
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
 REPORT_FORMATS = ("parquet", "csv", "jsonl", "md", "junit")
 RUNNERS = ("github", "azure", "gitlab")
-"""CI runners that can be told of the worst files."""
+"""CI runners that can be shown the worst files."""
 METADATA = "compactctl.batch"
 FILES_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""

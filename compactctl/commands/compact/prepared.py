@@ -24,9 +24,9 @@ from compactctl.store.publish.publish import check_place
 class Prepared:
     """A compaction that is laid out; of the transcript it holds no message.
 
-    ``expected`` is what the new file is to say, () when it is the old one. The ``deposits`` lead
-    back: what the client had done and was undone first, and the operation. ``undo_while_open``
-    tells that undoing takes ``--while-open``.
+    ``expected`` is what the new file has to say, () when it is the old one. ``deposits`` lead back:
+    from the client's compactions that were undone first, and from the operation.
+    ``undo_while_open`` means that undoing it takes ``--while-open``.
     """
 
     result: CompactResult
@@ -40,11 +40,11 @@ class Prepared:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the stages changed anything; else the new file is the one they were given."""
+        """Whether the stages changed anything; if not, the new file is the old one."""
         return self.result.change.operation is not None
 
     def publish(self) -> CompactResult:
-        """Write the new transcript where it belongs; one without changes only if asked to."""
+        """Write the new transcript where it belongs; unchanged, only to an output that is named."""
         output = self.result.options.output
         if self._is_idle:
             return self.result
@@ -63,7 +63,7 @@ class Prepared:
         return replace(self.result, written=written, warnings=warnings)
 
     def check_place(self) -> None:
-        """Raise what ``publish`` would of where the new transcript belongs."""
+        """Raise what ``publish`` would raise about the place of the new transcript."""
         output = self.result.options.output
         is_new = output.path == STANDARD_STREAM or output.fork
         if self._is_idle or is_new or output.layout == "native":
@@ -99,7 +99,7 @@ class Prepared:
 
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
-    """Tell whether the operation gets an archive; all get one behind one that has one."""
+    """Tell whether the operation gets an archive; behind one that has an archive, all do."""
     output = options.output
     return output.layout != "inline" or output.in_place or bool(history.archived_chain)
 
