@@ -221,7 +221,7 @@ def written_text(written: "Written", n_bytes: int | None = None, before: int = 0
 
 def undo_text(written: "Written") -> str:
     """Return the command that undoes what was written."""
-    insist = " --while-open" if written.undo_insists else ""
+    insist = " --while-open" if written.undo_while_open else ""
     return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
 
 

@@ -165,8 +165,8 @@ def _lines(whole: Loaded, block: Sequence[bytes]) -> Iterator[NewLine]:
     yield from (NewLine(line, None) for line in block)
 
 
-def insists_on_undo(whole: Loaded) -> bool:
-    """Tell whether the way back has to be insisted on: nothing tells whether a session is open."""
+def undo_needs_while_open(whole: Loaded) -> bool:
+    """Tell whether undoing takes ``--while-open``, since nothing shows if a session is open."""
     rules = rules_of(whole)
     return has_to_insist(_name(whole), rules, version_of(whole.transcript, rules))
 

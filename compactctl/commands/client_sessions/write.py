@@ -58,9 +58,9 @@ class Written:
     lines appended to the input meanwhile, which end the output; ``left_out_from`` is the first line
     of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
     new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
-    given, with ``undo_insists`` beside ``--while-open``, and ``continue_with`` the command that
-    goes on with the session, None outside of clients' stores. ``appended_lines`` are those behind
-    the input, where that is the output.
+    given, together with ``--while-open`` if ``undo_while_open``; ``continue_with`` is the command
+    that goes on with the session, None outside of clients' stores. ``appended_lines`` are those
+    behind the input, where that is the output.
     """
 
     output: str
@@ -71,7 +71,7 @@ class Written:
     forked_from: str | None = None
     forked_to: str | None = None
     undo_name: str = ""
-    undo_insists: bool = False
+    undo_while_open: bool = False
     continue_with: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -130,11 +130,11 @@ def append_to(
     block: bytes,
     deposits: Sequence[Deposit],
     *,
-    insists: bool,
+    undo_while_open: bool,
 ) -> Written:
     """Put records behind a session, in its place. Raises as ``append`` does.
 
-    ``insists`` tells whether the way back has to be insisted on.
+    ``undo_while_open`` means that undoing it takes ``--while-open``.
     """
     warnings = append(FileSystem(), source=source, deposits=deposits, block=block)
     return Written(
@@ -142,7 +142,7 @@ def append_to(
         archive=str(archive_folder(place.target)),
         appended_lines=block.lstrip(b"\n").count(b"\n"),
         undo_name=appended_as(place.target),
-        undo_insists=insists,
+        undo_while_open=undo_while_open,
         continue_with=place.continue_with,
         warnings=warnings,
     )

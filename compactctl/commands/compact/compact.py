@@ -9,8 +9,8 @@ from compactctl.commands.client_sessions.native import (
     CannotAppendError,
     cannot_be_appended,
     finished_part,
-    insists_on_undo,
     settled,
+    undo_needs_while_open,
 )
 from compactctl.commands.client_sessions.new_session import load_fork, new_session
 from compactctl.commands.client_sessions.places import present
@@ -312,7 +312,7 @@ def _laid_out(draft: Draft) -> Prepared:
         content=content,
         expected=expected,
         deposits=tuple(deposits),
-        undo_while_open=read.appended_to is not None and insists_on_undo(read.appended_to),
+        undo_while_open=read.appended_to is not None and undo_needs_while_open(read.appended_to),
     )
 
 

@@ -55,8 +55,10 @@ class Prepared:
         deposits = self._deposits(place)
         if output.layout == "native":
             _, block = parted(self.content.pieces, self.source.digest.n_bytes)
-            insists = self.undo_while_open
-            written = append_to(place, self.source, block, deposits, insists=insists)
+            undo_while_open = self.undo_while_open
+            written = append_to(
+                place, self.source, block, deposits, undo_while_open=undo_while_open
+            )
         else:
             written = write(place, self.source, self.content, deposits)
         warnings = (*self.result.warnings, *written.warnings)

@@ -7,9 +7,9 @@ from compactctl.commands.client_sessions.native import (
     block_of,
     check_loose,
     check_read_as,
-    insists_on_undo,
     operation_behind,
     rules_of,
+    undo_needs_while_open,
     version_of,
 )
 from compactctl.commands.operations.history import OperationHistory
@@ -84,7 +84,7 @@ def target_over_appended(
         carried=carried,
         deposits=(Deposit(operation, plain_rows(source.lines)),),
         block=block,
-        undo_while_open=insists_on_undo(whole),
+        undo_while_open=undo_needs_while_open(whole),
     )
 
 

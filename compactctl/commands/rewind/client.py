@@ -16,9 +16,9 @@ from compactctl.commands.client_sessions.native import (
     check_proven,
     check_read_as,
     finished_part,
-    insists_on_undo,
     rules_of,
     settled,
+    undo_needs_while_open,
     version_of,
     with_block,
 )
@@ -265,5 +265,7 @@ def _append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Wri
     """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
     place = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
-    insists = insists_on_undo(whole)
-    return append_to(place, whole.source, block, [undone.undo_deposit], insists=insists)
+    undo_while_open = undo_needs_while_open(whole)
+    return append_to(
+        place, whole.source, block, [undone.undo_deposit], undo_while_open=undo_while_open
+    )

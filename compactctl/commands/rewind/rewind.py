@@ -322,7 +322,9 @@ def _appended(
 ) -> RewindResult:
     path = result.options.input.path
     place = Destination(path=path, target=Path(path))
-    written = append_to(place, source, block, target.deposits, insists=target.undo_while_open)
+    written = append_to(
+        place, source, block, target.deposits, undo_while_open=target.undo_while_open
+    )
     return replace(
         result,
         written=replace(written, archive=None),
