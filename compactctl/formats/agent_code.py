@@ -9,24 +9,20 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import block_parts, name_results, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.records.builder import uuid_for
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
-    Message,
     Part,
-    ReportedUsage,
     Role,
     Synthetic,
-    ToolCallPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
@@ -41,16 +37,14 @@ _COUNTS = CountFields(
 )
 
 
-class AgentCode:
+class AgentCode(Format):
     """Reads and writes session files of agent-code."""
 
     name = "agent-code"
     title = "agent-code sessions"
-    reads_arrays = False
     writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = _COUNTS
-    unsent: tuple[UnsentRule, ...] = ()
+    counts = _COUNTS
+    new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with a type, a UUID and content beside them, in a document."""
@@ -80,10 +74,6 @@ class AgentCode:
             return record
         return {**record, "is_meta": True, "is_compact_summary": message.kind == "summary"}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content: a block in place of one, else text; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
-
 
 class _SessionReader(ChatLogReader):
     """Tells notes for the screen from messages that say nothing."""
@@ -95,25 +85,8 @@ class _SessionReader(ChatLogReader):
         return "note" if record.get("type") == _NOTE else super().silent(record)
 
 
-class _AgentCodeConversation:
+class _AgentCodeConversation(Conversation):
     """Names the tool of each result by the call it answers."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
-
-    def opening(
-        self,
-        request: Mapping[str, Any],  # noqa: ARG002 - a session stores no request
-        path: JsonPath,  # noqa: ARG002
-    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
-        return ()
-
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
-        """A session stores no request, so there is no answer to one."""
-
-    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
-        return None
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         kind = text_or_empty(record.get("type"))
@@ -143,8 +116,7 @@ class _AgentCodeConversation:
             if isinstance(block, Mapping)
             for part in block_parts(block, (*path, index))
         )
-        calls = (part for part in parts if isinstance(part, ToolCallPart))
-        self.tools.update((call.call_id, call.tool) for call in calls)
+        self.add_calls(parts)
         return name_results(parts, self.tools)
 
 

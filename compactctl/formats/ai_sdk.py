@@ -9,7 +9,6 @@ from compactctl.formats.content.ai_sdk_parts import (
     new_file,
     new_output,
 )
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -25,9 +24,7 @@ from compactctl.model.message import (
     FilePart,
     JsonPath,
     MediaPart,
-    Message,
     Part,
-    ReportedUsage,
     Role,
     Synthetic,
     TextPart,
@@ -50,7 +47,7 @@ class AISdk(ApiFormat):
     def fits(
         self,
         messages: Sequence[Mapping[str, Any]],
-        request: Mapping[str, Any],  # noqa: ARG002 - the messages show it
+        request: Mapping[str, Any],
     ) -> DialectFit | None:
         """Recognize messages with parts of a type, or with ``toolInvocations``."""
         chat = [message for message in messages if _is_message(message)]
@@ -68,22 +65,15 @@ class AISdk(ApiFormat):
         parts = {"parts": [part]} if "parts" in beside.like or not content else {}
         return {"id": self.new_id(message), **time, "role": message.role, **content, **parts}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return a file or an output with ``text`` in it; see ``Format.new_content``."""
+        if isinstance(part, MediaPart | FilePart):
+            return new_file(part.path, object_or_empty(current), text)
+        return new_output(current, text) if isinstance(part, ToolResultPart) else text
 
 
-def _new_content(part: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
-    if isinstance(part, MediaPart | FilePart):
-        return new_file(part.path, object_or_empty(current), text)
-    return new_output(current, text) if isinstance(part, ToolResultPart) else text
-
-
-class _UIConversation:
+class _UIConversation(Conversation):
     """Calls and results stand in one part, or name one another."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
 
     def opening(
         self, request: Mapping[str, Any], path: JsonPath
@@ -105,13 +95,6 @@ class _UIConversation:
             name=text_or_none(record.get("id")),
             model=text_or_none(metadata.get("model")) if role == "assistant" else None,
         )
-
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
-        """An app keeps the answer as the newest message."""
-
-    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - no field is the same with every provider
-        """Messages report no usage that is the same with every provider."""
-        return None
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:

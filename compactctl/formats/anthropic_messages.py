@@ -5,7 +5,6 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts, new_content, text_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -25,7 +24,6 @@ from compactctl.model.message import (
     ReportedUsage,
     Role,
     Synthetic,
-    ToolCallPart,
 )
 from compactctl.pipeline.writer import Beside
 
@@ -47,6 +45,7 @@ class AnthropicMessages(ApiFormat):
 
     name = "anthropic-messages"
     title = "Anthropic messages"
+    new_content = staticmethod(new_content)
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
@@ -99,22 +98,14 @@ class AnthropicMessages(ApiFormat):
         role = "assistant" if message.role == "assistant" else "user"
         return {"role": role, "content": text_content(beside.like.get("content"), message.text)}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
-
 
 def _is_among(message: Message) -> bool:
     """Tell whether it is a system message among the others, not the system prompt or the tools."""
     return message.role == "system" and message.fixed is None
 
 
-class _AnthropicConversation:
+class _AnthropicConversation(Conversation):
     """Names the tool of each result by the call it answers."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
 
     def opening(
         self, request: Mapping[str, Any], path: JsonPath
@@ -146,8 +137,7 @@ class _AnthropicConversation:
         return reported_usage(answer)
 
     def _response(self, record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
-        calls = (part for part in parts if isinstance(part, ToolCallPart))
-        self.tools.update((call.call_id, call.tool) for call in calls)
+        self.add_calls(parts)
         return MessageDraft(
             role="assistant",
             parts=parts,

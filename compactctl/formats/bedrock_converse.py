@@ -7,7 +7,6 @@ from typing import Any
 from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.bedrock import said_parts, with_text
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -29,7 +28,6 @@ from compactctl.model.message import (
     Role,
     Synthetic,
     TextPart,
-    ToolCallPart,
 )
 from compactctl.pipeline.writer import Beside
 
@@ -87,7 +85,7 @@ class BedrockConverse(ApiFormat):
             return ()
         return ("assistant",) if _by_user(first) else ("user",)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - messages have one shape
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's.
 
         The missing half of a tool pair is a block, and a call comes from the assistant.
@@ -102,17 +100,14 @@ class BedrockConverse(ApiFormat):
         role = "assistant" if message.role == "assistant" else "user"
         return {"role": role, "content": [said]}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return a block where one stands; see ``Format.new_content``."""
+        result = new_other_result(part.path, current, text)
+        return with_text(part.path, current, text) if result is None else result
 
 
-class _ConverseConversation:
+class _ConverseConversation(Conversation):
     """Names the tool of each result by the call it answers."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
 
     def opening(
         self, request: Mapping[str, Any], path: JsonPath
@@ -128,8 +123,7 @@ class _ConverseConversation:
         if role is None or not isinstance(record.get("content"), list):
             return None
         parts = _content_parts(record["content"], (*path, "content"))
-        calls = (part for part in parts if isinstance(part, ToolCallPart))
-        self.tools.update((call.call_id, call.tool) for call in calls)
+        self.add_calls(parts)
         parts = name_results(parts, self.tools)
         return MessageDraft(role=role_with(parts, role), parts=parts)
 
@@ -158,11 +152,6 @@ class _ConverseConversation:
 
 def _by_user(message: Message) -> bool:
     return message.role != "assistant"
-
-
-def _new_content(part: Part, current: object, text: str) -> object:
-    result = new_other_result(part.path, current, text)
-    return with_text(part.path, current, text) if result is None else result
 
 
 def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:

@@ -1,17 +1,22 @@
 """What formats offer: recognise, read, and write the few records compactctl writes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.decode import Decoded
+from compactctl.model.counts import CountFields
+from compactctl.model.message import JsonPath, Message, Part, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Writer
 
 Version = tuple[int, ...]
 
 
-class Format(Writer, Protocol):
-    """A transcript format.
+class Format(Writer, ABC):
+    """A transcript format: subclasses state what they have, and inherit that they lack the rest.
 
     Attributes:
         name: what ``--format`` takes.
@@ -23,14 +28,35 @@ class Format(Writer, Protocol):
 
     name: str
     title: str
-    reads_arrays: bool
-    writes_pairs: bool
+    reads_arrays: bool = False
+    writes_pairs: bool = False
+    parent_path: JsonPath | None = None
+    counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
+    @abstractmethod
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Tell from the first records (objects only) whether the file is of this format."""
 
+    @abstractmethod
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order. Every line ends up as message, meta or opaque."""
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the record id that a written summary or marker gets: the message's own."""
+        return message.id
+
+    def new_value(self, message: Message, part: int, current: object, text: str) -> object:
+        """Return what stands at the part's path once its content is ``text``.
+
+        Raises:
+            ValueError: the part cannot be rewritten, or its new text does not fit its shape.
+        """
+        return rewritten(message.parts[part], current, text, self.new_content)
+
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return ``text`` in the shape of the current content of a part that is not a call."""
+        return text
 
 
 class Appending(Protocol):

@@ -7,7 +7,6 @@ from typing import Any
 
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -64,11 +63,12 @@ class GeminiApi(ApiFormat):
 
     name = "gemini-api"
     title = "Gemini API contents"
+    new_content = staticmethod(new_content)
 
     def fits(
         self,
         messages: Sequence[Mapping[str, Any]],
-        request: Mapping[str, Any],  # noqa: ARG002 - the contents show it
+        request: Mapping[str, Any],
     ) -> DialectFit | None:
         """Recognize contents with Gemini's parts, or an answer with ``candidates``."""
         contents = [each for each in messages if _is_content(each) or "candidates" in each]
@@ -82,7 +82,7 @@ class GeminiApi(ApiFormat):
         """Keep calls right behind a content of the user, where alone the API takes them."""
         return ("user",) if first.role == "assistant" and second.calls else ()
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - contents have one shape
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a content of the user's or the model's: there are none of the system here.
 
         The API takes names in camel case beside those in snake case, too.
@@ -98,17 +98,12 @@ class GeminiApi(ApiFormat):
             return {"role": "model", "parts": [said, {"functionCall": {**called, "args": {}}}]}
         return {"role": "model" if message.role == "assistant" else "user", "parts": [said]}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
 
-
-class _GeminiConversation:
+class _GeminiConversation(Conversation):
     """Joins answers to calls by id, or by name and order where there are no ids."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
+        super().__init__(number)
         self.queue = CallQueue(f"call-{number}-")
 
     def opening(

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.call_queue import CallQueue
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.unknown_block import text_and_media
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
+from compactctl.formats.format import Format
+from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
@@ -16,12 +16,9 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
-    Message,
     Part,
-    ReportedUsage,
     Role,
     Synthetic,
     TextPart,
@@ -30,7 +27,6 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
@@ -64,16 +60,13 @@ _FIELDS = frozenset(
 _SUMMARY_RANGE = ("summarizesFrom", "summarizesTo")
 
 
-class NeuroLink:
+class NeuroLink(Format):
     """Reads and writes the ChatMessage records of NeuroLink's conversation memory."""
 
     name = "neurolink"
     title = "NeuroLink conversation"
     reads_arrays = True
     writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with an id and NeuroLink's own roles or metadata, or nothing else."""
@@ -85,10 +78,6 @@ class NeuroLink:
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ChatLogReader(self.name, _NeuroLinkConversation).read(lines)
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id, which becomes the record's."""
-        return message.id
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the role wanted, or the missing half of a tool pair."""
@@ -103,30 +92,13 @@ class NeuroLink:
             "metadata": _metadata(message),
         }
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content, which is text in all but calls; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, lambda _part, _current, new: new)
 
-
-class _NeuroLinkConversation:
+class _NeuroLinkConversation(Conversation):
     """Joins results to calls by tool name, step and order: there are no call ids."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
+        super().__init__(number)
         self.queue = CallQueue(f"call-{number}-")
-
-    def opening(
-        self,
-        request: Mapping[str, Any],  # noqa: ARG002 - a session stores no request
-        path: JsonPath,  # noqa: ARG002
-    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
-        return ()
-
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
-        """A session stores no request, so there is no answer to one."""
-
-    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
-        return None
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

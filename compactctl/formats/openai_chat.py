@@ -17,7 +17,6 @@ from compactctl.formats.content.openai import (
     text_content,
 )
 from compactctl.formats.content.openai_reasoning import reasoning_parts
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -68,6 +67,7 @@ class OpenAIChat(ApiFormat):
 
     name = "openai-chat"
     title = "OpenAI chat messages"
+    new_content = staticmethod(new_content)
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
@@ -105,17 +105,12 @@ class OpenAIChat(ApiFormat):
             "tool_calls": [{"id": message.call_id, "type": "function", "function": function}],
         }
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
 
-
-class _OpenAIConversation:
+class _OpenAIConversation(Conversation):
     """Joins results to calls by id, or by order where there are no ids."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
+        super().__init__(number)
         self.queue = CallQueue(f"call-{number}-")
 
     def opening(
@@ -188,8 +183,7 @@ class _OpenAIConversation:
             else part
             for part in parts
         )
-        calls = (part for part in named if isinstance(part, ToolCallPart))
-        self.tools.update((call.call_id, call.tool) for call in calls)
+        self.add_calls(named)
         return name_results(named, self.tools)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from compactctl.formats.content.openai import content_parts, new_content
 from compactctl.formats.content.response_items import is_item, is_own_item, item_draft
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat
 from compactctl.formats.records.chat_log import Conversation
@@ -23,11 +22,9 @@ from compactctl.formats.records.response_names import ResponseNames
 from compactctl.formats.records.rows.chain import ChainLink
 from compactctl.model.message import (
     JsonPath,
-    Message,
     Part,
     ReportedUsage,
     Synthetic,
-    ToolCallPart,
 )
 from compactctl.pipeline.writer import Beside
 
@@ -55,6 +52,7 @@ class OpenAIResponses(ApiFormat):
     writes_pairs = False
     # As for Codex, whose requests go to this API.
     ends_reasoning = True
+    new_content = staticmethod(partial(new_content, kind="input_text"))
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
@@ -84,23 +82,17 @@ class OpenAIResponses(ApiFormat):
             name=name,
         )
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - all items are alike
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message of one text."""
         content = [{"type": "input_text", "text": message.text}]
         return {"type": "message", "role": "user", "content": content}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        shaped = partial(new_content, kind="input_text")
-        return rewritten(message.parts[part], current, text, shaped)
 
-
-class _ItemConversation:
+class _ItemConversation(Conversation):
     """Names the tool of each output by the call that it answers, and the items of a response."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.tools: dict[str, str] = {}
+        super().__init__(number)
         self.names = ResponseNames(f"{number}-response-")
 
     def opening(
@@ -115,12 +107,8 @@ class _ItemConversation:
         draft = item_draft(record, path, self.tools)
         if draft is None or not draft.parts:
             return draft
-        calls = (part for part in draft.parts if isinstance(part, ToolCallPart))
-        self.tools.update((call.call_id, call.tool) for call in calls)
+        self.add_calls(draft.parts)
         return replace(draft, response_id=self.names.name(draft))
-
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
-        """An answer is a list of items, each a message of its own."""
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))

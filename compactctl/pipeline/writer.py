@@ -39,5 +39,5 @@ class Writer(Protocol):
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build the record for a summary or marker, shaped like the one that it stands beside."""
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+    def new_value(self, message: Message, part: int, current: object, text: str) -> object:
         """Return what stands at the part's path once its content is ``text``."""

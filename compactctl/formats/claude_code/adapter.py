@@ -18,7 +18,7 @@ from compactctl.formats.claude_code.requests import (
 )
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
     content_id,
@@ -32,7 +32,6 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import reused, with_responses
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
-    JsonPath,
     Message,
     MessageId,
     Part,
@@ -91,16 +90,15 @@ _UNSENT = (
 )
 
 
-class ClaudeCode:
+class ClaudeCode(Format):
     """Reads and writes session files of Claude Code."""
 
     name = "claude-code"
     title = "Claude Code session"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = ("parentUuid",)
-    counts: CountFields | None = _COUNTS
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    parent_path = ("parentUuid",)
+    counts = _COUNTS
+    unsent = _UNSENT
+    new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize records of the client's types of which some have what only it writes."""
@@ -132,10 +130,6 @@ class ClaudeCode:
             "uuid": self.new_id(message),
             **({"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}),
         }
-
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
 
 
 def _is_own(record: Mapping[str, Any]) -> bool:

@@ -9,15 +9,14 @@ from compactctl.formats.cline.client_texts import ENVIRONMENT
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
 from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolCallPart
+from compactctl.model.message import Message, Part, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES = ("user", "assistant")
@@ -27,16 +26,12 @@ _ROO_MARKS = ("isSummary", "isTruncationMarker")
 _ROO_STATE = re.compile(r"# Current Mode\n(?:<slug>|[\w-]+\n)|# Current Context Size \(Tokens\)")
 
 
-class Cline:
+class Cline(Format):
     """Reads and writes ``api_conversation_history.json`` of Cline."""
 
     name = "cline"
     title = "Cline task history"
     reads_arrays = True
-    writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise Anthropic messages of which some hold what only the client writes."""
@@ -49,10 +44,6 @@ class Cline:
             reader.container(container)
         return reader.finish()
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id, which becomes the record's where records have one."""
-        return message.id
-
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message, just older than the record it stands before."""
         name = {"id": self.new_id(message)} if "id" in beside.like else {}
@@ -60,7 +51,7 @@ class Cline:
         time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
         return {**name, "role": "user", "content": text_content([], message.text), **time}
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+    def new_value(self, message: Message, part: int, current: object, text: str) -> object:
         """Return new content; what stands in the same text before a result stays there."""
         return rewritten(message.parts[part], current, text, partial(_new_content, message))
 

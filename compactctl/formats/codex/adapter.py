@@ -8,11 +8,10 @@ from compactctl.formats.codex.reader import ENVELOPES, CodexReader
 from compactctl.formats.codex.usage import COUNTS
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.content.response_items import is_item
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
@@ -41,16 +40,14 @@ _UNSENT = (
 )
 
 
-class Codex:
+class Codex(Format):
     """Reads and writes session files of Codex CLI."""
 
     name = "codex"
     title = "Codex CLI rollout"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = COUNTS
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    counts = COUNTS
+    unsent = _UNSENT
+    new_content = staticmethod(partial(new_content, kind="input_text"))
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize the envelope, or bare items with a header or state of the oldest rollouts."""
@@ -67,10 +64,6 @@ class Codex:
             reader.line(decoded)
         return reader.finish(self.name)
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id: items need none."""
-        return message.id
-
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message; inside a compaction's history items have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
@@ -79,11 +72,6 @@ class Codex:
             return item
         timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         return {**timestamp, "type": "response_item", "payload": item}
-
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        shaped = partial(new_content, kind="input_text")
-        return rewritten(message.parts[part], current, text, shaped)
 
 
 def _kind(record: Mapping[str, Any]) -> str:

@@ -117,14 +117,15 @@ def _result(response: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
     )
 
 
-def new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
+def new_content(part: Part, current: object, text: str) -> object:
     """Return what stands in the place of a part's content once that is ``text``."""
-    if isinstance(old, ToolResultPart):
-        if old.path[-1] in _RESPONSES:
-            named = {name: current[name] for name in _NAMED if name in current}
+    if isinstance(part, ToolResultPart):
+        if part.path[-1] in _RESPONSES:
+            fields = object_or_empty(current)
+            named = {name: fields[name] for name in _NAMED if name in fields}
             return {**named, "response": {"output": text}}
-        return {"output": text} if old.path[-1] == "response" else text
-    if isinstance(old, MediaPart) or isinstance(current, Mapping):
+        return {"output": text} if part.path[-1] == "response" else text
+    if isinstance(part, MediaPart) or isinstance(current, Mapping):
         return {"text": text}
     return text
 

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from compactctl.model.message import Part, ToolCallPart, is_replaceable
 
 
 def rewritten(
-    part: Part, current: object, text: str, new_content: Callable[[Part, Any, str], object]
-) -> Any:  # noqa: ANN401 - JSON is any value
+    part: Part, current: object, text: str, new_content: Callable[[Part, object, str], object]
+) -> object:
     """Return what stands in the place of ``current`` once a part's content is ``text``.
 
     ``new_content`` gives that for all but a call's arguments, of which an object stays one.
@@ -24,7 +23,7 @@ def rewritten(
     return new_content(part, current, text)
 
 
-def new_arguments(call: ToolCallPart, current: object, text: str) -> Any:  # noqa: ANN401 - JSON is any value
+def new_arguments(call: ToolCallPart, current: object, text: str) -> object:
     """Return the JSON text ``text`` as it stands at the call's path: as text, or as its value.
 
     Raises:

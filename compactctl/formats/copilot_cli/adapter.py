@@ -4,17 +4,14 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.copilot_cli.events import new_result
 from compactctl.formats.copilot_cli.media import as_text
 from compactctl.formats.copilot_cli.reader import CopilotReader
+from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import text_or_empty
-from compactctl.model.counts import CountFields
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import (
-    JsonPath,
     MediaPart,
-    Message,
     Part,
     Synthetic,
     ToolResultPart,
@@ -36,16 +33,13 @@ _UNSENT = (
 )
 
 
-class CopilotCli:
+class CopilotCli(Format):
     """Reads and writes ``events.jsonl`` of Copilot CLI."""
 
     name = "copilot-cli"
     title = "Copilot CLI session"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = ("parentId",)
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    parent_path = ("parentId",)
+    unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize events and their types; VS Code has them too, but not what tools returned."""
@@ -78,14 +72,10 @@ class CopilotCli:
             "parentId": beside.parent,
         }
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
-
-
-def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
-    if isinstance(old, ToolResultPart) and old.path[-1] == "result":
-        return new_result(current, text)
-    if isinstance(old, MediaPart) and isinstance(current, Mapping):
-        return as_text(current, text)
-    return text
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return a result or an attachment with ``text`` in it; see ``Format.new_content``."""
+        if isinstance(part, ToolResultPart) and part.path[-1] == "result":
+            return new_result(object_or_empty(current), text)
+        if isinstance(part, MediaPart) and isinstance(current, Mapping):
+            return as_text(current, text)
+        return text

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.gemini import new_content
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.gemini_cli.reader import NAME, GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
 from compactctl.formats.records.decode import Decoded
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import EACH, UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
@@ -21,16 +20,13 @@ _UNSENT = (
 )
 
 
-class GeminiCli:
+class GeminiCli(Format):
     """Reads and writes sessions of Gemini CLI."""
 
     name = NAME
     title = "Gemini CLI session"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    unsent = _UNSENT
+    new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the record that names a session, and the updates of its log."""
@@ -48,15 +44,7 @@ class GeminiCli:
             reader.line(decoded)
         return reader.finish()
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id, by which the client knows it."""
-        return message.id
-
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message, as old as the record it stands before."""
         time = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         return {"id": message.id, **time, "type": "user", "content": [{"text": message.text}]}
-
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)

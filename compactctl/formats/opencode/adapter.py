@@ -5,13 +5,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.opencode.reader import COUNTS, NAME, OpenCodeReader, is_message
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
+from compactctl.model.message import Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import EACH, UnsentRule
 from compactctl.pipeline.writer import Beside
@@ -30,16 +29,14 @@ _UNSENT = (
 )
 
 
-class OpenCode:
+class OpenCode(Format):
     """Reads and writes the messages of an export document."""
 
     name = NAME
     title = "OpenCode export"
     reads_arrays = True
-    writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = COUNTS
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    counts = COUNTS
+    unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""
@@ -56,10 +53,6 @@ class OpenCode:
             reader.container(container)
         return reader.finish()
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id; the record's is derived from the one it stands before."""
-        return message.id
-
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message of one text that the client sorts right before the one beside."""
         info = object_or_empty(beside.like.get("info"))
@@ -71,21 +64,18 @@ class OpenCode:
             "parts": [{**part, "type": "text", "text": message.text, "synthetic": True}],
         }
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
-
-
-def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
-    if isinstance(old, ToolResultPart):
-        if old.path[-1] != "state":
-            return text
-        rest = {name: value for name, value in current.items() if name != "attachments"}
-        return {**rest, "output": text}
-    if isinstance(current, Mapping):
-        kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
-        return {**kept, "type": "text", "text": text}
-    return text
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return a call's state, or text in place of media; see ``Format.new_content``."""
+        if isinstance(part, ToolResultPart):
+            if part.path[-1] != "state":
+                return text
+            state = object_or_empty(current).items()
+            rest = {name: value for name, value in state if name != "attachments"}
+            return {**rest, "output": text}
+        if isinstance(current, Mapping):
+            kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
+            return {**kept, "type": "text", "text": text}
+        return text
 
 
 def _id_before(anchor: str, name: str) -> str:

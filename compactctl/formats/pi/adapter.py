@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.formats.content.anthropic import new_content
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.pi.messages import COUNTS, OWN_ROLES
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
@@ -22,16 +21,15 @@ _OF_TOOLS = {**of_type("message"), ("message", "role"): frozenset({"toolResult"}
 _UNSENT = (UnsentRule(kind="copies", where=_OF_TOOLS, path=("message", "details")),)
 
 
-class Pi:
+class Pi(Format):
     """Reads and writes session files of pi."""
 
     name = "pi"
     title = "pi session"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = ("parentId",)
-    counts: CountFields | None = COUNTS
-    unsent: tuple[UnsentRule, ...] = _UNSENT
+    parent_path = ("parentId",)
+    counts = COUNTS
+    unsent = _UNSENT
+    new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise a session's header, or messages that only pi writes."""
@@ -61,10 +59,6 @@ class Pi:
             "timestamp": beside.like.get("timestamp"),
             "message": inner,
         }
-
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, new_content)
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:

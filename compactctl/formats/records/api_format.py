@@ -1,41 +1,21 @@
 """Formats of logs of requests to the APIs of models: one for each dialect, and one for all."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.formats.format import Format
 from compactctl.formats.records.api_reader import API_LOG, ApiLogReader
-from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
-from compactctl.formats.records.rows.chain import ChainLink
+from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
 from compactctl.formats.records.rows.envelope import dotted, exchange, row_of
 from compactctl.formats.records.rows.texts import opened
-from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 
-class _Log:
-    """What all logs of requests have in common: their records have no ids and no links."""
-
-    name: str
-    title: str
-    reads_arrays = True
-    writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id: records of these formats have none."""
-        return message.id
-
-
-class ApiFormat(_Log, ABC):
+class ApiFormat(Format, Dialect):
     """Reads and writes the messages of one API, wherever a row has them.
 
     A dialect is a subclass that stands in ``DIALECTS`` of the registry::
@@ -45,36 +25,15 @@ class ApiFormat(_Log, ABC):
             def fits(self, messages, request): return "own" if "acme" in request else None
             def start(self, number): return AcmeConversation(number)
             def new_record(self, message, beside): ...
-            def new_value(self, message, part, current, text): ...
+            def new_content(self, part, current, text): ...
     """
 
-    ends_reasoning = False
+    reads_arrays = True
+    writes_pairs = True
 
-    @abstractmethod
-    def fits(
-        self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
-    ) -> DialectFit | None:
-        """Tell whether these are messages of this API; see ``Dialect.fits``."""
-
-    @abstractmethod
-    def start(self, number: int) -> Conversation:
-        """Begin to read the conversation of a number."""
-
-    def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:  # noqa: ARG002 - one API keeps what was sent
-        """Return what a request goes on from; see ``Dialect.link``."""
-        return None
-
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:  # noqa: ARG002 - most APIs take any order
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Return the roles that have to stand between two messages for the API to take them."""
         return ()
-
-    @abstractmethod
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
-        """Build a message in the shape of its neighbor; see ``Writer.new_record``."""
-
-    @abstractmethod
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize records of which at least half are of this API, as a row or bare."""
@@ -85,12 +44,14 @@ class ApiFormat(_Log, ABC):
         return ApiLogReader(self.name, (self,), self).read(lines)
 
 
-class ApiLog(_Log):
+class ApiLog(Format):
     """Reads and writes logs whose rows are of several dialects, each row in its own.
 
     ``usual`` is the one that the first rows have: then this is its format, until another is found.
     With ``at``, the path of the messages in each row, nothing else is read.
     """
+
+    reads_arrays = True
 
     def __init__(
         self,
@@ -127,7 +88,7 @@ class ApiLog(_Log):
         """Build a message as the API of its neighbor takes it; see ``Writer.new_record``."""
         return self._dialect(beside.anchor).new_record(message, beside)
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+    def new_value(self, message: Message, part: int, current: object, text: str) -> object:
         """Return new content as the message's API takes it; see ``Writer.new_value``."""
         return self._dialect(message).new_value(message, part, current, text)
 

@@ -6,12 +6,13 @@ of its own; all bare lines together are one.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
@@ -31,6 +32,7 @@ from compactctl.formats.records.unread import UnreadText, text_in
 from compactctl.model.message import (
     JsonPath,
     Message,
+    Part,
     ReportedUsage,
     TextPart,
     ToolCallPart,
@@ -45,29 +47,42 @@ _UNDATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 _SAMPLE = 50
 
 
-class Conversation(Protocol):
+class Conversation(ABC):
     """Understands the records of one conversation, in their order; ``number`` counts from 0.
 
     Each path is that of a value in its line, so that what is read of it can be edited there.
+    Where a format stores messages alone, as sessions do, ``message`` is all there is to read.
     """
 
-    number: int
+    def __init__(self, number: int) -> None:
+        self.number = number
+        # The names of tools by the ids of their calls, for results that tell only the id.
+        self.tools: dict[str, str] = {}
+
+    @abstractmethod
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+        """Return what a record at ``path`` says, None when it is not a message."""
 
     def opening(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterable[tuple[JsonPath, MessageDraft]]:
         """Return what a request at ``path`` sends before its messages, and where that stands."""
-
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Return what a record at ``path`` says, None when it is not a message."""
+        return ()
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
         """Return what an API answered at ``path``, and where the message in it stands."""
+        return None
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         """Return the usage that an answer reports."""
+        return None
+
+    def add_calls(self, parts: Iterable[Part]) -> None:
+        """Remember the tools of the calls among the parts of a message."""
+        calls = (part for part in parts if isinstance(part, ToolCallPart))
+        self.tools.update((call.call_id, call.tool) for call in calls)
 
 
 # A value, its path in its line, and the line.
@@ -138,7 +153,7 @@ class ChatLogReader:
         """Return the name of the format that the file turned out to have."""
         return self.name
 
-    def silent(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002 - formats that have several kinds look at it
+    def silent(self, record: Mapping[str, Any]) -> str:
         """Return what a record is that holds nothing to send, in words."""
         return "empty message"
 
@@ -157,9 +172,9 @@ class ChatLogReader:
     def begin(
         self,
         number: int,
-        messages: Sequence[Any],  # noqa: ARG002 - readers of several dialects look at them
-        request: Mapping[str, Any],  # noqa: ARG002
-        answer: Mapping[str, Any],  # noqa: ARG002
+        messages: Sequence[Any],
+        request: Mapping[str, Any],
+        answer: Mapping[str, Any],
     ) -> Conversation | str:
         """Return who reads the conversation of a number, or why it cannot be read."""
         return self.start(number)
@@ -340,7 +355,7 @@ class ChatLogReader:
                     return found
         return ()
 
-    def others(self, number: int) -> Iterable[Conversation]:  # noqa: ARG002 - of the conversation
+    def others(self, number: int) -> Iterable[Conversation]:
         """Return who else may understand the answer that is logged in a conversation."""
         return ()
 

@@ -1,9 +1,10 @@
 """How one API writes messages, and which of several APIs a conversation was written for."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.rows.chain import ChainLink
@@ -15,15 +16,16 @@ DialectFit = Literal["own", "shared"]
 _SAMPLE = 50
 
 
-class Dialect(Protocol):
+class Dialect(ABC):
     """How one API writes messages; ``name`` is that of its format.
 
     ``ends_reasoning`` as for ``Transcript``.
     """
 
     name: str
-    ends_reasoning: bool
+    ends_reasoning: bool = False
 
+    @abstractmethod
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
@@ -33,11 +35,13 @@ class Dialect(Protocol):
         asked about as the only message.
         """
 
+    @abstractmethod
     def start(self, number: int) -> Conversation:
         """Begin to read the conversation of a number."""
 
     def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:
         """Return what a request goes on from, None where it sends all there is itself."""
+        return None
 
 
 _Dialect = TypeVar("_Dialect", bound=Dialect)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.rewritten import new_arguments
+from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.spring_ai.events import (
@@ -18,18 +18,15 @@ from compactctl.formats.spring_ai.events import (
     is_row,
 )
 from compactctl.formats.spring_ai.items import ARGUMENTS, RESPONSE
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
-    JsonPath,
     MediaPart,
     Message,
     MessageId,
+    Part,
     Role,
     Synthetic,
-    ToolCallPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _MEMBERS = "events"
@@ -37,16 +34,13 @@ _TYPES: Mapping[Role, str] = {role: kind for kind, role in ROLES.items()}
 _SOURCE = "compactctl"
 
 
-class SpringAi:
+class SpringAi(Format):
     """Reads and writes events of Spring AI Session, in the form that the file has."""
 
     name = "spring-ai"
     title = "Spring AI Session events"
     reads_arrays = True
     writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise events that name their session and a type of message."""
@@ -57,21 +51,14 @@ class SpringAi:
         """Read all lines; see ``Format.read``."""
         return _EventReader(self.name, SpringConversation, _MEMBERS).read(lines)
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id, which becomes the event's."""
-        return message.id
-
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a synthetic event in the form of its neighbour, a row or an event record."""
         build = _row if is_row(beside.like) else _event
         return build(message, self.new_id(message), beside.like)
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return what stands for a part; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, MediaPart):
-            return {"mimeType": "text/plain", "data": text}
-        return new_arguments(old, current, text) if isinstance(old, ToolCallPart) else text
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return a text, or an attachment that holds one; see ``Format.new_content``."""
+        return {"mimeType": "text/plain", "data": text} if isinstance(part, MediaPart) else text
 
 
 class _EventReader(ChatLogReader):

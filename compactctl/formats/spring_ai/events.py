@@ -5,10 +5,11 @@ in camel case or as columns are called; Spring AI Session of July 2026.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64, media_from_url
+from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -17,7 +18,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.spring_ai.items import calls, responses
-from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPart
+from compactctl.model.message import JsonPath, Part, Role, TextPart
 
 ROLES: Mapping[str, Role] = {
     "SYSTEM": "system",
@@ -74,26 +75,8 @@ def metadata_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
 
 
-class SpringConversation:
+class SpringConversation(Conversation):
     """The events of a session, in the order of the file, which is that of the session."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def opening(
-        self,
-        request: Mapping[str, Any],  # noqa: ARG002 - a session stores no request
-        path: JsonPath,  # noqa: ARG002
-    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
-        """A session stores no request."""
-        return ()
-
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
-        """A session stores no request, so there is no answer to one."""
-
-    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - events tell no usage
-        """Events tell no usage."""
-        return None
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what an event says, None when it is not one; see ``Conversation.message``."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.format import Format
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
@@ -20,23 +20,16 @@ from compactctl.formats.vscode_chat.chat import (
 )
 from compactctl.formats.vscode_chat.prompt_tree import new_item_value
 from compactctl.formats.vscode_chat.requests import logged_messages, logged_model
-from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
+from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 
-class VsCodeChat:
+class VsCodeChat(Format):
     """Reads chats of VS Code's Copilot Chat; of exported ones it rewrites contents."""
 
     name = "vscode-copilot-chat"
     title = "VS Code Copilot Chat"
-    reads_arrays = False
-    writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise a chat, the state of one, or a log of requests."""
@@ -49,21 +42,13 @@ class VsCodeChat:
             reader.line(decoded)
         return reader.finish(self.name)
 
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id; no message is ever written."""
-        return message.id
-
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - whatever it is
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Refuse: requests and rounds stay where they are, so nothing is ever put among them."""
         raise ValueError("a chat of VS Code takes no message that its editor did not write")
 
-    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
-
-
-def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
-    return new_item_value(current, text) if isinstance(old, ToolResultPart) else text
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return an item of a prompt for a result; see ``Format.new_content``."""
+        return new_item_value(current, text) if isinstance(part, ToolResultPart) else text
 
 
 class _Reader:

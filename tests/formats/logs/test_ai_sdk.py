@@ -188,7 +188,7 @@ def test_an_attachment_becomes_an_attachment() -> None:
     record = {"id": "u", "role": "user", "content": "See", "experimental_attachments": [attached],
               "parts": [text("See")]}  # fmt: skip
     message = only(record)
-    written = AISdk().new_value(message, 1, attached, "a picture")
+    written: Any = AISdk().new_value(message, 1, attached, "a picture")
     assert written["name"] == "a.png"
     again = only({**record, "experimental_attachments": [written]})
     assert texts((again,)) == ["See | a picture"]

@@ -187,7 +187,7 @@ def test_what_the_editor_itself_keeps_is_read_and_never_edited(tmp_path: Path) -
 
 def test_a_tree_of_nodes_keeps_its_shape_around_another_text() -> None:
     message = vscode(export(*TALK)).effective[4]
-    value = VsCodeChat().new_value(
+    value: Any = VsCodeChat().new_value(
         message,
         0,
         TALK[0]["result"]["metadata"]["toolCallResults"]["c2"]["content"][0]["value"],
