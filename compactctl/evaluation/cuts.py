@@ -44,7 +44,7 @@ def stretches(transcript: Transcript) -> Iterator[tuple[Message, ...]]:
     for conversation in conversations_of(main or transcript.messages):
         lines = [message.line for message in conversation]
         bounds = {index for index, message in enumerate(conversation) if message.summary}
-        for line in transcript.compactions:
+        for line in transcript.compactions.lines:
             bounds |= {sum(each < line for each in lines)}
         ends = sorted({0, *bounds, len(conversation)})
         yield from (conversation[start:end] for start, end in pairwise(ends))

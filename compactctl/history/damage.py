@@ -14,7 +14,7 @@ def damage_of(transcript: Transcript) -> str | None:
         return f"line {opaque.line + 1}: {opaque.damage}"
     for warning in transcript.warnings:
         return warning
-    return _disorder(transcript.links)
+    return _disorder(transcript.chain.links)
 
 
 def _disorder(links: Iterable[Link]) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 
 Between = Callable[[Message, Message], tuple[Role, ...]]
@@ -55,7 +55,7 @@ class View:
     no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
     between: Between | None = None
-    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
+    unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
     def with_room(self, leeway: int = 0) -> "View":
         """Return the view with the target for what it holds now, and so many tokens more."""

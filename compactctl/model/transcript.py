@@ -61,8 +61,8 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Volume:
-    """How many records of a kind there are and how many bytes they take on disk."""
+class RecordStats:
+    """How many records of a kind a file has, and how many bytes they take on disk."""
 
     count: int
     n_bytes: int
@@ -87,19 +87,19 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """An older version of the message ``of``; without the newer one it would be sent.
+class SupersededVersion:
+    """An older version of the message ``message_id``, which would be sent without the newer one.
 
-    ``element`` leads to it in its line; () when the line is the record.
+    ``record_path`` leads to it in its line; () when the line is the record.
     """
 
     line: int
-    element: JsonPath
-    of: MessageId
+    record_path: JsonPath
+    message_id: MessageId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientSplit:
+class ClientTokenCounts:
     """What a client itself counted of its context when the session ended, in tokens.
 
     ``total`` is everything the next request would have sent.
@@ -148,6 +148,70 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """What a file says of its session; None where it does not say so.
+
+    Attributes:
+        model: the model in force at the end.
+        window: context window in tokens.
+        client_version: version of the client that wrote the newest record.
+        file_version: version of the format.
+        cwd: the working folder.
+        drops_past_reasoning: whether reasoning is sent only until the turn it belongs to ends, as
+            most models read it that do not show it.
+        holds_overhead: whether the effective history has the system prompt and tool definitions
+            as they were sent.
+        client_counts: what the client counted of the effective history.
+        usage_line: index of the line with the usage from which the client takes the size of its
+            context; None where it takes that of the newest answer.
+    """
+
+    model: str | None = None
+    window: int | None = None
+    client_version: str | None = None
+    file_version: int | None = None
+    cwd: str | None = None
+    drops_past_reasoning: bool = False
+    holds_overhead: bool = False
+    client_counts: ClientTokenCounts | None = None
+    usage_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLinks:
+    """What ties the records of a file together.
+
+    Attributes:
+        links: records linked by parent ids, in file order, messages or not.
+        pointers: what names one of these beside them.
+        superseded: older versions of messages, which go when the message goes or gets something
+            written before it.
+    """
+
+    links: tuple[Link, ...] = ()
+    pointers: tuple[Pointer, ...] = ()
+    superseded: tuple[SupersededVersion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastCompactions:
+    """What was done to the context before.
+
+    Attributes:
+        by_client: whether the client's own compaction put something in the place of messages.
+        lines: indices of the lines on which the client says that it compacted or cleared.
+        own_history_lines: indices of the lines on which compactctl repeats all that is sent.
+        cleared: the newest report of what the client has cleared content of since, None where
+            something was reported afterwards.
+    """
+
+    by_client: bool = False
+    lines: tuple[int, ...] = ()
+    own_history_lines: tuple[int, ...] = ()
+    cleared: Cleared | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """What a format read from a file.
 
@@ -158,34 +222,17 @@ class Transcript:
         effective: what the next request would send, in the order it would be sent; messages in
             it may differ from their namesakes in ``messages`` where the client itself sends a
             placeholder. Several conversations follow one another.
-        links: records linked by parent ids, in file order, messages or not.
-        pointers: what names one of these beside them.
-        copies: older versions of messages, which go when the message goes or gets something
-            written before it.
-        meta: records that never reach the model, by kind.
+        session: what the file says of its session.
+        chain: how its records are tied together.
+        compactions: what the client and compactctl compacted before.
+        refusal: the newest request, where the provider refused it as too long.
+        metadata: records that never reach the model, by kind.
         opaque: lines that are carried without being understood.
         unread: text in fields that the format does not know, hidden messages included.
-        model: the model in force at the end, when the file says so.
-        window: context window in tokens, when the file says so.
-        client_version: version of the client that wrote the newest record, when the file says so.
-        file_version: version of the format, when the file says so.
-        cwd: the session's working folder, when the file says so.
-        ends_reasoning: whether reasoning is sent only until the turn it belongs to ends, as
-            most models read it that do not show it.
-        compacted: whether the client's own compaction put something in the place of what was said.
-        compactions: indices of the lines on which the client says that it compacted or cleared.
-        appended: indices of the lines on which compactctl tells anew all that is sent.
-        warnings: one line each, ready to be shown.
-        cleared: the newest report of what the client has cleared content of since, None where
-            something was reported afterwards.
-        refusal: the newest request, where the provider refused it as too long.
-        sessions: where the sessions stand, in a file into which several were put; () for one.
+        session_lines: where each session stands, in a file into which several were put; () for
+            one.
         order: how the records stand, where not as the client wrote them.
-        split: what the client counted of the effective history, when the file says so.
-        holds_overhead: whether the effective history has the system prompt and tool definitions
-            as they were sent.
-        counts_line: index of the line with the counts from which the client takes the size of its
-            context; None where it takes those of the newest answer.
+        warnings: one line each, ready to be shown.
     """
 
     format: str
@@ -193,26 +240,13 @@ class Transcript:
     n_bytes: int
     messages: tuple[Message, ...]
     effective: tuple[Message, ...]
-    links: tuple[Link, ...] = ()
-    pointers: tuple[Pointer, ...] = ()
-    copies: tuple[Copy, ...] = ()
-    meta: Mapping[str, Volume] = field(default_factory=dict)
+    session: SessionInfo = SessionInfo()
+    chain: RecordLinks = RecordLinks()
+    compactions: PastCompactions = PastCompactions()
+    refusal: Refusal | None = None
+    metadata: Mapping[str, RecordStats] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
     unread: Unread = Unread()
-    model: str | None = None
-    window: int | None = None
-    client_version: str | None = None
-    file_version: int | None = None
-    cwd: str | None = None
-    ends_reasoning: bool = False
-    compacted: bool = False
-    compactions: tuple[int, ...] = ()
-    appended: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
-    cleared: Cleared | None = None
-    refusal: Refusal | None = None
-    sessions: tuple[SessionLines, ...] = ()
+    session_lines: tuple[SessionLines, ...] = ()
     order: RecordOrder = ""
-    split: ClientSplit | None = None
-    holds_overhead: bool = False
-    counts_line: int | None = None
+    warnings: tuple[str, ...] = ()

@@ -109,7 +109,7 @@ class _Page:
         self.same_named: dict[str, Sequence[int]] = {}
         self.places = {message.id: place for place, message in enumerate(self.effective)}
         self.damaged = {opaque.line for opaque in transcript.opaque}
-        self.paths = {pointer.line: pointer.path for pointer in transcript.pointers}
+        self.paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
         self.stale = self._stale(transcript)
         self.unsent = self._unsent(transcript)
         self.relinked = self._relink(transcript)
@@ -156,9 +156,9 @@ class _Page:
         found: dict[int, set[JsonPath]] = defaultdict(set)
         if self.style.layout == "split":
             touched = {message.id for on_line in self.on_line.values() for message in on_line}
-            for copy in transcript.copies:
-                if copy.of in touched and copy.line not in self.damaged:
-                    found[copy.line].add(copy.element)
+            for copy in transcript.chain.superseded:
+                if copy.message_id in touched and copy.line not in self.damaged:
+                    found[copy.line].add(copy.record_path)
         return found
 
     def _touched(self, message: Message) -> bool:
@@ -183,7 +183,9 @@ class _Page:
             for message in messages
             for item in self._written_before(message)
         ]
-        return relink(transcript.links, dropped, written, self.damaged, transcript.pointers)
+        return relink(
+            transcript.chain.links, dropped, written, self.damaged, transcript.chain.pointers
+        )
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first message shown from ``message`` on."""
@@ -192,7 +194,7 @@ class _Page:
         return next(shown, None)
 
     def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
-        parents = {link.line: link.parent for link in reversed(transcript.links)}
+        parents = {link.line: link.parent for link in reversed(transcript.chain.links)}
         return {
             self.writer.new_id(item): parents.get(line)
             for line, messages in self.on_line.items()

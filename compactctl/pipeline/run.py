@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, Unload, groups_of
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import with_gaps_filled
@@ -302,7 +302,7 @@ def _proposed(view: View, step: StageStep[Any], meter: Meter) -> Proposal | Skip
     return filled if isinstance(again, Skipped) else with_gaps_filled(view, again)
 
 
-def unsent_after(view: View, proposal: Proposal) -> Mapping[UnsentKind, Volume] | None:
+def unsent_after(view: View, proposal: Proposal) -> Mapping[UnsentKind, RecordStats] | None:
     """Return what a proposal leaves in the file of what is never sent."""
     gone = {kind for edit in proposal.edits if isinstance(edit, Unload) for kind in edit.kinds}
     if view.unsent is None:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.model.message import JsonPath
-from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import EACH, UnsentKind, UnsentPlace, UnsentRule
 from compactctl.pipeline.record_splice import without_values
 from compactctl.pipeline.spans import find_spans, splice
@@ -32,14 +32,14 @@ def unsent_places(
                 yield from _places(rule, index, record, text)
 
 
-def volumes(places: Iterator[UnsentPlace]) -> Mapping[UnsentKind, Volume]:
+def volumes(places: Iterator[UnsentPlace]) -> Mapping[UnsentKind, RecordStats]:
     """Return how many there are of each kind, and how many bytes go with them."""
     count: Counter[UnsentKind] = Counter()
     n_bytes: Counter[UnsentKind] = Counter()
     for place in places:
         count[place.kind] += 1
         n_bytes[place.kind] += place.n_bytes
-    return {kind: Volume(count=count[kind], n_bytes=n_bytes[kind]) for kind in count}
+    return {kind: RecordStats(count=count[kind], n_bytes=n_bytes[kind]) for kind in count}
 
 
 def without_unsent(data: bytes, places: Sequence[UnsentPlace]) -> bytes:

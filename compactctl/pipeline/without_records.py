@@ -27,8 +27,8 @@ def without_records(
     """
     whole = {line for line, element in dropped if not element}
     damaged = {opaque.line for opaque in transcript.opaque}
-    new = relink(transcript.links, whole, (), damaged, transcript.pointers)
-    paths = {pointer.line: pointer.path for pointer in transcript.pointers}
+    new = relink(transcript.chain.links, whole, (), damaged, transcript.chain.pointers)
+    paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
     inside = _inside(dropped)
     for index, data in enumerate(lines):
         wanted = dict(values.get(index, {}))

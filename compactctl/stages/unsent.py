@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped, Unload
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.tokens.meter import Meter
@@ -68,7 +68,7 @@ def _detail(left: Iterable[UnsentKind]) -> str:
     return f"more goes with {ways}" if ways else ""
 
 
-def _text(kind: UnsentKind, volume: Volume) -> str:
+def _text(kind: UnsentKind, volume: RecordStats) -> str:
     one, several = _WORDS[kind]
     return f"{volume.count:,} {one if volume.count == 1 else several} ({volume.n_bytes:,} bytes)"
 

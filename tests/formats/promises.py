@@ -27,7 +27,7 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
         for index in request.members
     }
     known = {message.line for message in found.messages} | {o.line for o in found.opaque}
-    silent = sum(volume.count for volume in found.meta.values())
+    silent = sum(volume.count for volume in found.metadata.values())
     assert len(known) + silent >= len(lines)
     assert known <= set(range(len(lines)))
     return found

@@ -33,7 +33,7 @@ def test_a_request_opens_with_its_tools_and_system_prompt() -> None:
     assert [m.role for m in (definitions, prompt)] == ["system", "system"]
     assert definitions.fixed
     assert prompt.fixed
-    assert found.model == "m-1"
+    assert found.session.model == "m-1"
 
 
 def test_a_system_prompt_may_be_text() -> None:
@@ -55,7 +55,7 @@ def test_usage_and_model_of_raw_responses() -> None:
         (3_210, 7),
         (3_210, None),
     ]
-    assert found.model == "m-1"
+    assert found.session.model == "m-1"
 
 
 def test_a_logged_answer_is_part_of_the_conversation() -> None:

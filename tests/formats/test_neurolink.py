@@ -19,7 +19,7 @@ def test_the_same_messages_are_read_from_every_container() -> None:
         assert texts(found.effective) == [
             "Read both", 'read({"path":"a"})', 'read({"path":"b"})', "B", "A", "Done",
         ]  # fmt: skip
-        assert found.model == "m-1"
+        assert found.session.model == "m-1"
 
 
 def test_results_find_their_calls_by_tool_and_step() -> None:

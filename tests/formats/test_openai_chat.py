@@ -180,7 +180,7 @@ def test_a_logged_request_has_its_answer_and_usage() -> None:
     assert answer.fixed == "the logged answer to the request"
     assert answer.usage is not None
     assert (answer.usage.context, answer.usage.output) == (900, 9)
-    assert (found.model, found.window) == ("m-1", 32_000)
+    assert (found.session.model, found.session.window) == ("m-1", 32_000)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_messages_that_say_nothing_are_counted_apart() -> None:
     found = chat(say("assistant", None), say("user", ""), {"messages": []})
 
     assert found.messages == ()
-    assert {k: v.count for k, v in found.meta.items()} == {
+    assert {k: v.count for k, v in found.metadata.items()} == {
         "empty message": 2,
         "empty conversation": 1,
     }

@@ -43,7 +43,7 @@ def test_every_line_of_a_real_file_is_accounted_for(known: Known, real_transcrip
     assert len(found.opaque) == known.damaged
     assert not found.unread.is_much
     lines_with_messages = {message.line for message in found.messages}
-    silent = sum(volume.count for volume in found.meta.values())
+    silent = sum(volume.count for volume in found.metadata.values())
     assert len(lines_with_messages) + silent + known.damaged == found.n_lines
 
 
@@ -80,6 +80,6 @@ def test_the_window_and_usage_of_a_codex_session(real_transcripts: Path) -> None
     found = transcript(real_transcripts / "codex/codex-0.140-compacted3.jsonl")
 
     reported = [message.usage.context for message in found.messages if message.usage]
-    assert (found.window, found.model) == (258_400, "gpt-5.5")
+    assert (found.session.window, found.session.model) == (258_400, "gpt-5.5")
     assert max(reported) == 237_746
     assert len(reported) == 327

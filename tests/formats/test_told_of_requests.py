@@ -65,7 +65,7 @@ def test_claudes_compactions_are_told_and_a_subagents_are_not() -> None:
         {**boundary("c"), "isSidechain": True},
         microcompacted("m", "s"),
     )
-    assert found.compactions == (1, 5)
+    assert found.compactions.lines == (1, 5)
     assert [each.aside for each in found.messages] == [False, False, True]
 
 
@@ -79,7 +79,7 @@ def test_codex_tells_what_was_cached_and_where_it_compacted() -> None:
         record("compacted", message="all so far"),
     )
     assert [each.usage.cache_read for each in found.messages if each.usage] == [800]
-    assert found.compactions == (3,)
+    assert found.compactions.lines == (3,)
 
 
 def test_copilots_subagents_are_aside_and_its_compactions_are_told() -> None:
@@ -91,4 +91,4 @@ def test_copilots_subagents_are_aside_and_its_compactions_are_told() -> None:
     )
     lines = {each.line: each.aside for each in found.messages}
     assert sorted(lines.values()) == [False, False, False, True]
-    assert len(found.compactions) == 1
+    assert len(found.compactions.lines) == 1

@@ -41,7 +41,7 @@ def test_every_line_is_a_message_metadata_or_opaque(written: Written) -> None:
         understood = {message.line for message in transcript.messages}
         carried = {opaque.line for opaque in transcript.opaque}
         rest = set(range(len(loaded.lines))) - understood - carried
-        assert len(rest) <= sum(volume.count for volume in transcript.meta.values())
+        assert len(rest) <= sum(volume.count for volume in transcript.metadata.values())
         for index in rest:
             assert decode(loaded.lines[index])[1] is None
 

@@ -34,4 +34,4 @@ def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
     assert details.context >= newest.context + (newest.output or 0)
     if newest.output:
         assert details.context == newest.context + newest.output
-    assert not details.project or details.project == transcript.cwd or store is codex.STORE
+    assert not details.project or details.project == transcript.session.cwd or store is codex.STORE

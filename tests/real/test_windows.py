@@ -17,7 +17,7 @@ def record_highs(transcript: Transcript) -> list[tuple[int, Message]]:
     """Return the answers to requests larger than all before them, with how many messages led on."""
     highest, found = 0, []
     for count, message in enumerate(transcript.messages, start=1):
-        is_by = message.usage is not None and message.model in (None, transcript.model)
+        is_by = message.usage is not None and message.model in (None, transcript.session.model)
         if is_by and message.usage is not None and message.usage.context > highest:
             highest = message.usage.context
             found.append((count, message))
@@ -31,7 +31,7 @@ def test_the_window_holds_every_request_from_its_answer_on(path: Path) -> None:
     highs = record_highs(transcript)
     if not highs:
         pytest.skip("nothing was reported in this file")
-    model = resolve_model(transcript.model)
+    model = resolve_model(transcript.session.model)
     for count, message in highs:
         known = replace(transcript, messages=transcript.messages[:count])
         assert message.usage is not None

@@ -75,7 +75,11 @@ def expected_words(way: Way, places: Sequence[Place]) -> list[str]:
 def lost_rules(before: Transcript, after: Transcript) -> list[str]:
     """Return the rules that an audit finds before and not after."""
     compaction = Compaction(
-        before=before.effective, after=after.effective, summary="", source=(), cwd=before.cwd
+        before=before.effective,
+        after=after.effective,
+        summary="",
+        source=(),
+        cwd=before.session.cwd,
     )
     return [loss.text for loss in audit(compaction, len).lost if loss.kind == "rule"]
 

@@ -169,7 +169,7 @@ class _Conversations:
         check_strict(made.transcript, self.options.input.at(name))
         applied, meter = made.run.applied, made.measured.meter
         if self.options.require_audit:
-            cwd = made.transcript.cwd
+            cwd = made.transcript.session.cwd
             require_audit(name, summaries_of(applied, {}, meter, cwd, own=True))
         if self.options.require_fit and not made.fits:
             raise DoesNotFitError(

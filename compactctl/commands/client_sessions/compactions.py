@@ -203,7 +203,7 @@ def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:
 
 def _places(state: PastState, moment: Moment) -> tuple[RecordPlace, ...]:
     """Return the records of a moment: boundary, summary, and the request for it."""
-    marked = set(state.transcript.compactions)
+    marked = set(state.transcript.compactions.lines)
     marked |= {m.line for m in state.transcript.messages if m.summary and not m.aside}
     lines = [line for line in range(moment.first, moment.last + 1) if line in marked]
     places: list[RecordPlace] = [(line, ()) for line in lines]

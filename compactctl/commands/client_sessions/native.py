@@ -41,8 +41,10 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 def version_of(transcript: Transcript, rules: Appending) -> Version | None:
     """Return the version that tells what a session honours; None where none is told."""
     if rules.of == "file":
-        return None if transcript.file_version is None else (transcript.file_version,)
-    found = _NUMBERS.match(transcript.client_version or "")
+        return (
+            None if transcript.session.file_version is None else (transcript.session.file_version,)
+        )
+    found = _NUMBERS.match(transcript.session.client_version or "")
     return tuple(map(int, found[0].split("."))) if found else None
 
 

@@ -87,7 +87,7 @@ class Moment:
 def moments(transcript: Transcript, start: int) -> tuple[Moment, ...]:
     """Return where a client compacted, from line ``start`` on, in order."""
     summaries = [m for m in transcript.messages if m.summary and not (m.synthetic or m.aside)]
-    marked, own = set(transcript.compactions), set(transcript.appended)
+    marked, own = set(transcript.compactions.lines), set(transcript.compactions.own_history_lines)
     alone = {m.line for m in summaries if not m.element}
     lines = sorted(line for line in marked | alone if line >= start)
     known = marked | own

@@ -83,7 +83,8 @@ def _lines(
     for each in wanted:
         for (line, path), value in each.values.items():
             values[line][path] = value
-    transcript = replace(state.transcript, links=tuple(_links(state, dropped)))
+    chain = replace(state.transcript.chain, links=tuple(_links(state, dropped)))
+    transcript = replace(state.transcript, chain=chain)
     bare = untagged(lines, transcript, {name for each in wanted for name in each.groups})
     there = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
     for new in without_records(there, transcript, state.format, dropped, values):
@@ -92,8 +93,8 @@ def _lines(
 
 def _links(state: PastState, dropped: set[RecordPlace]) -> Iterator[Link]:
     """Yield the links; a boundary begins anew, and here follows what was newest before it."""
-    known = {link.id for link in state.transcript.links}
-    for link in state.transcript.links:
+    known = {link.id for link in state.transcript.chain.links}
+    for link in state.transcript.chain.links:
         is_root = link.parent is None or link.parent not in known
         if (link.line, ()) in dropped and is_root:
             yield replace(link, parent=_newest_before(state, link.line))
@@ -105,7 +106,7 @@ def _newest_before(state: PastState, line: int) -> str | None:
     """Return the record that would have been followed at a line."""
     before = state.format.read(state.decoded[:line])
     ends = {message.line for message in before.effective[-1:]}
-    return next((link.id for link in before.links if link.line in ends), None)
+    return next((link.id for link in before.chain.links if link.line in ends), None)
 
 
 def _prove(

@@ -62,7 +62,7 @@ from compactctl.model.counts import Restated
 from compactctl.model.edit import Unload
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.unsent import unsent_places, volumes
 from compactctl.store.files.content import Content, Lines
@@ -254,7 +254,7 @@ def _stage_inputs(
     )
 
 
-def _unsent(options: CompactOptions, file: Loaded) -> Mapping[UnsentKind, Volume] | None:
+def _unsent(options: CompactOptions, file: Loaded) -> Mapping[UnsentKind, RecordStats] | None:
     """Return what is there that is never sent, None where the layout leaves it there."""
     if options.output.layout != "split":
         return None
@@ -273,7 +273,7 @@ def _audited(
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
     require_related(options.input.path, applied, originals, edited=edited)
-    own, cwd = options.require_audit or options.compare, file.transcript.cwd
+    own, cwd = options.require_audit or options.compare, file.transcript.session.cwd
     summaries = summaries_of(applied, originals, measured.meter, cwd, own=own)
     if options.require_audit:
         require_audit(options.input.path, summaries)

@@ -86,7 +86,7 @@ class Draft:
     def own_fields(self) -> dict[str, Any]:
         """What lets later measurements tell what requests held at this point."""
         applied, file, measured = self.run.applied, self.input.file, self.measured
-        newest, model = newest_id(applied.before), file.transcript.model
+        newest, model = newest_id(applied.before), file.transcript.session.model
         is_named = any(message.model for message in applied.after)
         shown = with_plausible_usage(file.transcript, measured.model, measured.framed)
         fields = {

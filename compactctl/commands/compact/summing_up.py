@@ -81,7 +81,9 @@ def _requested(draft: Draft) -> Requested:
     return Requested(
         fates=fates,
         comparison=(
-            compare(applied, fates, measured.meter, transcript.cwd) if options.compare else None
+            compare(applied, fates, measured.meter, transcript.session.cwd)
+            if options.compare
+            else None
         ),
         figures=figures_of(transcript, measured, size) if options.figures else None,
         details=_details(draft) if options.details != NO_DETAILS else None,

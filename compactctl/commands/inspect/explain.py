@@ -151,7 +151,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         hidden=viewed.hidden,
         sent_since=_sent_since(timeline, found),
         fate=_fate(viewed.message.id, loaded, history, measured, recipe) if entry.is_sent else None,
-        links=_links_of(at, known, lines, transcript.cwd),
+        links=_links_of(at, known, lines, transcript.session.cwd),
         restore=_restore_command(viewed, loaded, history),
         warnings=(
             *transcript.warnings,

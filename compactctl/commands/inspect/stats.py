@@ -131,7 +131,7 @@ class StatsResult:
         if len(self.requests) == 1:
             return self.breakdown.categories
         messages = self.next_request.messages
-        return breakdown(messages, self.measure.meter, cwd=self.transcript.cwd).categories
+        return breakdown(messages, self.measure.meter, cwd=self.transcript.session.cwd).categories
 
     @property
     def unread(self) -> str:
@@ -178,7 +178,9 @@ def stats(options: StatsOptions) -> StatsResult:
         options=options,
         transcript=transcript,
         measure=measured,
-        breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
+        breakdown=breakdown(
+            messages, measured.meter, cwd=transcript.session.cwd, largest=options.top
+        ),
         requests=sized_requests(history, measured.meter, size.unseen, extras),
         size=size,
         health=health_check(size, transcript, measured),

@@ -112,7 +112,7 @@ def _of_summary(path: str, summary: str) -> Audit | None:
         after=(written,),
         summary=without_frame(summary),
         source=transcript.messages,
-        cwd=transcript.cwd,
+        cwd=transcript.session.cwd,
     )
     # Tokens are those of looks at what followed, and nothing has.
     return judged(compaction, len)

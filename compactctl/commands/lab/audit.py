@@ -178,7 +178,7 @@ def audit(options: AuditOptions) -> AuditResult:
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
     found = tuple(_found(tuple(states(loaded, history))))
-    cwd = loaded.transcript.cwd
+    cwd = loaded.transcript.session.cwd
     return AuditResult(
         options=options,
         format=loaded.format.name,

@@ -209,12 +209,12 @@ class EvaluatedSession:
         asked = options.input.at(path)
         transcript = known.transcript if known else scan(asked)
         check_strict(transcript, asked)
-        self.path, self.cwd, self._options = path, transcript.cwd, options
+        self.path, self.cwd, self._options = path, transcript.session.cwd, options
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
         edits = known.edits if known else ()
         self._compactor = Compactor(transcript, self.measured, options.measure, options.seed, edits)
-        reader = Reader(transcript.cwd)
+        reader = Reader(transcript.session.cwd)
         size = self.measured.meter.message
         cuts = _behind(known, size) if known else _cuts(transcript, size, options)
         found = [Case(cut, reader, self.cwd) for cut in cuts]

@@ -17,7 +17,7 @@ from compactctl.history.usage.calibration import Calibration, calibrate, trusted
 from compactctl.history.usage.health import Health, health
 from compactctl.history.usage.requests import Request, refused_request, requests
 from compactctl.model.message import FilePart, Message
-from compactctl.model.transcript import ClientSplit, Refusal, Transcript
+from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
 from compactctl.tokens.client_overhead import (
     NOTHING,
     WRITTEN,
@@ -115,15 +115,15 @@ def context_size(transcript: Transcript, measured: Measure, given: int = 0) -> C
     size = _conversation_size(
         conversations[0],
         measured,
-        ends_reasoning=transcript.ends_reasoning,
+        ends_reasoning=transcript.session.drops_past_reasoning,
         refusal=transcript.refusal,
     )
-    if size.calibration is None and transcript.split is not None:
-        return _from_split(transcript.split, conversations[0], measured, size)
+    if size.calibration is None and transcript.session.client_counts is not None:
+        return _from_split(transcript.session.client_counts, conversations[0], measured, size)
     if size.source:
         return _without_overhead(_told_apart(size, transcript, measured), transcript)
     # What is not believed tells no overhead either, unless it is of another context.
-    is_of_first = bool(size.doubt) and not transcript.compactions
+    is_of_first = bool(size.doubt) and not transcript.compactions.lines
     found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
     if found.source:
         return _without_overhead(found, transcript)
@@ -311,7 +311,7 @@ def _doubt_of_several(
 
 def _without_overhead(size: ContextSize, transcript: Transcript) -> ContextSize:
     """Return what remains of an overhead that the file holds, and so was counted, as an error."""
-    if not transcript.holds_overhead:
+    if not transcript.session.holds_overhead:
         return size
     return replace(size, overhead=0, unexplained=size.unexplained + size.overhead)
 
@@ -338,8 +338,8 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) ->
 
 def lost_its_beginning(transcript: Transcript) -> bool:
     """Tell whether what is sent goes back to a record whose parent is not in the file."""
-    parents = {link.id: link.parent for link in transcript.links}
-    lines = {link.line: link.id for link in transcript.links}
+    parents = {link.id: link.parent for link in transcript.chain.links}
+    lines = {link.line: link.id for link in transcript.chain.links}
     at = next((lines[m.line] for m in transcript.effective if m.line in lines), None)
     passed: set[str] = set()
     while at in parents and at not in passed:
@@ -350,8 +350,8 @@ def lost_its_beginning(transcript: Transcript) -> bool:
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
     """Name the client that sends more than is counted, where it is one that does."""
-    client = client_of(transcript.format, transcript.client_version)
-    if client is None or transcript.holds_overhead:
+    client = client_of(transcript.format, transcript.session.client_version)
+    if client is None or transcript.session.holds_overhead:
         return size
     return replace(size, unreported=client.name, usual=overhead_of(transcript.format))
 
@@ -398,7 +398,7 @@ def _since_cleared(
     It is the most that the next request can be. Where the client wrote what it saved, that less
     the saved tokens is the size, and what is counted the other end of the range.
     """
-    cleared = transcript.cleared
+    cleared = transcript.compactions.cleared
     answer = () if cleared is None else tuple(_places(messages, cleared.response_id))
     if cleared is None or not answer:
         return size
@@ -431,7 +431,7 @@ def _places(messages: Sequence[Message], response_id: str) -> Iterator[int]:
 
 def restored_after(transcript: Transcript) -> Usual:
     """Return what a client adds after its own compaction beside what the transcript holds."""
-    if not transcript.compacted:
+    if not transcript.compactions.by_client:
         return NOTHING
     behind = takewhile(lambda message: not message.starts_turn, transcript.effective)
     is_written = any(isinstance(part, FilePart) for message in behind for part in message.parts)
@@ -440,8 +440,8 @@ def restored_after(transcript: Transcript) -> Usual:
 
 def begins_in_the_middle(transcript: Transcript) -> bool:
     """Tell whether the first record follows one that is not in the file."""
-    first = transcript.links[0].parent if transcript.links else None
-    return first is not None and all(link.id != first for link in transcript.links)
+    first = transcript.chain.links[0].parent if transcript.chain.links else None
+    return first is not None and all(link.id != first for link in transcript.chain.links)
 
 
 def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
@@ -450,7 +450,7 @@ def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
     It is judged by the reports that follow it, up to a compaction; what follows is not counted.
     """
     messages = transcript.messages
-    end = transcript.compactions[0] if transcript.compactions else transcript.n_lines
+    end = transcript.compactions.lines[0] if transcript.compactions.lines else transcript.n_lines
     told = [i for i, m in enumerate(messages) if m.usage and m.usage.context > 0]
     judged = [i for i in told if messages[i].line < end][:_FIRST_REPORTS] or told[:1]
     if not judged:
@@ -463,7 +463,7 @@ def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
 
 
 def _from_split(
-    split: ClientSplit, messages: Sequence[Message], measured: Measure, size: ContextSize
+    split: ClientTokenCounts, messages: Sequence[Message], measured: Measure, size: ContextSize
 ) -> ContextSize:
     """Measure from the client's own count: what of its system part is not counted is overhead."""
     visible = sum(map(measured.framed.visible, messages))

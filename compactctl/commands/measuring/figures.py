@@ -72,7 +72,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
     """Measure the effective history; ``size`` is what was found of its next request."""
     history, meter = transcript.effective, measured.meter
     conversations = conversations_of(history)
-    found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
+    found = breakdown(history, meter, cwd=transcript.session.cwd, largest=0)
     times = [message.time for message in transcript.messages if message.time is not None]
     return Figures(
         totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
@@ -91,8 +91,8 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
             unread=transcript.unread,
         ),
         session=SessionFacts(
-            project=transcript.cwd,
-            client_version=transcript.client_version,
+            project=transcript.session.cwd,
+            client_version=transcript.session.client_version,
             began=min(times, default=None),
             ended=max(times, default=None),
         ),
@@ -186,7 +186,7 @@ def _message_rows(
     held = {
         message.id: (message, share)
         for messages in (transcript.effective, unsent)
-        for message, share in _shared(messages, transcript.cwd, measured)
+        for message, share in _shared(messages, transcript.session.cwd, measured)
     }
     names = dict.fromkeys(message.id for message in (*transcript.messages, *transcript.effective))
     for seq, name in enumerate(names, 1):

@@ -81,9 +81,9 @@ def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
 
     A larger request that was answered shows that it was told otherwise.
     """
-    window = assumed_window(transcript.format, transcript.client_version)
+    window = assumed_window(transcript.format, transcript.session.client_version)
     is_known = model.family.startswith("Claude") or bool(model.own and model.own.window)
-    if window is None or is_known or transcript.model is None:
+    if window is None or is_known or transcript.session.model is None:
         return None
     return window if max(map(_answered, transcript.messages), default=0) <= window else None
 
@@ -91,17 +91,17 @@ def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
 def shown_by_requests(transcript: Transcript, model: ModelInfo) -> int:
     """Return the largest request that was answered if it shows a larger window, else 0."""
     found = _recorded(transcript) or _of_model(model, "")
-    shown = (_answered(m) for m in transcript.messages if _is_by(m, transcript.model))
+    shown = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
     largest = max(shown, default=0)
     return largest if largest > found.tokens else 0
 
 
 def _recorded(transcript: Transcript) -> Window | None:
-    if not transcript.window:
+    if not transcript.session.window:
         return None
-    client = client_of(transcript.format, transcript.client_version)
+    client = client_of(transcript.format, transcript.session.client_version)
     return Window(
-        tokens=transcript.window,
+        tokens=transcript.session.window,
         source="recorded in the transcript",
         recorded=True,
         for_input=client is not None and client.records_input,
@@ -131,7 +131,7 @@ def _of_model(model: ModelInfo, where: str) -> Window:
 
 def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Window:
     """Return the window that holds the largest request that the model answered."""
-    shown = [m for m in transcript.messages if _is_by(m, transcript.model)]
+    shown = [m for m in transcript.messages if _is_by(m, transcript.session.model)]
     largest = max(shown, key=_answered, default=None)
     if largest is None or _answered(largest) <= found.tokens:
         return found
@@ -160,7 +160,7 @@ def with_plausible_usage(
     into the window at the size that was counted shows nothing. Nothing is counted unless a request
     is larger than a window that is known.
     """
-    window = min(model.window, transcript.window or model.window)
+    window = min(model.window, transcript.session.window or model.window)
     if all(m.usage is None or m.usage.context <= window for m in transcript.messages):
         return transcript
     excess = max(
@@ -252,7 +252,7 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
 
     The window is the one given, else that of ``window_of``.
     """
-    model = resolve_model(options.model or transcript.model, options.own)
+    model = resolve_model(options.model or transcript.session.model, options.own)
     counter = _counter(options, model)
     meter = Meter(counter, _image_tokens(options), rates_for(model))
     framed = FramedMeter(meter, framing_for(model, counter))
@@ -280,7 +280,7 @@ def limits_for(
     """Return the sizes that a context with this model is judged by."""
     shown = with_plausible_usage(transcript, model, framed)
     budget = _budget(shown, options, model)
-    client = client_of(transcript.format, transcript.client_version)
+    client = client_of(transcript.format, transcript.session.client_version)
     base = options.base or ("available" if is_of_system(options.profile) else "client")
     return limits_of(budget, client, base, None if _given(options) else assumed(shown, model))
 

@@ -186,7 +186,7 @@ def restatement(
     """
     if len(conversations_of(after)) != 1:
         return None
-    beside = transcript.counts_line
+    beside = transcript.session.usage_line
     newest = _newest_answer(after, is_reported=beside is None)
     if newest is not None and newest < same_front(transcript.effective, after):
         return None

@@ -81,7 +81,7 @@ def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Time
     is_reported = bool(found.rounds)
     if not is_reported:
         found = counted_rounds(transcript, meter)
-    reads = file_reads(transcript.messages, cwd=transcript.cwd)
+    reads = file_reads(transcript.messages, cwd=transcript.session.cwd)
     return Timeline(
         rounds=found,
         is_reported=is_reported,
@@ -178,7 +178,7 @@ def _next(answers: Mapping[int, list[tuple[int, int]]], message: Message, index:
 def _files(
     transcript: Transcript, reads: Sequence[FileRead], meter: Meter
 ) -> tuple[TimelineFile, ...]:
-    now = file_reads(transcript.effective, cwd=transcript.cwd)
+    now = file_reads(transcript.effective, cwd=transcript.session.cwd)
     covered = superseded(reads)
     tokens: Counter[str] = Counter()
     for read in now:

@@ -30,7 +30,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.operation import Digest, StageRecord
-from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import with_gaps_filled
@@ -64,7 +64,7 @@ def apply_plan(
     plan: PlanFile,
     measured: Measure,
     *,
-    unsent: Mapping[UnsentKind, Volume] | None = None,
+    unsent: Mapping[UnsentKind, RecordStats] | None = None,
     renamed: bool = False,
 ) -> StageRun:
     """Return what a transcript comes to by a plan; it is the one that the plan was made for.
@@ -187,7 +187,7 @@ def _run(decided: _Decided) -> Run:
 
 
 def _without_unsent(
-    done: Run, plan: PlanFile, unsent: Mapping[UnsentKind, Volume] | None, meter: Meter
+    done: Run, plan: PlanFile, unsent: Mapping[UnsentKind, RecordStats] | None, meter: Meter
 ) -> tuple[Run, tuple[StageRecord, ...]]:
     """Return a run that takes out what the plan says, and the stage that does so.
 

@@ -30,7 +30,7 @@ from compactctl.model.exact import exact
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
-from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import Run, idle, run, summed
 from compactctl.stages.support.condensation import with_originals
@@ -60,7 +60,7 @@ class StageInputs:
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
     texts: GivenTexts = NO_TEXTS
-    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
+    unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +220,7 @@ def view_of(
         newest=_unasked(messages, options, *has_room) & protected.keys(),
         protected_tools=options.tools,
         window=measured.budget.window,
-        cwd=transcript.cwd,
+        cwd=transcript.session.cwd,
         writes_pairs=writes_pairs(transcript.format),
         between=between(transcript.format),
     )

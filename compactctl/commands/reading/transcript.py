@@ -84,8 +84,8 @@ _NAMED = 3
 
 def check_one_session(transcript: Transcript, path: str) -> None:
     """Raise NotUnderstoodError for several sessions in one, and for records out of order."""
-    if transcript.sessions:
-        raise NotUnderstoodError(f"{path}: {_of_several(transcript.sessions, path)}")
+    if transcript.session_lines:
+        raise NotUnderstoodError(f"{path}: {_of_several(transcript.session_lines, path)}")
     if transcript.order:
         turned = f"turn it around: {fed(_REVERSE, path)} > {_IN_ORDER}"
         again = "export it again in that order; compactctl stats measures it as it is"
@@ -141,7 +141,7 @@ def recorded_format(lines: Iterable[bytes]) -> str | None:
 
 def with_usage_once(transcript: Transcript) -> Transcript:
     """Return a transcript whose reports count no token twice, with a warning where some did."""
-    found, growth = counted_once(transcript, lambda: _size(transcript.model))
+    found, growth = counted_once(transcript, lambda: _size(transcript.session.model))
     if growth is None:
         return transcript
     warning = (
@@ -214,7 +214,7 @@ def _in_order(options: InputOptions) -> Transcript:
     lines, chosen = split(source.lines, options.path, options.format, options.limits)
     transcript = parse(lines, chosen)
     order = transcript.order
-    if order and not transcript.sessions:
+    if order and not transcript.session_lines:
         raw = (RawLine(index, line) for index, line in enumerate(lines))
         transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)

@@ -40,7 +40,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import tags_of
-from compactctl.model.transcript import Link, Pointer, Transcript
+from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
 from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
@@ -354,13 +354,17 @@ class _Reader:
         return self.gather.transcript(
             ClaudeCode.name,
             effective,
-            model=self.model,
-            client_version=self.version,
-            cwd=self.cwd,
-            compacted=any(message.summary for message in effective),
-            cleared=self.chain.cleared,
-            sessions=self.chain.sessions(self.lines),
-            holds_overhead=overhead is not None,
+            session=SessionInfo(
+                model=self.model,
+                client_version=self.version,
+                cwd=self.cwd,
+                holds_overhead=overhead is not None,
+            ),
+            compactions=PastCompactions(
+                by_client=any(message.summary for message in effective),
+                cleared=self.chain.cleared,
+            ),
+            session_lines=self.chain.sessions(self.lines),
         )
 
 

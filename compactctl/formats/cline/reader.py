@@ -19,7 +19,7 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import tags_of
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import SessionInfo, Transcript
 
 # How Cline's SDK marks what it compacted without a model, and with one.
 _BASIC, _BY_MODEL = "compaction", "compaction_summary"
@@ -55,7 +55,8 @@ class ClineReader:
         cwd = next(filter(None, map(working_folder, texts)), None)
         model = next((m.model for m in reversed(messages) if m.model), None)
         model = model or next(filter(None, map(named_model, reversed(texts))), None)
-        return self.gather.transcript(self.name, tuple(self.effective), model=model, cwd=cwd)
+        session = SessionInfo(model=model, cwd=cwd)
+        return self.gather.transcript(self.name, tuple(self.effective), session=session)
 
     def _system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")

@@ -158,13 +158,13 @@ class _Session:
     @property
     def count(self) -> Sequence[str]:
         """The text of the newest record that tells the size, if there is one."""
-        line = self.transcript.counts_line
+        line = self.transcript.session.usage_line
         return [] if line is None else [self.text(line)]
 
     @property
     def size(self) -> object:
         """The counts that it tells."""
-        line = self.transcript.counts_line
+        line = self.transcript.session.usage_line
         return None if line is None else value_at(self.decoded[line].values[0], COUNTS.path)
 
     def surroundings(self, goal: "_Session") -> Iterator[str]:

@@ -20,7 +20,7 @@ from compactctl.history.turns import without_ended_reasoning
 from compactctl.model.appended import is_appended
 from compactctl.model.counts import as_reported
 from compactctl.model.message import JsonPath, Message, TextPart
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 
 # Types of records, as RolloutItem of Codex names them.
 ENVELOPES = frozenset(
@@ -55,7 +55,7 @@ class CodexReader:
         self.version: str | None = None
         self._sessions = 0
         self._names: set[str] = set()
-        self._appended: list[int] = []
+        self._own_history_lines: list[int] = []
         self._replacements: list[_Replacement] = []
 
     def line(self, decoded: Decoded) -> None:
@@ -81,16 +81,21 @@ class CodexReader:
         found = self.gather.transcript(
             name,
             effective,
-            model=self.model,
-            window=self.counts.window,
+            session=SessionInfo(
+                model=self.model,
+                window=self.counts.window,
+                client_version=self.version,
+                cwd=self.cwd,
+                # As the contexts tell that were reported before and after 173 turns of 0.121 to
+                # 0.142.
+                drops_past_reasoning=True,
+                usage_line=self.counts.line,
+            ),
+            compactions=PastCompactions(
+                by_client=any(m.summary or m.id in replaced for m in effective),
+                own_history_lines=tuple(self._own_history_lines),
+            ),
             order=order_of_times(message.time for message in self.gather.messages),
-            counts_line=self.counts.line,
-            cwd=self.cwd,
-            client_version=self.version,
-            appended=tuple(self._appended),
-            # As the contexts tell that were reported before and after 173 turns of 0.121 to 0.142.
-            ends_reasoning=True,
-            compacted=any(m.summary or m.id in replaced for m in effective),
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
         sent_now = answered(found.effective, "aborted", unless=frozenset({"tool_search"}))
@@ -222,7 +227,7 @@ class CodexReader:
     ) -> None:
         self.responses.close()
         own = is_appended(record)
-        (self._appended if own else self.gather.compactions).append(decoded.index)
+        (self._own_history_lines if own else self.gather.compactions).append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
             self._replaced(items, decoded, own=own)

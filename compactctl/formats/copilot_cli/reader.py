@@ -7,13 +7,13 @@ from typing import Any
 from compactctl.formats.copilot_cli.events import event_draft, text_parts
 from compactctl.formats.copilot_cli.media import Assets
 from compactctl.formats.copilot_cli.sent import CopilotHistory
-from compactctl.formats.copilot_cli.usage import Usages, client_split
+from compactctl.formats.copilot_cli.usage import Usages, client_token_counts
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import NO_TAGS, Message
-from compactctl.model.transcript import ClientSplit, Link, Transcript
+from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
 
 # Under which name each event gives the model in force.
 _MODELS = {
@@ -38,7 +38,7 @@ class CopilotReader:
         self.model: str | None = None
         self.window: int | None = None
         self.cwd: str | None = None
-        self.split: ClientSplit | None = None
+        self.client_counts: ClientTokenCounts | None = None
         self._lines: dict[str, int] = {}
         self._held: set[str] = set()
 
@@ -60,10 +60,12 @@ class CopilotReader:
         return self.gather.transcript(
             name,
             tuple(self._anchored(message) for message in effective),
-            model=self.model,
-            window=self.window,
-            cwd=self.cwd,
-            split=None if edited else self.split,
+            session=SessionInfo(
+                model=self.model,
+                window=self.window,
+                cwd=self.cwd,
+                client_counts=None if edited else self.client_counts,
+            ),
         )
 
     def _event(self, event: Mapping[str, Any], data: Mapping[str, Any], decoded: Decoded) -> None:
@@ -126,11 +128,11 @@ class CopilotReader:
             self.usages.answer(message)
             self.history.add(message, next(iter(text_parts(data, "content")), None))
         elif kind == "session.shutdown":
-            self.split = client_split(data)
+            self.client_counts = client_token_counts(data)
             return
         else:
             return
-        self.split = None
+        self.client_counts = None
 
     def _truncated(self, data: Mapping[str, Any], line: int) -> None:
         removed = data.get("messagesRemovedDuringTruncation")

@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.records.json_values import integer_or_none
 from compactctl.model.message import Message, ReportedUsage
-from compactctl.model.transcript import ClientSplit
+from compactctl.model.transcript import ClientTokenCounts
 
 _SPLIT = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 
@@ -40,7 +40,7 @@ class Usages:
         return replace(message, usage=usage) if usage else message
 
 
-def client_split(data: Mapping[str, Any]) -> ClientSplit | None:
+def client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
     """Return the split in a ``session.shutdown`` event; older clients give none."""
     system, conversation, definitions, total = (data.get(name) for name in _SPLIT)
     if not (
@@ -51,6 +51,6 @@ def client_split(data: Mapping[str, Any]) -> ClientSplit | None:
         and total > 0
     ):
         return None
-    return ClientSplit(
+    return ClientTokenCounts(
         system=system, conversation=conversation, tool_definitions=definitions, total=total
     )

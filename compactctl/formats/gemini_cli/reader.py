@@ -26,7 +26,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import Copy, Transcript
+from compactctl.model.transcript import PastCompactions, SessionInfo, SupersededVersion, Transcript
 
 NAME = "gemini-cli"
 PERSON, MODEL = "user", "gemini"
@@ -78,11 +78,9 @@ class GeminiReader:
         return self.gather.transcript(
             NAME,
             effective,
-            model=model,
-            cwd=_folder(effective),
-            ends_reasoning=True,
-            compacted=since >= 0,
-            copies=tuple(self._copies(found)),
+            session=SessionInfo(model=model, cwd=_folder(effective), drops_past_reasoning=True),
+            compactions=PastCompactions(by_client=since >= 0),
+            superseded=tuple(self._superseded(found)),
         )
 
     def _message(self, entry: GeminiRecord, *, is_newest: bool) -> Message | None:
@@ -111,12 +109,14 @@ class GeminiReader:
             if line not in held:
                 self.gather.meta(kind, n_bytes)
 
-    def _copies(self, found: Mapping[int, Message]) -> Iterator[Copy]:
+    def _superseded(self, found: Mapping[int, Message]) -> Iterator[SupersededVersion]:
         for name, places in self._replay.copies.items():
             message = found.get(self._replay.shown[name])
             for entry in (self._replay.entries[place] for place in places):
                 if message is not None:
-                    yield Copy(line=entry.decoded.index, element=entry.element, of=message.id)
+                    yield SupersededVersion(
+                        line=entry.decoded.index, record_path=entry.element, message_id=message.id
+                    )
 
     def _compacted_on(self, messages: Iterable[Message]) -> int:
         """Return the last line on which the client compacted, -1 for none; take note of all."""

@@ -20,7 +20,7 @@ from compactctl.formats.records.usage import joined
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.paths import value_at
-from compactctl.model.transcript import Cleared, Transcript
+from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
 
 NAME = "opencode"
 COUNTS = CountFields(
@@ -64,11 +64,13 @@ class OpenCodeReader:
         return self.gather.transcript(
             NAME,
             shown,
-            model=next(spoken, None),
-            cwd=self.cwd,
-            # As the contexts tell that were reported before and after 33 turns of 1.2.20.
-            ends_reasoning=self._is_encrypted,
-            cleared=self._cleared,
+            session=SessionInfo(
+                model=next(spoken, None),
+                cwd=self.cwd,
+                # As the contexts tell that were reported before and after 33 turns of 1.2.20.
+                drops_past_reasoning=self._is_encrypted,
+            ),
+            compactions=PastCompactions(cleared=self._cleared),
         )
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:

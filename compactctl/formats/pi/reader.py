@@ -13,7 +13,7 @@ from compactctl.formats.records.json_values import integer_or_none, object_or_em
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import order_of_times
 from compactctl.model.counts import as_reported
-from compactctl.model.transcript import Link, RecordOrder, Transcript
+from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 
 # What the client sends where a call was never answered.
 _NO_RESULT = "No result provided"
@@ -57,17 +57,15 @@ class PiReader:
         found = self.gather.transcript(
             name,
             effective,
-            model=model,
-            cwd=self.cwd,
-            file_version=self.version,
-            **self._order(),
+            session=SessionInfo(model=model, file_version=self.version, cwd=self.cwd),
+            order=self._order(),
         )
         return replace(found, effective=answered(found.effective, _NO_RESULT))
 
-    def _order(self) -> dict[str, RecordOrder]:
-        """Return how entries without ids stand, which only their times tell."""
+    def _order(self) -> RecordOrder | None:
+        """Return how entries without ids stand, which only their times tell; None with ids."""
         times = (message.time for message in self.gather.messages)
-        return {} if self.gather.links else {"order": order_of_times(times)}
+        return None if self.gather.links else order_of_times(times)
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))

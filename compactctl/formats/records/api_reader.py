@@ -60,8 +60,11 @@ class ApiLogReader(ChatLogReader):
                     else messages
                 )
             ),
-            ends_reasoning=bool(self.gather.dialects)
-            and {*self.gather.dialects.values()} <= ending,
+            session=replace(
+                found.session,
+                drops_past_reasoning=bool(self.gather.dialects)
+                and {*self.gather.dialects.values()} <= ending,
+            ),
         )
 
     def called(self) -> str:

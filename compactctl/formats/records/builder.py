@@ -30,14 +30,22 @@ from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import (
     Link,
     Opaque,
+    PastCompactions,
     Pointer,
+    RecordLinks,
+    RecordOrder,
+    RecordStats,
     Refusal,
+    SessionInfo,
     SessionLines,
+    SupersededVersion,
     Transcript,
-    Volume,
+    Unread,
 )
 
 BLANK = "blank line"
+_NO_COMPACTIONS = PastCompactions()
+_NOTHING_UNREAD = Unread()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +192,18 @@ class TranscriptBuilder:
         ]
         return tuple(with_responses(named, interleaves=self.interleaves))
 
-    def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
+    def transcript(  # noqa: PLR0913 - what a format knows of a file, all of it named
+        self,
+        name: str,
+        effective: tuple[Message, ...],
+        *,
+        session: SessionInfo,
+        compactions: PastCompactions = _NO_COMPACTIONS,
+        superseded: tuple[SupersededVersion, ...] = (),
+        unread: Unread = _NOTHING_UNREAD,
+        session_lines: tuple[SessionLines, ...] | None = None,
+        order: RecordOrder | None = None,
+    ) -> Transcript:
         """Return the finished transcript; tagged originals are taken out of ``effective``.
 
         A file may hold several conversations in turn: each is sent on its own, so one follows the
@@ -193,9 +212,7 @@ class TranscriptBuilder:
         in_order = tuple(sorted(effective, key=lambda message: message.conversation))
         shown, orphaned = drop_hidden(in_order)
         questions = set(_own_questions(shown))
-        model = facts.pop("model", None) or _model_told(self.messages)
-        facts.setdefault("sessions", self._session_lines())
-        facts.setdefault("order", order_of_links(self.links))
+        model = session.model or _model_told(self.messages)
         if orphaned:
             carry, are = (
                 ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")
@@ -209,15 +226,21 @@ class TranscriptBuilder:
             n_bytes=self.n_bytes,
             messages=self._finished(self.messages, questions),
             effective=self._finished(shown, questions),
-            links=tuple(self._links()),
-            pointers=tuple(self.pointers),
-            meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
-            opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
-            compactions=tuple(self.compactions),
+            session=replace(session, model=model),
+            chain=RecordLinks(
+                links=tuple(self._links()), pointers=tuple(self.pointers), superseded=superseded
+            ),
+            compactions=replace(compactions, lines=tuple(self.compactions)),
             refusal=self._refusal(shown),
+            metadata={
+                kind: RecordStats(count=count, n_bytes=self._meta_bytes[kind])
+                for kind, count in self._meta.items()
+            },
+            opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
+            unread=unread,
+            session_lines=self._session_lines() if session_lines is None else session_lines,
+            order=order_of_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),
-            model=model,
-            **facts,
         )
 
 

@@ -39,7 +39,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.paths import value_at
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import SessionInfo, Transcript
 
 # What names a version of a model behind its name.
 _UNDATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
@@ -127,9 +127,12 @@ class ChatLogReader:
         self.gather.warnings += _warnings(self._alone, self._unordered)
         sent = self.sent(tuple(self.gather.messages))
         self.gather.messages.sort(key=lambda message: message.line)
-        model = self._model()
-        facts = {"model": model, "window": self._window, "cwd": self._cwd}
-        return self.gather.transcript(self.called(), sent, unread=self._unread.total(), **facts)
+        return self.gather.transcript(
+            self.called(),
+            sent,
+            session=SessionInfo(model=self._model(), window=self._window, cwd=self._cwd),
+            unread=self._unread.total(),
+        )
 
     def _model(self) -> str | None:
         """Return the model that the largest conversation is with, the newest one of its answers."""

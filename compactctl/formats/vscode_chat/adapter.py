@@ -21,7 +21,7 @@ from compactctl.formats.vscode_chat.chat import (
 from compactctl.formats.vscode_chat.prompt_tree import new_item_value
 from compactctl.formats.vscode_chat.requests import logged_messages, logged_model
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.pipeline.writer import Beside
 
 
@@ -111,8 +111,8 @@ class _Reader:
         return self.gather.transcript(
             name,
             tuple(self.effective),
-            model=self.model,
-            compacted=bool(self.gather.compactions),
+            session=SessionInfo(model=self.model),
+            compactions=PastCompactions(by_client=bool(self.gather.compactions)),
         )
 
 

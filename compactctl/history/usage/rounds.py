@@ -176,8 +176,8 @@ def _rounds(
     messages: Sequence[Message], transcript: Transcript, meter: Meter, earlier: int
 ) -> Iterator[Round]:
     """Yield the rounds of one conversation, numbered from behind ``earlier`` ones on."""
-    each = shares(messages, transcript.cwd, meter)
-    edits = _edits(messages, transcript.compactions)
+    each = shares(messages, transcript.session.cwd, meter)
+    edits = _edits(messages, transcript.compactions.lines)
     steps: Counter[int] = Counter()
     found = [each for each in requests(messages, meter.message) if each.context <= _MOST]
     for stretch in _stretches(found):

@@ -338,7 +338,7 @@ def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
     hidden = len(transcript.messages) - len(transcript.effective)
     if hidden > 0 and result.options.scope == "effective":
         yield f"{hidden:,}", "", "messages hidden, compacted or on other branches"
-    volumes = sorted(transcript.meta.items(), key=lambda item: (-item[1].n_bytes, item[0]))
+    volumes = sorted(transcript.metadata.items(), key=lambda item: (-item[1].n_bytes, item[0]))
     for kind, volume in volumes[:_SHOWN_KINDS]:
         yield f"{volume.count:,}", size_text(volume.n_bytes), one_line(kind)
     rest = [volume for _, volume in volumes[_SHOWN_KINDS:]]
@@ -363,7 +363,7 @@ def _file(transcript: Transcript) -> dict[str, Any]:
         "lines": transcript.n_lines,
         "bytes": transcript.n_bytes,
         "historyMessages": len(transcript.messages),
-        "metadata": encoded(dict(sorted(transcript.meta.items()))),
+        "metadata": encoded(dict(sorted(transcript.metadata.items()))),
         "notUnderstood": encoded(transcript.opaque),
     }
 

@@ -16,7 +16,7 @@ def is_misnamed(session: str) -> bool:
 
 def project_of(session: Session) -> str:
     """Return the repository whose folder the session was begun in, else the folder's own name."""
-    parts = [part for part in re.split(r"[\\/]", session.transcript.cwd or "") if part]
+    parts = [part for part in re.split(r"[\\/]", session.transcript.session.cwd or "") if part]
     known = {
         folder: project["name"]
         for project in tomllib.loads(FACTS.read_text())["project"]

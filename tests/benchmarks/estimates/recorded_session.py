@@ -79,7 +79,7 @@ class Session:
     def family(self) -> str:
         """Whose tokens it counts: the client's where that says it, else the newest model's."""
         known = FAMILY_OF_FORMAT.get(self.format.name)
-        return known or resolve_model(self.transcript.model).family
+        return known or resolve_model(self.transcript.session.model).family
 
     @cached_property
     def turns(self) -> frozenset[int]:
@@ -96,7 +96,7 @@ class Session:
     def boundaries(self) -> frozenset[int]:
         """The places of requests before which the client says that it compacted."""
         lines = [request.line for request in self.requests]
-        marks = self.transcript.compactions
+        marks = self.transcript.compactions.lines
         return frozenset(
             place
             for place in range(1, len(lines))
@@ -105,7 +105,7 @@ class Session:
 
     def crosses(self, anchor: Asked, request: Asked) -> bool:
         """Tell whether a client's boundary lies between two requests."""
-        lines = self.transcript.compactions
+        lines = self.transcript.compactions.lines
         return any(anchor.line < line < request.line for line in lines)
 
     def before(self, request: Asked) -> Transcript:
@@ -209,7 +209,7 @@ def known_at(before: Transcript, anchor: Asked | None) -> Transcript:
         before,
         messages=tuple(map(hidden, before.messages)),
         effective=tuple(map(hidden, before.effective)),
-        split=None,
+        session=replace(before.session, client_counts=None),
     )
 
 
@@ -242,7 +242,7 @@ def _sealed(part: Part, length: int) -> Part:
 def is_replaced(before: Transcript, newest: Asked) -> bool:
     """Tell whether a compaction made void what was reported for the newest request."""
     reported = (m for m in before.effective if m.response_id == newest.response and m.usage)
-    return before.compacted and next(reported, None) is None
+    return before.compactions.by_client and next(reported, None) is None
 
 
 def spread(places: Sequence[int], most: int) -> frozenset[int]:

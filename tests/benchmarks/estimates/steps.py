@@ -109,14 +109,14 @@ def steps(session: Session) -> Iterator[Step]:
 
 def _growths(session: Session, found: Sequence[Request]) -> list[int]:
     """Return by how much contexts grew, with the reasoning that ended with a turn put back."""
-    keeps = resolve_model(session.transcript.model).keeps_reasoning
-    if keeps or not session.transcript.ends_reasoning:
+    keeps = resolve_model(session.transcript.session.model).keeps_reasoning
+    if keeps or not session.transcript.session.drops_past_reasoning:
         found = [replace(request, reasoning=0) for request in found]
     return growths(found)
 
 
 def _meters(session: Session) -> Iterator[tuple[str, Meter]]:
-    model = resolve_model(session.transcript.model)
+    model = resolve_model(session.transcript.session.model)
     yield O200K, Meter(session.counter(RAW, model))
     if model.reconstruction and claude_is_installed():
         yield MADE_BY_CTOK, Meter(session.counter(CTOK, model))
@@ -139,7 +139,7 @@ def _without_results(message: Message) -> Message:
 
 def _is_usable(session: Session, ends: tuple[int, int], sent: Sequence[Message]) -> bool:
     """Tell whether what was sent is all there and the client took nothing away."""
-    is_whole = not any(ends[0] < line < ends[1] for line in session.transcript.compactions)
+    is_whole = not any(ends[0] < line < ends[1] for line in session.transcript.compactions.lines)
     results = [result for message in sent for result in message.results]
     pictures = any(isinstance(part, MediaPart) for message in sent for part in message.parts)
     changed = any(result.cleared or result.media for result in results)

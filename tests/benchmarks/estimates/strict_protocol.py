@@ -205,12 +205,13 @@ def judged(session: Session) -> Judged:
     messages = session.transcript.messages
     above = {False: 0, True: 0}
     for request in session.requests:
+        info = session.transcript.session
         known = replace(
             session.transcript,
             messages=messages[: request.place],
-            model=messages[request.place].model or session.transcript.model,
+            session=replace(info, model=messages[request.place].model or info.model),
         )
-        model = resolve_model(known.model)
+        model = resolve_model(known.session.model)
         window = window_of(known, model).tokens
         if request.context > window:
             above[window > _unshown(known, model)] += 1

@@ -53,8 +53,8 @@ def test_messages_are_read_and_notes_are_not_sent() -> None:
     assert [m.role for m in found.effective[:3]] == ["user", "assistant", "tool"]
     assert sum(m.starts_turn for m in found.effective) == 2
     assert found.effective[2].results[1].tool == "FileRead"
-    assert (found.model, found.cwd) == ("claude-sonnet-4-5", "/work/app")
-    assert found.meta["note"].count == 1
+    assert (found.session.model, found.session.cwd) == ("claude-sonnet-4-5", "/work/app")
+    assert found.metadata["note"].count == 1
     assert orphans(found.effective) == frozenset()
 
 

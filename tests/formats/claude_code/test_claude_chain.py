@@ -139,13 +139,13 @@ def test_records_that_are_no_messages_are_links_of_the_chain() -> None:
     )
 
     assert [m.id for m in found.effective] == ["u", "a"]
-    assert [(link.id, link.parent) for link in found.links] == [
+    assert [(link.id, link.parent) for link in found.chain.links] == [
         ("u", None),
         ("p1", "u"),
         ("s1", "p1"),
         ("a", "s1"),
     ]
-    assert set(found.meta) == {"progress/hook_progress", "system/turn_duration"}
+    assert set(found.metadata) == {"progress/hook_progress", "system/turn_duration"}
 
 
 def test_a_boundary_starts_anew() -> None:
@@ -343,7 +343,7 @@ def test_a_reminder_of_tasks_is_sent_though_no_file_holds_its_words() -> None:
     assert [len(part.added) for part in parts] == [420, 420]
     # Their records stay lists, whatever is shortened.
     assert all(part.embedded for part in parts)
-    assert not found.meta
+    assert not found.metadata
 
 
 def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> None:
@@ -386,7 +386,7 @@ def test_what_was_reported_before_the_client_took_something_away_is_not_its_cont
     for found in (cleared, kept):
         assert not any(m.usage for m in found.effective)
         assert any(m.usage for m in found.messages)
-    assert (cleared.compacted, kept.compacted) == (False, True)
+    assert (cleared.compactions.by_client, kept.compactions.by_client) == (False, True)
 
 
 def test_a_microcompaction_at_the_end_counts() -> None:
@@ -450,4 +450,4 @@ def test_a_record_that_a_damaged_line_follows_stays_where_it_is() -> None:
     assert [m.id for m in found.effective] == ["u", "a", "u2"]
     assert found.effective[0].anchored is not None
     assert found.effective[1].fixed is not None
-    assert [link.id for link in found.links] == ["u", "a", "u2"]
+    assert [link.id for link in found.chain.links] == ["u", "a", "u2"]

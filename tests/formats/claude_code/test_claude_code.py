@@ -79,7 +79,7 @@ def test_attachments_are_files_definitions_or_reminders() -> None:
     assert texts(found.effective)[3] == '{"content":"task"}'
     assert reminder.path == ("attachment", "content")
     assert not is_replaceable(reminder)
-    assert set(found.meta) == {"attachment/command_permissions", "attachment/never_seen_before"}
+    assert set(found.metadata) == {"attachment/command_permissions", "attachment/never_seen_before"}
     assert not any(m.starts_turn for m in found.effective[1:])
 
 
@@ -109,8 +109,8 @@ def test_client_errors_are_no_messages() -> None:
     )
 
     assert texts(found.effective) == ["go", "fine"]
-    assert found.meta["assistant/client error"].count == 1
-    assert found.model == "m"
+    assert found.metadata["assistant/client error"].count == 1
+    assert found.session.model == "m"
 
 
 def test_what_the_client_answers_itself_is_sent_and_reports_nothing() -> None:
@@ -123,7 +123,7 @@ def test_what_the_client_answers_itself_is_sent_and_reports_nothing() -> None:
 
     assert texts(found.effective) == ["go", "fine", "No response requested."]
     assert [m.usage is not None for m in found.effective] == [False, True, False]
-    assert found.model == "m"
+    assert found.session.model == "m"
 
 
 def test_usage_is_the_sum_of_what_was_sent() -> None:
@@ -165,7 +165,7 @@ def test_records_that_never_reach_the_model_are_counted_by_kind() -> None:
         b"",
     )
 
-    assert {kind: volume.count for kind, volume in found.meta.items()} == {
+    assert {kind: volume.count for kind, volume in found.metadata.items()} == {
         "summary": 1,
         "queue-operation": 1,
         "file-history-snapshot": 1,

@@ -133,7 +133,7 @@ def test_system_prompt_and_tools_of_the_newest_request_come_first() -> None:
     ]
     assert first.fixed
     assert first.anchored
-    assert found.holds_overhead
+    assert found.session.holds_overhead
     assert "system" not in {message.role for message in rest}
     assert found.messages.count(first) == 1
     assert [m.line for m in found.messages] == sorted(m.line for m in found.messages)
@@ -171,7 +171,7 @@ def test_a_snapshot_stands_in_where_no_request_is_recorded() -> None:
         "Read",
         "Tide",
     ]
-    assert not read("claude-code", *records).holds_overhead
+    assert not read("claude-code", *records).session.holds_overhead
 
 
 def test_records_of_requests_are_recognized() -> None:

@@ -57,7 +57,7 @@ def test_a_task_is_read_with_its_folder_model_and_usage() -> None:
     )
 
     assert [m.element for m in found.messages] == [(0,), (1,), (2,)]
-    assert (found.cwd, found.model) == ("/work/app", "m-1")
+    assert (found.session.cwd, found.session.model) == ("/work/app", "m-1")
     usages = [(m.usage.context, m.usage.output) if m.usage else None for m in found.effective]
     assert usages == [None, (8_982, 814), (0, 0)]
     assert len({m.response_id for m in found.effective}) == 3
@@ -237,7 +237,7 @@ def test_a_session_of_the_sdk_opens_with_its_system_prompt() -> None:
     assert [m.role for m in found.effective] == ["system", "user", "assistant"]
     assert found.effective[0].fixed
     assert [m.id for m in found.effective[1:]] == ["msg_1", "msg_2"]
-    assert found.model == "m-1"
+    assert found.session.model == "m-1"
 
 
 def test_lines_are_read_like_the_records_of_an_array() -> None:
@@ -251,8 +251,8 @@ def test_what_is_no_message_is_carried() -> None:
 
     assert found.messages == ()
     assert len(found.opaque) == 2
-    assert found.meta["empty message"].count == 3
-    assert read("cline", []).meta["empty conversation"].count == 1
+    assert found.metadata["empty message"].count == 3
+    assert read("cline", []).metadata["empty conversation"].count == 1
 
 
 def test_a_new_result_keeps_the_head_in_its_text() -> None:
@@ -376,8 +376,8 @@ def test_what_a_real_task_reports(real_transcripts: Path) -> None:
 
     reported = [m.usage.context for m in found.messages if m.usage]
     assert (len(reported), max(reported)) == (36, 83_785)
-    assert found.cwd == "/workspaces/Online-Card-Architecture"
-    assert len(file_reads(found.effective, cwd=found.cwd)) == 17
+    assert found.session.cwd == "/workspaces/Online-Card-Architecture"
+    assert len(file_reads(found.effective, cwd=found.session.cwd)) == 17
     assert sum(message.starts_turn for message in found.effective) == 1
 
 

@@ -51,7 +51,7 @@ def test_a_call_in_the_text_is_read_with_what_stands_around_it() -> None:
     assert {part.path for part in found.effective[0].parts} == {(0, "content", 0, "text")}
     assert results(found.effective) == [("list_files", "a.py")]
     assert orphans(found.effective) == frozenset()
-    assert (found.cwd, found.model) == ("c:/dev/app", "m-1")
+    assert (found.session.cwd, found.session.model) == ("c:/dev/app", "m-1")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_what_real_tasks_hold(real_transcripts: Path) -> None:
     for path in sorted((real_transcripts / "roo").glob("*/api_conversation_history.json")):
         found = read("roo", json.loads(path.read_text()))
         turns = sum(message.starts_turn for message in found.effective)
-        reads = len(file_reads(found.effective, cwd=found.cwd))
+        reads = len(file_reads(found.effective, cwd=found.session.cwd))
         held[path.parent.name] = (len(found.effective), len(results(found.effective)), turns, reads)
 
     assert held == {

@@ -26,8 +26,8 @@ def test_the_base_instructions_come_first_and_are_anchored() -> None:
     assert found.effective[0].role == "system"
     assert found.effective[0].anchored == "the session header"
     assert found.effective[0].parts[0].path == ("payload", "base_instructions", "text")
-    assert found.cwd == "/w"
-    assert found.meta["session_meta"].count == 1
+    assert found.session.cwd == "/w"
+    assert found.metadata["session_meta"].count == 1
 
 
 def test_a_header_tells_only_of_tools_that_are_not_deferred() -> None:
@@ -129,8 +129,8 @@ def test_what_of_an_answer_was_reasoning_is_read_and_ends_with_its_turn() -> Non
     )
 
     assert [(m.usage.output, m.usage.reasoning) for m in found.effective if m.usage] == [(30, 20)]
-    assert found.ends_reasoning
-    assert not found.compacted
+    assert found.session.drops_past_reasoning
+    assert not found.compactions.by_client
 
 
 def test_a_history_that_the_client_put_in_place_is_told() -> None:
@@ -138,8 +138,8 @@ def test_a_history_that_the_client_put_in_place_is_told() -> None:
     compaction = record("compacted", message="", replacement_history=[kept])
     rolled_back = event("thread_rolled_back", num_turns=9)
 
-    assert read("codex", message("user", "go"), compaction).compacted
-    assert not read("codex", message("user", "go"), compaction, rolled_back).compacted
+    assert read("codex", message("user", "go"), compaction).compactions.by_client
+    assert not read("codex", message("user", "go"), compaction, rolled_back).compactions.by_client
 
 
 def test_reasoning_is_read_where_it_is_not_encrypted() -> None:
@@ -194,9 +194,9 @@ def test_usage_counts_once_and_lands_on_the_response_it_is_for() -> None:
     reported = {m.parts[0]: m.usage for m in found.effective if m.usage}
     assert [(u.context, u.output) for u in reported.values()] == [(1_000, 10), (2_000, 20)]
     assert [m.usage is not None for m in found.effective] == [False, True, False, True]
-    assert found.window == 258_400
-    assert found.model == "gpt-x"
-    assert found.cwd == "/w"
+    assert found.session.window == 258_400
+    assert found.session.model == "gpt-x"
+    assert found.session.cwd == "/w"
 
 
 def test_older_clients_report_usage_before_the_response_is_written() -> None:
@@ -230,8 +230,8 @@ def test_what_is_not_sent_is_counted_by_kind() -> None:
         record("world_state", full=True),
     )
 
-    assert dict.fromkeys(found.meta, 1) == {k: v.count for k, v in found.meta.items()}
-    assert set(found.meta) == {
+    assert dict.fromkeys(found.metadata, 1) == {k: v.count for k, v in found.metadata.items()}
+    assert set(found.metadata) == {
         "event_msg/user_message",
         "response_item/ghost_snapshot",
         "turn_context",
@@ -258,7 +258,7 @@ def test_bare_items_of_the_oldest_rollouts_are_read() -> None:
 
     assert texts(found.effective) == ["Be kind.", "Hi", "exec_command({})", "ok"]
     assert found.effective[1].parts[0].path == ("content", 0, "text")
-    assert found.meta["state"].count == 1
+    assert found.metadata["state"].count == 1
 
 
 def test_ids_do_not_repeat_and_do_not_depend_on_tags() -> None:

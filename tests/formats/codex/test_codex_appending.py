@@ -134,9 +134,9 @@ def test_an_item_that_is_not_known_is_not_left_out() -> None:
 def test_it_is_no_compaction_by_the_client() -> None:
     now = lines(*SESSION)
     read = parse([*now, *CodexAppending().block(now, without(TALK[1]), OPERATION)], Codex())
-    assert read.compactions == ()
-    assert read.appended == (len(SESSION),)
-    assert not read.compacted
+    assert read.compactions.lines == ()
+    assert read.compactions.own_history_lines == (len(SESSION),)
+    assert not read.compactions.by_client
 
 
 def test_the_newest_message_is_found_among_items_of_equal_content() -> None:

@@ -87,7 +87,7 @@ def test_only_the_newest_compaction_gives_messages() -> None:
     )
 
     assert texts(found.messages) == ["one", "second summary"]
-    assert found.meta["compacted"].count == 1
+    assert found.metadata["compacted"].count == 1
 
 
 def test_an_encrypted_compaction_is_a_summary_that_stays() -> None:
@@ -153,7 +153,7 @@ def test_a_compaction_inside_a_dropped_turn_does_not_count() -> None:
 
     assert texts(found.effective) == ["one", "1"]
     assert texts(found.messages) == ["one", "1", "two", "2"]
-    assert found.meta["compacted"].count == 1
+    assert found.metadata["compacted"].count == 1
 
 
 def test_a_compaction_before_the_dropped_turn_still_counts() -> None:

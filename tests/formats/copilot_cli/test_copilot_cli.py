@@ -61,8 +61,8 @@ def test_the_conversation_is_what_was_sent() -> None:
     assert [message.role for message in transcript.effective] == roles
     assert transcript.effective[3].results[0].tool == "view"
     assert len(transcript.messages) == 6
-    assert transcript.cwd == "/w"
-    assert sum(volume.count for volume in transcript.meta.values()) == 4
+    assert transcript.session.cwd == "/w"
+    assert sum(volume.count for volume in transcript.metadata.values()) == 4
 
 
 def test_paths_lead_to_what_was_sent() -> None:
@@ -112,7 +112,7 @@ def test_what_a_subagent_does_is_not_in_the_main_context(envelope: Record, data:
     )
 
     assert texts(transcript.effective) == ["main prompt", "go"]
-    assert transcript.model == "main-model"
+    assert transcript.session.model == "main-model"
     assert len(transcript.messages) == 5
 
 
@@ -136,7 +136,7 @@ def test_hidden_reasoning_is_known_to_be_there() -> None:
 
 
 def test_an_empty_response_is_no_message() -> None:
-    assert found(said("")).meta["assistant.message"].count == 1
+    assert found(said("")).metadata["assistant.message"].count == 1
 
 
 def test_arguments_may_be_a_text() -> None:
@@ -168,7 +168,7 @@ def test_what_a_person_ran_by_hand_is_not_sent() -> None:
     transcript = found(prompt("hi"), answered("c", isUserRequested=True))
 
     assert texts(transcript.effective) == ["hi"]
-    assert transcript.meta["tool.execution_complete"].count == 1
+    assert transcript.metadata["tool.execution_complete"].count == 1
 
 
 def test_media_of_a_result_count_and_go_with_it() -> None:
@@ -230,7 +230,7 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
 
     assert transcript.effective[0].anchored == "an event on a damaged line follows it"
     assert transcript.effective[1].fixed
-    assert [link.id for link in transcript.links] == ["e0", "e1"]
+    assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 
 
 def test_only_texts_and_arguments_can_be_replaced() -> None:

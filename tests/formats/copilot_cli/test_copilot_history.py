@@ -74,7 +74,7 @@ def test_a_failed_compaction_changes_nothing(data: Record) -> None:
     transcript = found(*TURN, compaction(**data))
 
     assert transcript.effective == transcript.messages
-    assert transcript.meta["session.compaction_complete"].count == 1
+    assert transcript.metadata["session.compaction_complete"].count == 1
 
 
 def test_a_result_whose_call_was_compacted_away_is_not_sent() -> None:

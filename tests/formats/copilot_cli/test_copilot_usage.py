@@ -6,7 +6,7 @@ from formats.jsonl import file_lines
 from formats.written import load
 
 from compactctl.model.message import ReportedUsage
-from compactctl.model.transcript import ClientSplit
+from compactctl.model.transcript import ClientTokenCounts
 
 
 def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
@@ -44,7 +44,7 @@ def test_facts_come_from_any_event(
 ) -> None:
     transcript = found(*facts)
 
-    assert (transcript.model, transcript.window) == (model, window)
+    assert (transcript.session.model, transcript.session.window) == (model, window)
 
 
 SHUTDOWN = event(
@@ -57,10 +57,10 @@ SHUTDOWN = event(
 
 
 def test_the_clients_own_split_is_kept() -> None:
-    split = ClientSplit(system=3, conversation=2, tool_definitions=5, total=10)
+    split = ClientTokenCounts(system=3, conversation=2, tool_definitions=5, total=10)
 
-    assert found(prompt("hi"), SHUTDOWN).split == split
-    assert found(prompt("hi"), SHUTDOWN, event("session.resume")).split == split
+    assert found(prompt("hi"), SHUTDOWN).session.client_counts == split
+    assert found(prompt("hi"), SHUTDOWN, event("session.resume")).session.client_counts == split
 
 
 @pytest.mark.parametrize(
@@ -75,21 +75,21 @@ def test_the_clients_own_split_is_kept() -> None:
     ids=["more was said", "cleared", "older client", "nothing counted", "edited since"],
 )
 def test_a_split_of_something_else_is_not_kept(events: list[Record]) -> None:
-    assert found(*events).split is None
+    assert found(*events).session.client_counts is None
 
 
 def test_real_sessions_carry_the_clients_split(real_transcripts: Path) -> None:
     splits = {
-        name: load(file_lines(real_transcripts / f"copilot-cli/{name}.jsonl")).split
+        name: load(file_lines(real_transcripts / f"copilot-cli/{name}.jsonl")).session.client_counts
         for name in ("copilot-cli-1.0.20", "copilot-cli-1.0.64", "copilot-cli-small")
     }
 
     assert splits == {
-        "copilot-cli-1.0.20": ClientSplit(
+        "copilot-cli-1.0.20": ClientTokenCounts(
             system=7_780, conversation=549, tool_definitions=12_290, total=20_623
         ),
         "copilot-cli-1.0.64": None,
-        "copilot-cli-small": ClientSplit(
+        "copilot-cli-small": ClientTokenCounts(
             system=11_340, conversation=89, tool_definitions=4_481, total=15_913
         ),
     }

@@ -54,7 +54,7 @@ def test_a_session_is_read_with_its_folder_and_model() -> None:
         ("g1", "assistant", False),
     ]
     assert texts(found.effective)[1:] == ["hi", "hello"]
-    assert (found.cwd, found.model) == ("/work/app", "gemini-2.5-pro")
+    assert (found.session.cwd, found.session.model) == ("/work/app", "gemini-2.5-pro")
     assert found.messages[0].fixed
     assert found.messages[1].starts_turn
 
@@ -153,8 +153,8 @@ def test_what_is_said_to_the_client_is_not_sent(text: str) -> None:
     found = session(user("u1", text), user("u2", "hi"), {"id": "i", "type": "info", "content": "x"})
 
     assert texts(found.effective) == ["hi"]
-    assert found.meta["info that is not sent"].count == 1
-    assert found.meta["user that is not sent"].count == 1
+    assert found.metadata["info that is not sent"].count == 1
+    assert found.metadata["user that is not sent"].count == 1
 
 
 def test_usage_is_that_of_the_whole_request() -> None:
@@ -228,7 +228,7 @@ def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> 
     left = load(InputOptions(path=str(out))).transcript
 
     assert "g0" not in out.read_text()
-    assert left.meta["earlier version of a message"].count < 6
+    assert left.metadata["earlier version of a message"].count < 6
     names = [message.id for message in left.messages if not message.synthetic]
     assert names == [message["id"] for message in talk() if message["id"] in names]
 

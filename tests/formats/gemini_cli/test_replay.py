@@ -7,7 +7,7 @@ from formats.jsonl import texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.model.transcript import Copy
+from compactctl.model.transcript import SupersededVersion
 
 SNAPSHOT = "<state_snapshot>\nAll of it was about the parser.\n</state_snapshot>"
 NAMES = ("a", "b", "c", "d")
@@ -19,8 +19,10 @@ def test_a_newer_version_stays_at_the_place_of_the_first_one() -> None:
     )
 
     assert texts(found.effective) == ["hi", "I look", "go on"]
-    assert found.meta["earlier version of a message"].count == 1
-    assert found.copies == (Copy(line=2, element=(), of=found.effective[1].id),)
+    assert found.metadata["earlier version of a message"].count == 1
+    assert found.chain.superseded == (
+        SupersededVersion(line=2, record_path=(), message_id=found.effective[1].id),
+    )
 
 
 def test_going_back_takes_a_message_and_all_after_it() -> None:
@@ -40,7 +42,7 @@ def test_a_list_takes_the_place_of_all_before_it() -> None:
     assert texts(found.effective) == ["one", "two"]
     assert [m.element for m in found.effective] == [("$set", "messages", 0), ()]
     assert [m.id for m in found.messages] == ["g1", "u1", "u2"]
-    assert found.copies == ()
+    assert found.chain.superseded == ()
 
 
 def test_a_resumed_session_sends_what_it_sent() -> None:
@@ -52,7 +54,7 @@ def test_a_resumed_session_sends_what_it_sent() -> None:
     assert texts(found.effective) == ["one", "1 | ls({}) | a.py", "a.py"]
     assert [m.role for m in found.effective] == ["user", "assistant", "tool"]
     assert not found.effective[2].starts_turn
-    assert found.compactions == ()
+    assert found.compactions.lines == ()
     assert found.effective[1].usage is not None
 
 
@@ -65,7 +67,7 @@ def test_the_clients_own_compaction_is_told_with_what_it_hid() -> None:
 
     assert texts(found.effective)[:2] == [SNAPSHOT, "Got it. Thanks for the additional context!"]
     assert found.effective[0].summary
-    assert (found.compacted, found.compactions) == (True, (5,))
+    assert (found.compactions.by_client, found.compactions.lines) == (True, (5,))
     assert {m.id for m in found.messages} - {m.id for m in found.effective} == {"u1", "g1"}
     # What was reported before held what is left out now.
     assert [m.usage.context for m in found.effective if m.usage] == [900]

@@ -88,7 +88,7 @@ def test_parts_for_the_screen_are_not_sent() -> None:
         {"id": "d", "role": "data", "content": "for the app"},
     )
     assert texts(found.effective) == ["Hi"]
-    assert {kind: volume.count for kind, volume in found.meta.items()} == {"empty message": 2}
+    assert {kind: volume.count for kind, volume in found.metadata.items()} == {"empty message": 2}
 
 
 def test_a_part_of_an_unknown_type_is_counted_and_stays() -> None:

@@ -76,7 +76,7 @@ def test_what_stands_beside_the_messages_is_sent_first() -> None:
     tools, prompt, *_ = found.effective
     assert [part.name for part in tools.parts if isinstance(part, ToolDefinitionPart)] == ["read"]
     assert texts((prompt,)) == ["Be brief. | Be kind."]
-    assert found.model == "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    assert found.session.model == "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
 
 def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
@@ -112,7 +112,7 @@ def test_invocations_are_found_in_their_log(fields: tuple[str, ...]) -> None:
     found = read("bedrock-converse", row)
     assert texts(found.effective[-1:]) == ["Done."]
     assert [message.usage.context for message in found.effective if message.usage] == [1000]
-    assert found.model == LOGGED["modelId"]
+    assert found.session.model == LOGGED["modelId"]
     assert (found.unread.fields, found.opaque) == ({}, ())
 
 

@@ -120,7 +120,7 @@ def test_all_of_a_logged_request_is_found(row: Record) -> None:
     assert texts((newest,)) == ["It prints 1."]
     assert newest.fixed == "the logged answer to the request"
     assert newest.role == "assistant"
-    assert (found.model or "").startswith("gpt-4o")
+    assert (found.session.model or "").startswith("gpt-4o")
     (request,) = requests(found.effective, lambda _: 1.0)
     assert (request.context, newest.usage and newest.usage.output) == (900, 4)
     assert (found.unread.fields, found.warnings, found.opaque) == ({}, (), ())
@@ -133,7 +133,7 @@ def test_dialects_and_envelopes_go_together_as_they_like(row: Record) -> None:
     assert texts(found.effective)[0] == "Be brief."
     assert texts(found.effective)[-1] == "It prints 1."
     assert [m.usage.context for m in found.effective if m.usage] == [900]
-    assert "claude-sonnet-4-5" in (found.model or "")
+    assert "claude-sonnet-4-5" in (found.session.model or "")
 
 
 @pytest.mark.parametrize("place", REQUESTS, ids=".".join)
@@ -252,7 +252,7 @@ def test_the_largest_request_of_a_log_is_measured_for_its_own_model(
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"".join(raw_lines(*(rows[place] for place in order))))
     found = scan(InputOptions(path=str(path)))
-    assert found.model == ANSWER["model"]
+    assert found.session.model == ANSWER["model"]
     (warning,) = (each for each in found.warnings if "models" in each)
     assert "3 models" in warning
     assert "--model" in warning

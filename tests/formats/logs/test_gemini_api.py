@@ -99,7 +99,7 @@ def test_what_stands_beside_the_contents_is_sent_first(
     assert texts((prompt,)) == ["Be brief."]
     assert tools.fixed
     assert prompt.fixed
-    assert found.model == "models/gemini-2.5-pro"
+    assert found.session.model == "models/gemini-2.5-pro"
 
 
 def test_a_logged_response_is_the_newest_message_and_reports_the_request() -> None:
@@ -112,7 +112,7 @@ def test_a_logged_response_is_the_newest_message_and_reports_the_request() -> No
         newest = found.effective[-1]
         assert texts((newest,)) == ["Done."]
         assert newest.fixed
-        assert found.model == "gemini-2.5-pro"
+        assert found.session.model == "gemini-2.5-pro"
         assert newest.usage == ReportedUsage(context=1000, output=350, growth=50, reasoning=300)
 
 
@@ -141,7 +141,7 @@ def test_requests_are_found_in_rows(row: Any) -> None:
 def test_a_request_to_count_is_one() -> None:
     row = {"generateContentRequest": {"model": "models/gemini-2.5-pro", **ASKED}}
     assert detected(row) == "gemini-api"
-    assert read("gemini-api", row).model == "models/gemini-2.5-pro"
+    assert read("gemini-api", row).session.model == "models/gemini-2.5-pro"
 
 
 def test_an_answer_that_was_streamed_is_one_response_to_one_request() -> None:

@@ -152,7 +152,7 @@ def test_a_chain_of_responses_is_one_conversation_with_the_newest_instructions()
     ]
     reported = [(m.usage.context, m.usage.output) for m in found.effective if m.usage]
     assert reported == [(60, 40), (80, 10)]
-    assert found.model == "gpt-5.1"
+    assert found.session.model == "gpt-5.1"
     assert found.warnings == ()
 
 
@@ -257,8 +257,8 @@ def test_encrypted_reasoning_of_earlier_turns_is_not_read_again() -> None:
     found = read("openai-responses", {"input": [*turn, *turn]}, {"input": turn})
     sealed = [part.sealed for m in found.effective for part in m.parts if hasattr(part, "sealed")]
     assert sealed == [0, 900, 900]
-    assert found.ends_reasoning
-    assert not read("openai-chat", {"messages": openai_talk.TALK}).ends_reasoning
+    assert found.session.drops_past_reasoning
+    assert not read("openai-chat", {"messages": openai_talk.TALK}).session.drops_past_reasoning
 
 
 def test_tools_that_come_on_the_way_are_definitions_and_settings_are_no_text() -> None:
@@ -270,7 +270,7 @@ def test_tools_that_come_on_the_way_are_definitions_and_settings_are_no_text() -
     )
     assert [m.injected for m in found.effective] == [False, True, True]
     assert found.opaque == ()
-    assert found.meta["empty message"].count == 1
+    assert found.metadata["empty message"].count == 1
 
 
 def test_a_reference_to_an_item_elsewhere_is_not_understood() -> None:

@@ -53,7 +53,7 @@ def test_a_session_is_read_with_its_folder_and_model() -> None:
     assert [(m.id, m.role) for m in found.messages] == [("msg_u", "user"), ("msg_a", "assistant")]
     assert [m.element for m in found.messages] == [("messages", 0), ("messages", 1)]
     assert texts(found.effective) == ["hi", "hello"]
-    assert (found.cwd, found.model) == ("/work/app", "m-1")
+    assert (found.session.cwd, found.session.model) == ("/work/app", "m-1")
 
 
 def test_a_tool_part_is_a_call_and_its_result() -> None:
@@ -223,9 +223,9 @@ def test_what_is_no_message_is_carried() -> None:
     empty = read("opencode", {"info": SESSION, "messages": []})
 
     assert found.messages == ()
-    assert found.meta["empty message"].count == 1
+    assert found.metadata["empty message"].count == 1
     assert len(found.opaque) == 1
-    assert empty.meta["empty conversation"].count == 1
+    assert empty.metadata["empty conversation"].count == 1
 
 
 def test_several_documents_are_several_conversations() -> None:
@@ -355,7 +355,7 @@ def test_what_real_sessions_report(real_transcripts: Path) -> None:
         reported = [m.usage.context for m in found.messages if m.usage and m.usage.context]
         cleared = sum(part.cleared for m in found.messages for part in m.results)
         shown = sum(isinstance(p, TextPart) for m in found.effective for p in m.parts)
-        reads = len(file_reads(found.effective, cwd=found.cwd))
+        reads = len(file_reads(found.effective, cwd=found.session.cwd))
         peaks[name] = (len(reported), max(reported), cleared, shown, reads)
 
     assert peaks == {

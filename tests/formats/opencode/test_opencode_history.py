@@ -200,5 +200,8 @@ def test_encrypted_reasoning_is_sent_until_its_turn_ends() -> None:
         for part in (thought, sealed)
     )
 
-    assert (plain.ends_reasoning, encrypted.ends_reasoning) == (False, True)
+    assert (plain.session.drops_past_reasoning, encrypted.session.drops_past_reasoning) == (
+        False,
+        True,
+    )
     assert [m.usage.reasoning for m in encrypted.effective if m.usage] == [66]

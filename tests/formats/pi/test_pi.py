@@ -53,9 +53,9 @@ def test_the_conversation_is_what_was_sent(linked: bool) -> None:  # noqa: FBT00
         "It prints 1.",
     ]
     assert [m.starts_turn for m in transcript.effective] == [False, True, False, False, False]
-    assert (transcript.model, transcript.cwd) == ("chosen", "/w")
-    assert sorted(transcript.meta) == ["custom", "label", "model_change", "session"]
-    assert len(transcript.links) == (8 if linked else 0)
+    assert (transcript.session.model, transcript.session.cwd) == ("chosen", "/w")
+    assert sorted(transcript.metadata) == ["custom", "label", "model_change", "session"]
+    assert len(transcript.chain.links) == (8 if linked else 0)
 
 
 def test_paths_lead_to_what_was_sent() -> None:
@@ -134,7 +134,7 @@ def test_a_command_that_a_person_ran_is_sent_with_its_output() -> None:
 def test_a_command_can_be_kept_from_the_model() -> None:
     secret = message("bashExecution", command="ls", output="x", excludeFromContext=True)
 
-    assert list(found(secret).meta) == ["session", "message/bashExecution kept from the model"]
+    assert list(found(secret).metadata) == ["session", "message/bashExecution kept from the model"]
 
 
 @pytest.mark.parametrize("reason", ["error", "aborted"])
@@ -162,7 +162,7 @@ def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
         ReportedUsage(context=1),
     ]
     assert [each.response_id for each in answers] == ["r", "response-2", "response-3"]
-    assert transcript.model == "m"
+    assert transcript.session.model == "m"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
 def test_the_model_in_force(entries: list[Record], model: str) -> None:
     header = HEADER | {"modelId": "of the header"}
 
-    assert read("pi", header, *chained(*entries)).model == model
+    assert read("pi", header, *chained(*entries)).session.model == model
 
 
 def test_content_that_the_client_evicted_is_known_as_such() -> None:

@@ -141,7 +141,7 @@ def test_what_a_damaged_line_took_away_is_bridged() -> None:
         "line 4: its parent was lost with a damaged line; it is taken to follow line 2"
     )
     # So that hiding the first leaves no entry without its parent.
-    assert [link.parent for link in transcript.links] == [None, "e0"]
+    assert [link.parent for link in transcript.chain.links] == [None, "e0"]
 
 
 def test_without_a_damaged_line_a_missing_parent_ends_the_conversation() -> None:
@@ -175,7 +175,7 @@ def test_what_an_entry_on_a_damaged_line_follows_stays() -> None:
 
     assert transcript.effective[0].anchored == "an entry on a damaged line follows it"
     assert transcript.effective[1].fixed
-    assert [link.id for link in transcript.links] == ["e0", "e1"]
+    assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 
 
 def test_a_later_entry_with_the_same_id_stands_for_the_earlier_one() -> None:

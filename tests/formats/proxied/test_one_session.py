@@ -149,12 +149,15 @@ def test_a_session_that_goes_on_under_another_id_is_one(tmp_path: Path) -> None:
     )
     # As may one whose parent is not in the file.
     lost = {**claude.user("w", "gone", "And?"), "sessionId": "new"}
-    assert scan(InputOptions(path=str(written(tmp_path / "b.jsonl", *first, lost)))).sessions == ()
+    assert (
+        scan(InputOptions(path=str(written(tmp_path / "b.jsonl", *first, lost)))).session_lines
+        == ()
+    )
     fork = [
         {"timestamp": "t", "type": "session_meta", "payload": {"id": own}} for own in ("new", "old")
     ]
     path = written(tmp_path / "c.jsonl", *fork, *SESSIONS["codex"]("old")[1:])
-    assert scan(InputOptions(path=str(path))).sessions == ()
+    assert scan(InputOptions(path=str(path))).session_lines == ()
 
 
 def timed(records: list[Record]) -> list[Record]:

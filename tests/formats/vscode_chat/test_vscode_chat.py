@@ -50,7 +50,7 @@ def test_requests_rounds_and_results_are_messages_in_the_order_they_are_sent() -
     assert texts(found.effective) == SAID
     assert [m.role for m in found.effective[:5]] == ["user", "user", "assistant", "tool", "tool"]
     assert [m.starts_turn for m in found.effective[:2]] == [False, True]
-    assert found.model == "gpt-4.1"
+    assert found.session.model == "gpt-4.1"
     assert isinstance(found.effective[7].parts[0], ReasoningPart)
     usage = found.effective[-1].usage
     assert usage is not None
@@ -61,7 +61,7 @@ def test_requests_rounds_and_results_are_messages_in_the_order_they_are_sent() -
 def test_a_chosen_model_is_told_by_its_title() -> None:
     asked = {**TALK[0], "modelId": "copilot/auto"}
     asked["result"] = {**asked["result"], "details": "Some Model • 1x"}
-    assert vscode(export(asked)).model == "Some Model"
+    assert vscode(export(asked)).session.model == "Some Model"
 
 
 def test_what_a_person_took_back_is_not_sent() -> None:
@@ -96,7 +96,7 @@ def test_a_summary_of_the_client_stands_for_all_up_to_its_round(told: dict[str, 
     found = vscode(export(asked, TALK[1]))
     assert texts(found.effective) == ["All of it", *SAID[5:]]
     assert found.effective[0].summary
-    assert found.compacted
+    assert found.compactions.by_client
     in_round = export(request("q1", "Hi", rounded("r1", "x", summary="All"), rounded("r2", "y")))
     assert texts(vscode(in_round).effective) == ["All", "y"]
 
@@ -113,10 +113,10 @@ def test_a_session_file_is_read_as_its_changes_leave_it() -> None:
     found = vscode(*lines)
     assert texts(found.effective) == SAID
     assert {m.line for m in found.messages} == {0}
-    assert found.meta["change"].count == 5
+    assert found.metadata["change"].count == 5
     again = vscode(*lines, {"kind": 0, "v": {"requests": [TALK[1]]}})
     assert texts(again.effective) == SAID[6:]
-    assert again.meta["older state"].count == 1
+    assert again.metadata["older state"].count == 1
 
 
 def test_a_log_of_requests_is_its_newest_large_request_and_the_answer() -> None:
@@ -137,7 +137,7 @@ def test_a_log_of_requests_is_its_newest_large_request_and_the_answer() -> None:
         )
     )
     assert texts(found.effective)[1:] == ["You help.", "Hi", "f({})", "found", "Done.\nNext?"]
-    assert found.model == "gpt-4.1"
+    assert found.session.model == "gpt-4.1"
     assert found.effective[-1].usage is not None
     assert orphans(found.effective) == frozenset()
     assert all(message.fixed for message in found.messages)

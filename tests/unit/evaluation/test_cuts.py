@@ -25,7 +25,7 @@ from compactctl.evaluation.cuts import (
 )
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import PastCompactions, Transcript
 
 
 def characters(message: Message) -> int:
@@ -44,7 +44,7 @@ def transcript(*messages: Message, compactions: tuple[int, ...] = ()) -> Transcr
         n_bytes=0,
         messages=messages,
         effective=messages,
-        compactions=compactions,
+        compactions=PastCompactions(lines=compactions),
     )
 
 

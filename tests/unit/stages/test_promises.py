@@ -17,7 +17,7 @@ from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message, is_replaceable
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import GivenTexts
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
@@ -46,7 +46,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "truncate": {"fraction": 0.8},
     "shorten": {"min_tokens": 5},
 }
-UNSENT = {"copies": Volume(count=3, n_bytes=300)}
+UNSENT = {"copies": RecordStats(count=3, n_bytes=300)}
 IN_SHORT = GivenTexts(summary="in short")
 NEED_A_TARGET = {"prioritize", "shorten"}
 

@@ -5,16 +5,16 @@ from builders import conversation, user
 from unit.stages.support.trials import meter, propose, skipped, view, words
 
 from compactctl.model.edit import Unload
-from compactctl.model.transcript import Volume
+from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.truncate import STAGE as TRUNCATE
 from compactctl.stages.unsent import STAGE
 
-UNSENT: dict[UnsentKind, Volume] = {
-    "progress": Volume(count=1, n_bytes=90),
-    "copies": Volume(count=12, n_bytes=3_000),
-    "snapshots": Volume(count=2, n_bytes=400),
+UNSENT: dict[UnsentKind, RecordStats] = {
+    "progress": RecordStats(count=1, n_bytes=90),
+    "copies": RecordStats(count=12, n_bytes=3_000),
+    "snapshots": RecordStats(count=2, n_bytes=400),
 }
 TALK = conversation(user("go"), user(words(50)), user("on"))
 SEEN = view(TALK, unsent=UNSENT)

@@ -8,13 +8,24 @@ from builders import assistant, call, conversation, result, system, user
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
 from compactctl.model.message import FilePart, Message, ReportedUsage, Tags
-from compactctl.model.transcript import ClientSplit, Link, Transcript
+from compactctl.model.transcript import (
+    ClientTokenCounts,
+    Link,
+    PastCompactions,
+    SessionInfo,
+    Transcript,
+)
 
 
-def transcript(*messages: Message, split: ClientSplit | None = None) -> Transcript:
+def transcript(*messages: Message, split: ClientTokenCounts | None = None) -> Transcript:
     found = conversation(*messages)
     return Transcript(
-        format="test", n_lines=0, n_bytes=0, messages=found, effective=found, split=split
+        format="test",
+        n_lines=0,
+        n_bytes=0,
+        messages=found,
+        effective=found,
+        session=SessionInfo(client_counts=split),
     )
 
 
@@ -113,7 +124,12 @@ def compacted(format_name: str, *sent: Message, context: int = 9_000) -> Transcr
     usage = ReportedUsage(context=context, output=40)
     answer = replace(assistant("fine"), response_id="r", usage=usage)
     found = conversation(user("four" * 10), answer, *sent)
-    return replace(transcript(*found), format=format_name, effective=found[2:], compacted=True)
+    return replace(
+        transcript(*found),
+        format=format_name,
+        effective=found[2:],
+        compactions=PastCompactions(by_client=True),
+    )
 
 
 def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() -> None:
@@ -129,8 +145,8 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
 
 def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most() -> None:
     whole = compacted("claude-code", replace(user("four" * 100), summary=True))
-    lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
-    kept = replace(whole, links=(Link(line=0, id="a", parent=None),))
+    lost = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent="lost"),)))
+    kept = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent=None),)))
     known, at_most = context_size(kept, measured(kept)), context_size(lost, measured(lost))
     assert at_most.total == known.total
     assert known.range is not None
@@ -140,7 +156,7 @@ def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most
 
 def test_a_first_request_that_held_far_more_than_is_usual_had_history_in_it() -> None:
     whole = compacted("claude-code", replace(user("four" * 100), summary=True), context=68_000)
-    lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
+    lost = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent="lost"),)))
     known, usual = context_size(whole, measured(whole)), context_size(lost, measured(lost))
     assert 67_900 < known.overhead < 68_000
     assert usual.overhead == 35_500
@@ -166,7 +182,7 @@ def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added(
     found = compacted("test", user("four" * 100))
     size = context_size(found, measured(found))
     assert (size.restored, size.range) == (0, None)
-    back = replace(compacted("claude-code", user("another way")), compacted=False)
+    back = replace(compacted("claude-code", user("another way")), compactions=PastCompactions())
     assert context_size(back, measured(back)).restored == 0
 
 
@@ -176,7 +192,7 @@ def test_what_was_said_before_compactctl_took_messages_out_tells_no_overhead() -
 
 
 def test_a_clients_own_split_tells_the_overhead() -> None:
-    split = ClientSplit(system=30, conversation=10, tool_definitions=400, total=445)
+    split = ClientTokenCounts(system=30, conversation=10, tool_definitions=400, total=445)
     found = transcript(system("s" * 40), user("four" * 10), split=split)
     size = context_size(found, measured(found))
     assert size.counted == 20

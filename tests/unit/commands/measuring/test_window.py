@@ -1,17 +1,21 @@
 """Which window a transcript is measured against."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from compactctl.commands.measuring.measure import Window, shown_by_requests, window_of
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags, TextPart
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import SessionInfo, Transcript
 from compactctl.tokens.models.lookup import resolve_model
 
 
-def answered(*sizes: int, model: str | None = "claude-opus-4-6", **fields: Any) -> Transcript:
+def answered(
+    *sizes: int,
+    model: str | None = "claude-opus-4-6",
+    window: int | None = None,
+    name: str = "test",
+) -> Transcript:
     """Return a transcript of that model whose answers followed requests of these sizes."""
     messages = tuple(
         Message(
@@ -24,12 +28,16 @@ def answered(*sizes: int, model: str | None = "claude-opus-4-6", **fields: Any) 
         )
         for line, size in enumerate(sizes)
     )
-    given = {"format": "test", "model": model, **fields}
-    return Transcript(n_lines=9, n_bytes=9, messages=messages, effective=messages, **given)
+    session = SessionInfo(model=model, window=window)
+    return Transcript(
+        format=name, n_lines=9, n_bytes=9, messages=messages, effective=messages, session=session
+    )
 
 
 def window(transcript: Transcript, *, named: str = "") -> Window:
-    return window_of(transcript, resolve_model(named or transcript.model), named=bool(named))
+    return window_of(
+        transcript, resolve_model(named or transcript.session.model), named=bool(named)
+    )
 
 
 def test_of_two_possible_windows_the_smaller_is_assumed_and_said_to_be() -> None:
@@ -54,7 +62,7 @@ def test_a_larger_request_that_was_answered_corrects_it() -> None:
 
 def test_what_a_compaction_noted_of_a_larger_request_corrects_it_too() -> None:
     whole = answered(150_000, 412_300)
-    assert shown_by_requests(whole, resolve_model(whole.model)) == 412_300
+    assert shown_by_requests(whole, resolve_model(whole.session.model)) == 412_300
     [left, _] = whole.messages
     noted = replace(left, tags=Tags(answered=412_300))
     found = window(replace(whole, messages=(noted,)))
@@ -63,7 +71,7 @@ def test_what_a_compaction_noted_of_a_larger_request_corrects_it_too() -> None:
         "a request of 412,300 tokens was answered, line 1",
     )
     small = answered(150_000)
-    assert shown_by_requests(small, resolve_model(small.model)) == 0
+    assert shown_by_requests(small, resolve_model(small.session.model)) == 0
 
 
 @pytest.mark.parametrize(
@@ -85,11 +93,11 @@ def test_it_becomes_the_smallest_known_one_that_holds_the_request(
 
 
 def test_a_recorded_window_is_corrected_as_well() -> None:
-    recorded = answered(250_000, format="codex", model="gpt-5.4", window=258_400)
+    recorded = answered(250_000, name="codex", model="gpt-5.4", window=258_400)
     assert window(recorded) == Window(
         tokens=258_400, source="recorded in the transcript", recorded=True, for_input=True
     )
-    larger = answered(300_000, format="codex", model="gpt-5.4", window=258_400)
+    larger = answered(300_000, name="codex", model="gpt-5.4", window=258_400)
     found = window(larger)
     assert (found.tokens, found.recorded, found.for_input) == (400_000, False, False)
 
@@ -103,7 +111,7 @@ def test_what_another_model_answered_says_nothing() -> None:
         n_bytes=9,
         messages=(*other, *mixed.messages),
         effective=mixed.messages,
-        model=mixed.model,
+        session=SessionInfo(model=mixed.session.model),
     )
     assert window(both).tokens == 200_000
 

@@ -17,6 +17,7 @@ from compactctl.history.usage.rounds import (
     rounds,
 )
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
+from compactctl.model.transcript import PastCompactions
 
 
 def test_without_reported_usage_there_are_no_rounds() -> None:
@@ -106,7 +107,7 @@ def test_the_clients_compaction_is_marked_and_nothing_is_paid_again_for_it() -> 
 @pytest.mark.parametrize("line", [2, 3])
 def test_a_line_that_tells_of_a_compaction_marks_the_next_round(line: int) -> None:
     talk = (user("go"), answer(9_000), user("more"), answer(8_900), answer(9_100))
-    marked = [each.marks for each in found(*talk, compactions=(line,))]
+    marked = [each.marks for each in found(*talk, compactions=PastCompactions(lines=(line,)))]
     assert marked == [(), ("compacted",), ()]
 
 
