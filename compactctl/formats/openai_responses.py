@@ -51,7 +51,7 @@ class OpenAIResponses(ApiFormat):
     title = "OpenAI Responses items"
     writes_pairs = False
     # As for Codex, whose requests go to this API.
-    ends_reasoning = True
+    drops_past_reasoning = True
     new_content = staticmethod(partial(new_content, kind="input_text"))
 
     def fits(

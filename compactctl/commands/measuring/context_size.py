@@ -115,7 +115,7 @@ def context_size(transcript: Transcript, measured: Measure, given: int = 0) -> C
     size = _conversation_size(
         conversations[0],
         measured,
-        ends_reasoning=transcript.session.drops_past_reasoning,
+        drops_past_reasoning=transcript.session.drops_past_reasoning,
         refusal=transcript.refusal,
     )
     if size.calibration is None and transcript.session.client_counts is not None:
@@ -134,7 +134,7 @@ def _conversation_size(
     messages: Sequence[Message],
     measured: Measure,
     *,
-    ends_reasoning: bool = False,
+    drops_past_reasoning: bool = False,
     refusal: Refusal | None = None,
 ) -> ContextSize:
     """Measure one conversation: from its newest believed report, else by counting.
@@ -144,8 +144,8 @@ def _conversation_size(
     its counter, NeuroLink's frames.
 
     What the provider counted of a request that it refused is a report like any other.
-    ``ends_reasoning`` tells that its reasoning is sent only until the turn ends, unless the model
-    keeps it.
+    ``drops_past_reasoning`` tells that its reasoning is sent only until the turn ends, unless the
+    model keeps it.
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
@@ -156,7 +156,7 @@ def _conversation_size(
         reports.requests,
         framed.whole,
         framed.visible,
-        ends_reasoning=ends_reasoning,
+        drops_past_reasoning=drops_past_reasoning,
         keeps_reasoning=measured.model.keeps_reasoning,
     )
     if found is None:

@@ -47,7 +47,7 @@ class ApiLogReader(ChatLogReader):
         """Read all lines once, in order; texts that hold requests and answers are opened."""
         lines = (replace(line, values=tuple(map(opened, line.values))) for line in lines)
         found = super().read(lines)
-        ending = {dialect.name for dialect in self._dialects if dialect.ends_reasoning}
+        ending = {dialect.name for dialect in self._dialects if dialect.drops_past_reasoning}
         sent = groupby(found.effective, lambda message: message.conversation)
         return replace(
             found,

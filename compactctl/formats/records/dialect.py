@@ -19,11 +19,11 @@ _SAMPLE = 50
 class Dialect(ABC):
     """How one API writes messages; ``name`` is that of its format.
 
-    ``ends_reasoning`` as for ``Transcript``.
+    ``drops_past_reasoning`` as for ``Transcript``.
     """
 
     name: str
-    ends_reasoning: bool = False
+    drops_past_reasoning: bool = False
 
     @abstractmethod
     def fits(

@@ -50,22 +50,22 @@ def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them name
     size: Callable[[Message], float],
     visible: Callable[[Message], float],
     *,
-    ends_reasoning: bool = False,
+    drops_past_reasoning: bool = False,
     keeps_reasoning: bool = False,
 ) -> Calibration | None:
     """Measure a conversation from its recorded usage; None when there is none to trust.
 
     ``reports`` are its requests whose reported sizes are ``trusted`` and believed. ``size``
     estimates what a message adds to a request, ``visible`` the same without reasoning that is not
-    stored as text, where ``size`` guesses it. ``ends_reasoning`` tells that reasoning is no longer
-    sent once its turn has ended, unless the model ``keeps_reasoning``; where nothing tells its size
-    it is taken for the average.
+    stored as text, where ``size`` guesses it. ``drops_past_reasoning`` tells that reasoning is no
+    longer sent once its turn has ended, unless the model ``keeps_reasoning``; where nothing tells
+    its size it is taken for the average.
     """
     if not reports:
         return None
     found = tuple(reports)
-    usual = _usual_reasoning(found) if ends_reasoning else 0.0
-    ends = ends_reasoning and not keeps_reasoning
+    usual = _usual_reasoning(found) if drops_past_reasoning else 0.0
+    ends = drops_past_reasoning and not keeps_reasoning
     if not ends:
         found = tuple(replace(r, reasoning=0) if r.reasoning else r for r in found)
     anchor = found[-1]

@@ -147,18 +147,20 @@ def test_reasoning_goes_with_its_turn_where_the_client_sends_it_no_longer() -> N
         thought("b", 102, 33, 30, "r2"),
         thought("c", 135, 13, 10, "r3"),
     )
-    found = calibrated(messages, words, ends_reasoning=True)
+    found = calibrated(messages, words, drops_past_reasoning=True)
     assert found is not None
     # One turn's end is no edit: the first request still tells the overhead.
     assert (found.total, found.overhead) == (135 + 13, 99)
-    ended = calibrated((*messages, user("next")), words, ends_reasoning=True)
+    ended = calibrated((*messages, user("next")), words, drops_past_reasoning=True)
     assert ended is not None
     # Each of the two thoughts of the turn took two tokens more.
     assert ended.total == 135 + 13 - 40 - 2 * 2 + 1
     assert ended.hidden_reasoning == 0
     for kept in (
         calibrated((*messages, user("next")), words),
-        calibrated((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True),
+        calibrated(
+            (*messages, user("next")), words, drops_past_reasoning=True, keeps_reasoning=True
+        ),
     ):
         assert kept is not None
         assert kept.total == 135 + 13 + 1
@@ -220,7 +222,7 @@ def test_reasoning_of_no_known_size_is_taken_for_the_sessions_average() -> None:
         for n in range(90)
     ]
     messages = conversation(user("go"), *known, sealed("b", "r1"), sealed("c", "r2"))
-    found = calibrated(messages, words, ends_reasoning=True)
+    found = calibrated(messages, words, drops_past_reasoning=True)
     assert found is not None
     plain = calibrated(messages, words)
     assert plain is not None
@@ -228,11 +230,13 @@ def test_reasoning_of_no_known_size_is_taken_for_the_sessions_average() -> None:
     guessed = round(2 * (90 * 302 + 10 * 183) / 100)
     assert found.total == plain.total + guessed
     assert found.hidden_reasoning == plain.hidden_reasoning + guessed
-    ended = calibrated((*messages, user("next")), words, ends_reasoning=True)
+    ended = calibrated((*messages, user("next")), words, drops_past_reasoning=True)
     assert ended is not None
     # With its turn all of that goes.
     assert ended.hidden_reasoning == 0
-    kept = calibrated((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True)
+    kept = calibrated(
+        (*messages, user("next")), words, drops_past_reasoning=True, keeps_reasoning=True
+    )
     assert kept is not None
     # Unless the model reads it again.
     assert kept.total == found.total + 1
@@ -245,8 +249,8 @@ def test_reasoning_of_a_known_length_goes_with_its_turn_as_well() -> None:
     messages = conversation(
         user("go"), reply("a", 100, 5, "r1"), user("on"), sealed("b", "r2"), user("next")
     )
-    found = calibrated(messages, size, words, ends_reasoning=True)
-    kept = calibrated(messages, size, words, ends_reasoning=True, keeps_reasoning=True)
+    found = calibrated(messages, size, words, drops_past_reasoning=True)
+    kept = calibrated(messages, size, words, drops_past_reasoning=True, keeps_reasoning=True)
     assert found is not None
     assert kept is not None
     assert (found.total, kept.total) == (105 + 3, 105 + 3 + 50)
