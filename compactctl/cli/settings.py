@@ -20,8 +20,15 @@ from compactctl.cli.precedence import (
 )
 from compactctl.cli.project_files import elsewhere, project_value
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.settings_table import read_value
-from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
+from compactctl.model.settings_table import validate_value
+from compactctl.model.shapes import (
+    Validator,
+    boolean,
+    finite_number,
+    integer,
+    list_of,
+    string_or_number,
+)
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
@@ -88,7 +95,7 @@ def _takes(command: click.Command, key: str, value: object) -> bool:
     if option is None:
         return False
     try:
-        value = read_value("", shape_of(option), _as_listed(option, value))
+        value = validate_value("", shape_of(option), _as_listed(option, value))
         option.type_cast_value(click.Context(command), value)
     except (UsageError, click.BadParameter):
         return False
@@ -227,11 +234,11 @@ def _setting(
     value = _as_listed(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
-    value = read_value(f"{file.path}: {key}: ", shape_of(option), value)
+    value = validate_value(f"{file.path}: {key}: ", shape_of(option), value)
     return _setting_of(option, value, source)
 
 
-def shape_of(option: click.Option) -> Shape:
+def shape_of(option: click.Option) -> Validator:
     """Return the shape of what a file may give an option; its range and meaning are the option's.
 
     Options of stages take what profiles give them.
@@ -242,20 +249,20 @@ def shape_of(option: click.Option) -> Shape:
     return list_of(shape, _MOST_VALUES) if option.multiple else shape
 
 
-def _shape_of_one(option: click.Option) -> Shape:
+def _shape_of_one(option: click.Option) -> Validator:
     if option.is_flag:
-        return switch
+        return boolean
     match option.type:
         case ShareRange():
             return _share
         case click.types.IntParamType():
-            return whole
+            return integer
         case click.types.FloatParamType():
-            return finite
+            return finite_number
         case _:
-            return word
+            return string_or_number
 
 
 def _share(value: object) -> object:
     """Take a number, or a text such as 80%."""
-    return value if isinstance(value, str) else finite(value)
+    return value if isinstance(value, str) else finite_number(value)

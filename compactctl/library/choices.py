@@ -12,7 +12,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.exact import fraction_of
-from compactctl.model.shapes import LARGEST
+from compactctl.model.shapes import MAX_INT64
 from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.read import read_stage
@@ -160,7 +160,7 @@ def number_of(value: object) -> int:
     """Return a whole number from 0 on, also of a text. Raises UsageError for anything else."""
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
     found = fraction_of(number)
-    if found is None or found.denominator != 1 or not 0 <= found <= LARGEST:
+    if found is None or found.denominator != 1 or not 0 <= found <= MAX_INT64:
         raise UsageError(f"{value!r} is not a whole number from 0 on; pass an int")
     return found.numerator
 

@@ -12,28 +12,28 @@ Default = TypeVar("Default")
 
 @dataclass(frozen=True, slots=True)
 class SettingsTable:
-    """The entries of a table; ``where`` is how complaints about them begin."""
+    """The entries of a table; ``location`` is how complaints about them begin."""
 
     entries: Mapping[str, object]
-    where: str = ""
+    location: str = ""
 
-    def get(self, key: str, shape: Callable[[object], T], default: Default) -> T | Default:
+    def get(self, key: str, validator: Callable[[object], T], default: Default) -> T | Default:
         """Return what stands under ``key``, ``default`` where nothing does.
 
-        ``shape`` returns the value that is meant, or raises ValueError with what is wrong. Raises
-        UsageError then.
+        ``validator`` returns the value that is meant, or raises ValueError with what is wrong.
+        Raises UsageError then.
         """
         if key not in self.entries:
             return default
-        return read_value(f"{self.where}{key} = ", shape, self.entries[key])
+        return validate_value(f"{self.location}{key} = ", validator, self.entries[key])
 
 
-def read_value(where: str, shape: Callable[[object], T], value: object) -> T:
-    """Return the value that is meant. Raises UsageError, which begins with ``where``."""
+def validate_value(location: str, validator: Callable[[object], T], value: object) -> T:
+    """Return the value that is meant. Raises UsageError, which begins with ``location``."""
     try:
-        return shape(value)
+        return validator(value)
     except ValueError as error:
-        raise UsageError(f"{where}{value!r} {error}") from error
+        raise UsageError(f"{location}{value!r} {error}") from error
 
 
 def check_keys(entries: Iterable[str], keys: Iterable[str], where: str, remark: str = "") -> None:

@@ -1,135 +1,140 @@
-"""The shapes that values read from files must have: what has another one is refused.
+"""Validators of values that are read from files: what is not as it must be is refused.
 
-A shape is a function from such a value to the value of the model, or a ValueError that says where
-and what is wrong. Nothing is converted on the way: ``true`` is not a number, nor is ``"3"``.
+A validator is a function from such a value to the value of the model, or a ValueError that says
+where and what is wrong. Nothing is converted on the way: ``true`` is not a number, nor is ``"3"``.
+Those of a record's fields follow from its annotations; only what has bounds is spelled out::
+
+    object_of(Digest, field_validators(Digest, n_bytes=int_up_to(2**50)))
 """
 
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
-from typing import Any
+from types import MappingProxyType, UnionType
+from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
-Shape = Callable[[object], Any]
+T = TypeVar("T")
+Validator = Callable[[object], Any]
 
-LARGEST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 """The largest number that Parquet and other languages can hold."""
 
 
-def text(value: object) -> str:
+def string(value: object) -> str:
     """Take any string."""
     if not isinstance(value, str):
-        raise _wrong("is not text")
+        raise _invalid("is not text")
     return value
 
 
-def texts(value: object) -> tuple[str, ...]:
+def string_list(value: object) -> tuple[str, ...]:
     """Take any list of strings."""
     if not isinstance(value, list):
-        raise _wrong("is not a list of texts")
-    return tuple(map(text, value))
+        raise _invalid("is not a list of texts")
+    return tuple(map(string, value))
 
 
-def switch(value: object) -> bool:
+def boolean(value: object) -> bool:
     """Take true or false."""
     if not isinstance(value, bool):
-        raise _wrong("is neither true nor false")
+        raise _invalid("is neither true nor false")
     return value
 
 
-def spelled(pattern: re.Pattern[str]) -> Shape:
-    """Return the shape of strings that are spelled like this from end to end."""
+def matching(pattern: re.Pattern[str]) -> Validator:
+    """Return the validator of strings that match the pattern from end to end."""
 
     def read(value: object) -> str:
-        if not pattern.fullmatch(text(value)):
+        if not pattern.fullmatch(string(value)):
             raise ValueError(f"is not spelled like {pattern.pattern}")
-        return text(value)
+        return string(value)
 
     return read
 
 
-def word(value: object) -> str:
+def string_or_number(value: object) -> str:
     """Take any string, and a number as one: 60000 is ``"60000"``."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _wrong("is not text")
+        raise _invalid("is not text")
     return str(value)
 
 
-def whole(value: object) -> int:
+def integer(value: object) -> int:
     """Take any whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _wrong("is not a whole number")
+        raise _invalid("is not a whole number")
     return value
 
 
-def count(value: object, most: int = LARGEST) -> int:
+def non_negative_int(value: object, most: int = MAX_INT64) -> int:
     """Take a whole number from 0 to ``most``."""
-    if not 0 <= whole(value) <= most:
+    if not 0 <= integer(value) <= most:
         raise ValueError("is negative or too large")
-    return whole(value)
+    return integer(value)
 
 
-def count_to(most: int) -> Shape:
-    """Return the shape of whole numbers from 0 to ``most``."""
-    return partial(count, most=most)
+def int_up_to(most: int) -> Validator:
+    """Return the validator of whole numbers from 0 to ``most``."""
+    return partial(non_negative_int, most=most)
 
 
-def finite(value: object) -> float:
+def finite_number(value: object) -> float:
     """Take any number that fits a float; neither infinite nor ``nan``."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             return value
     except OverflowError:
         raise ValueError("is too large") from None
-    raise _wrong("is not a number")
+    raise _invalid("is not a number")
 
 
 def number(value: object, most: float) -> float:
     """Take a number from 0 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise _wrong(f"is not a number from 0 to {most:,}")
+        raise _invalid(f"is not a number from 0 to {most:,}")
     return float(value)
 
 
-def share(value: object) -> float:
+def fraction(value: object) -> float:
     """Take a number from 0 to 1."""
     return number(value, 1)
 
 
-def one_of(*allowed: str) -> Shape:
-    """Return the shape of these strings."""
+def one_of(*allowed: str) -> Validator:
+    """Return the validator of these strings."""
 
     def read(value: object) -> str:
-        if text(value) not in allowed:
+        if string(value) not in allowed:
             raise ValueError(f"is none of {', '.join(allowed)}")
-        return text(value)
+        return string(value)
 
     return read
 
 
-def optional(shape: Shape) -> Shape:
-    """Return a shape that also takes null."""
-    return lambda value: None if value is None else shape(value)
+def optional(validator: Validator) -> Validator:
+    """Return a validator that also takes null."""
+    return lambda value: None if value is None else validator(value)
 
 
 def scalar(value: object) -> str | int | float | bool | None:
     """Take anything that holds no other value; a number only if other languages can hold it."""
     if not isinstance(value, str | int | float | None):
-        raise _wrong("is not a plain value")
-    if isinstance(value, int) and abs(value) > LARGEST:
+        raise _invalid("is not a plain value")
+    if isinstance(value, int) and abs(value) > MAX_INT64:
         raise ValueError("is too large")
     return value
 
 
-def list_of(shape: Shape, most: int) -> Shape:
-    """Return the shape of lists of at most ``most`` items, as a tuple."""
+def list_of(validator: Validator, most: int) -> Validator:
+    """Return the validator of lists of at most ``most`` items, as a tuple."""
 
     def read(value: object) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise _wrong("is not a list")
+            raise _invalid("is not a list")
         if len(value) > most:
             raise ValueError(f"has {len(value):,} items, more than {most:,}")
-        return tuple(shape(each) for each in value)
+        return tuple(map(validator, value))
 
     return read
 
@@ -137,56 +142,104 @@ def list_of(shape: Shape, most: int) -> Shape:
 def any_list(value: object) -> tuple[object, ...]:
     """Take a list with any content."""
     if not isinstance(value, list):
-        raise _wrong("is not a list")
+        raise _invalid("is not a list")
     return tuple(value)
 
 
 def any_table(value: object) -> Mapping[str, Any]:
     """Take a table with any content."""
     if not isinstance(value, dict):
-        raise _wrong("is not a table")
+        raise _invalid("is not a table")
     return value
 
 
 def json_object(value: object) -> dict[str, Any]:
     """Take an object with any content."""
     if not isinstance(value, dict):
-        raise _wrong("is not an object")
+        raise _invalid("is not an object")
     return value
 
 
-def mapping_of(shape: Shape) -> Shape:
-    """Return the shape of objects with any names."""
-    return lambda value: {name: _at(name, shape, each) for name, each in json_object(value).items()}
+def dict_of(validator: Validator) -> Validator:
+    """Return the validator of objects with any names."""
+    return lambda value: {
+        name: _at(name, validator, item) for name, item in json_object(value).items()
+    }
 
 
-def record(kind: Callable[..., Any], shapes: Mapping[str, Shape]) -> Shape:
-    """Return the shape of objects with these names, which are the arguments of ``kind``.
+def object_of(
+    kind: Callable[..., Any],
+    validators: Mapping[str, Validator],
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Validator:
+    """Return the validator of objects with these fields, which are the arguments of ``kind``.
 
-    A name that is not among them is refused, as is a missing one that ``kind`` insists on.
+    ``names`` are those that fields have in the object, where these are other ones. A name that no
+    field has is refused, as is a missing one that ``kind`` insists on.
     """
+    fields = {names.get(field, field): field for field in validators}
 
-    def read(value: object) -> Any:  # noqa: ANN401 - whatever kind makes
-        found = json_object(value)
-        for name in found:
-            if name not in shapes:
+    def read(value: object) -> object:
+        items = json_object(value)
+        for name in items:
+            if name not in fields:
                 raise ValueError(f"{name[:40]!r} is not known")
-        fields = {name: _at(name, shapes[name], each) for name, each in found.items()}
-        try:
-            return kind(**fields)
-        except TypeError as error:
-            raise ValueError("a field is missing") from error
+        values = {
+            fields[name]: _at(name, validators[fields[name]], item) for name, item in items.items()
+        }
+        return build(kind, values)
 
     return read
 
 
-def _at(name: str, shape: Shape, value: object) -> Any:  # noqa: ANN401 - whatever shape makes
+def build(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
+    """Return ``kind`` of these arguments. Raises ValueError if one is missing."""
     try:
-        return shape(value)
+        return kind(**values)
+    except TypeError as error:
+        raise ValueError("a field is missing") from error
+
+
+def field_validators(kind: Callable[..., Any], **others: Validator) -> dict[str, Validator]:
+    """Return the validators of a record's fields by their annotations, but for the ``others``.
+
+    An ``int`` is not negative, a ``float`` is a fraction, and a list of ``Literal`` has no more
+    items than there are choices.
+    """
+    return {
+        name: others.get(name) or _validator_of(hint) for name, hint in get_type_hints(kind).items()
+    }
+
+
+def _validator_of(hint: Any) -> Validator:  # noqa: ANN401 - annotations have no type in common
+    if isinstance(hint, NewType):
+        return _validator_of(hint.__supertype__)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return one_of(*arguments)
+    if origin is tuple:
+        choices = get_args(arguments[0])
+        return list_of(one_of(*choices), most=len(choices)) if choices else string_list
+    if origin in (Union, UnionType):
+        return optional(_validator_of(arguments[0]))
+    return _OF_TYPES[hint]
+
+
+_OF_TYPES: Mapping[type, Validator] = {
+    str: string,
+    int: non_negative_int,
+    bool: boolean,
+    float: fraction,
+}
+
+
+def _at(name: str, validator: Validator, value: object) -> object:
+    try:
+        return validator(value)
     except ValueError as error:
         raise ValueError(f"{name[:40]}: {error}") from error
 
 
-def _wrong(why: str) -> ValueError:
-    """Return what every shape raises, also for a value of another type."""
+def _invalid(why: str) -> ValueError:
+    """Return what every validator raises, also for a value of another type."""
     return ValueError(why)

@@ -8,20 +8,19 @@ from typing import Any, get_args
 
 from compactctl.errors import ArchiveError
 from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, Unload, groups_of
-from compactctl.model.message import GroupId, MessageId, Role, Synthetic, SyntheticKind
+from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.shapes import (
-    Shape,
-    count,
+    Validator,
+    dict_of,
+    field_validators,
     json_object,
     list_of,
-    mapping_of,
+    non_negative_int,
+    object_of,
     one_of,
-    optional,
-    record,
     scalar,
-    text,
+    string,
 )
-from compactctl.model.unsent import UnsentKind
 
 MESSAGE_EDITS = 100_000
 """Far more edits than any message has: one for each of its parts and stages."""
@@ -144,8 +143,8 @@ def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
 
 def _row(value: object) -> dict[str, Any]:
     kind = one_of(*_FIELDS)(json_object(value).get("edit"))
-    fields: dict[str, Any] = record(dict, _COMMON | _FIELDS[kind])(value)
-    if missing := (_COMMON | _FIELDS[kind]).keys() - fields.keys():
+    fields: dict[str, Any] = _ROW[kind](value)
+    if missing := _FIELDS[kind].keys() - fields.keys():
         raise ValueError(f"{min(missing)} is missing")
     return fields
 
@@ -162,48 +161,28 @@ def _check_places(rows: Iterable[dict[str, Any]]) -> None:
 
 def _synthetic(value: object) -> dict[str, Any]:
     # Checked as a whole, and kept as JSON for what else asks for it.
-    record(Synthetic, _SYNTHETIC)(value)
+    _SYNTHETIC(value)
     return json_object(value)
 
 
-_SYNTHETIC: Mapping[str, Shape] = {
-    "id": text,
-    "kind": one_of(*get_args(SyntheticKind)),
-    "role": one_of(*get_args(Role)),
-    "text": text,
-    "group": text,
-    "through": optional(text),
-    "details": mapping_of(scalar),
-    "tool": text,
-    "call_id": text,
+_SYNTHETIC = object_of(Synthetic, field_validators(Synthetic, details=dict_of(scalar)))
+_COMMON: Mapping[str, Validator] = {
+    "n": non_negative_int,
+    "stage": string,
+    "tokens": non_negative_int,
+    "edit": string,
 }
-_COMMON: dict[str, Shape] = {
-    "n": count,
-    "stage": text,
-    "tokens": count,
-    "edit": text,
-}
-_FIELDS: Mapping[str, dict[str, Shape]] = {
+_FIELDS: Mapping[str, Mapping[str, Validator]] = {
     "hide": {
-        "id": text,
-        "group": text,
+        **_COMMON,
+        "id": string,
+        "group": string,
         "kind": one_of(*get_args(HideKind)),
-        "reason": text,
+        "reason": string,
     },
-    "replace": {
-        "id": text,
-        "part": count,
-        "text": text,
-        "group": text,
-        "reason": text,
-        "refers_to": optional(text),
-    },
-    "insert": {"before": text, "message": _synthetic},
-    "unload": {
-        "id": text,
-        "kinds": list_of(one_of(*get_args(UnsentKind)), most=len(get_args(UnsentKind))),
-        "group": text,
-        "reason": text,
-    },
+    "replace": {**_COMMON, **field_validators(Replace)},
+    "insert": {**_COMMON, "before": string, "message": _synthetic},
+    "unload": {**_COMMON, **field_validators(Unload)},
 }
+_ROW = {kind: object_of(dict, validators) for kind, validators in _FIELDS.items()}
 _ROWS = list_of(_row, most=MESSAGE_EDITS)

@@ -6,8 +6,17 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from compactctl.errors import UsageError
-from compactctl.model.settings_table import SettingsTable, check_keys, read_value
-from compactctl.model.shapes import any_list, any_table, count, finite, share, switch, text, texts
+from compactctl.model.settings_table import SettingsTable, check_keys, validate_value
+from compactctl.model.shapes import (
+    any_list,
+    any_table,
+    boolean,
+    finite_number,
+    fraction,
+    non_negative_int,
+    string,
+    string_list,
+)
 from compactctl.model.summary import FailurePolicy
 from compactctl.profiles.profile import (
     Background,
@@ -89,9 +98,9 @@ def _profile(
     trigger = parse_trigger(str(entries.get("trigger", "always")))
     return Profile(
         name=name,
-        title=table.get("title", text, "") or name,
-        source=table.get("source", text, ""),
-        differs=table.get("differs", texts, ()),
+        title=table.get("title", string, "") or name,
+        source=table.get("source", string, ""),
+        differs=table.get("differs", string_list, ()),
         trigger=trigger,
         target=_target(entries.get("target", "trigger")),
         budget=_budget(table.get("budget", any_table, {})),
@@ -99,17 +108,17 @@ def _profile(
         levels=tuple(_level(each, trigger) for each in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
         reactive=tuple(map(stage, table.get("reactive", any_list, ()))),
-        keep_turns=table.get("keep_turns", count, None),
+        keep_turns=table.get("keep_turns", non_negative_int, None),
         keep_steps=table.get("keep_steps", _at_least_one, None),
-        estimator=table.get("estimator", text, ""),
-        image_tokens=table.get("image_tokens", count, None),
-        counter=table.get("counter", text, ""),
-        window=table.get("window", text, ""),
-        summarizer=table.get("summarizer", text, ""),
-        summarizer_model=table.get("summarizer_model", text, ""),
+        estimator=table.get("estimator", string, ""),
+        image_tokens=table.get("image_tokens", non_negative_int, None),
+        counter=table.get("counter", string, ""),
+        window=table.get("window", string, ""),
+        summarizer=table.get("summarizer", string, ""),
+        summarizer_model=table.get("summarizer_model", string, ""),
         on_summarizer_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
-        file_share=table.get("file_share", share, DEFAULT_SHARE),
-        enabled=table.get("enabled", switch, default=True),
+        file_share=table.get("file_share", fraction, DEFAULT_SHARE),
+        enabled=table.get("enabled", boolean, default=True),
         text=toml,
     )
 
@@ -131,7 +140,7 @@ def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
         made,
         asked="" if asked == made.name else asked,
         why=str(entries.get("why", "")),
-        falls_back=table.get("falls_back", switch, default=False),
+        falls_back=table.get("falls_back", boolean, default=False),
         target=None if size is None else parse_target(size),
     )
 
@@ -148,7 +157,7 @@ def read_stage(entries: object) -> ProfileStage:
     settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
     check_keys(settings, options, f"stage {stage.name}")
     read = {
-        key: read_value(f"stage {stage.name}: {key} = ", options[key].read, value)
+        key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
         for key, value in settings.items()
     }
     return _with_words(ProfileStage(name=stage.name, settings=read), entries)
@@ -162,7 +171,7 @@ def _level(entries: object, trigger: Trigger) -> LevelRule:
     written = str(entries.get("when", "always"))
     when = trigger if written == _DUE else parse_trigger(written)
     return LevelRule(
-        name=table.get("name", text, ""), trigger=when, text=table.get("text", text, "")
+        name=table.get("name", string, ""), trigger=when, text=table.get("text", string, "")
     )
 
 
@@ -174,13 +183,13 @@ def _budget(entries: Mapping[str, Any]) -> BudgetRule:
     usable = multiplier / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
         raise UsageError("[budget] leaves more or less than a share of the input to be used")
-    reserve = table.get("reserve", count, None)
-    most = table.get("reserve_max", count, None)
+    reserve = table.get("reserve", non_negative_int, None)
+    most = table.get("reserve_max", non_negative_int, None)
     return BudgetRule(
         reserve=reserve,
-        percent=table.get("reserve_percent", count, own.percent),
+        percent=table.get("reserve_percent", non_negative_int, own.percent),
         most=most if most is not None or reserve is not None else own.most,
-        longest_answer=table.get("longest_answer", switch, default=False),
+        longest_answer=table.get("longest_answer", boolean, default=False),
         usable=usable,
     )
 
@@ -192,7 +201,7 @@ def _background(entries: Mapping[str, Any] | None) -> Background | None:
     for key in _BACKGROUND_KEYS:
         if key not in table.entries:
             raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
-    warm, jitter, cold = (table.get(key, share, 0.0) for key in _BACKGROUND_KEYS)
+    warm, jitter, cold = (table.get(key, fraction, 0.0) for key in _BACKGROUND_KEYS)
     return Background(warm=warm, jitter=jitter, cold=cold)
 
 
@@ -214,11 +223,11 @@ def _failure_policy(value: object) -> FailurePolicy:
 
 
 def _at_least_one(value: object) -> int:
-    found = count(value)
+    found = non_negative_int(value)
     if not found:
         raise ValueError("is not at least 1")
     return found
 
 
 def _factor(value: object) -> Fraction:
-    return Fraction(str(finite(value)))
+    return Fraction(str(finite_number(value)))

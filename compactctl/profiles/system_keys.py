@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.settings_table import SettingsTable, check_keys, read_value
-from compactctl.model.shapes import any_list, any_table, switch
+from compactctl.model.settings_table import SettingsTable, check_keys, validate_value
+from compactctl.model.shapes import any_list, any_table, boolean
 from compactctl.stages.aliases import own_name
 
 # Where such a block may stand in a user's file; "" is the top level.
@@ -87,7 +87,7 @@ def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     theirs: dict[str, Any] = {}
     for key, value in table.items():
         if key in _BLOCKS:
-            inner, found = _separated(read_value(f"{key} = ", any_table, value))
+            inner, found = _separated(validate_value(f"{key} = ", any_table, value))
             if key != _FOREIGN:
                 check_keys(inner, _THEIRS, key)
             theirs |= found
@@ -113,5 +113,5 @@ def _set(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[s
 
 def _switched(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
     table = SettingsTable(theirs)
-    off = {name for key, name in _SWITCHES.items() if not table.get(key, switch, default=True)}
+    off = {name for key, name in _SWITCHES.items() if not table.get(key, boolean, default=True)}
     return [stage for stage in stages if own_name(stage["stage"]) not in off]

@@ -12,8 +12,7 @@ from compactctl.commands.lab.eval_session import Trial
 from compactctl.errors import UsageError
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.model.exact import exact
-from compactctl.model.shapes import share
-from compactctl.model.shapes import text as any_text
+from compactctl.model.shapes import fraction, string
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
 from compactctl.tokens.budget import parse_share
@@ -280,4 +279,4 @@ def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - any
         raise ValueError(SCHEMA)
     for row in document["figures"]:
         for name, mean in row["measures"].items():
-            yield (any_text(row["policy"]), share(row["asked"]), name), share(mean["value"])
+            yield (string(row["policy"]), fraction(row["asked"]), name), fraction(mean["value"])

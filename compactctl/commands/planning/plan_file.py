@@ -7,8 +7,8 @@ be compared line by line.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar, get_args
 
@@ -27,18 +27,19 @@ from compactctl.model.message import (
 )
 from compactctl.model.operation import Digest
 from compactctl.model.shapes import (
-    LARGEST,
-    Shape,
-    count,
+    MAX_INT64,
+    Validator,
+    any_list,
+    build,
+    dict_of,
+    field_validators,
     list_of,
-    mapping_of,
+    object_of,
     one_of,
     optional,
-    record,
     scalar,
-    switch,
-    text,
-    texts,
+    string,
+    string_list,
 )
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import Folded, fold, newest_edit
@@ -290,6 +291,7 @@ def read_plan(path: str) -> PlanFile:
     try:
         document = json.loads(data)
         _check_version(document)
+        del document["schema"]
         plan: PlanFile = _PLAN(document)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
@@ -310,96 +312,67 @@ def _check_version(document: object) -> None:
 
 
 def _joined(value: object) -> str:
-    return "\n".join(texts(value))
-
-
-def _made(kind: Callable[..., T]) -> Callable[..., T]:
-    """Return what makes a record of the fields of an object, by the names that they have here."""
-
-    def make(**found: Any) -> T:  # noqa: ANN401 - checked by its shape
-        return kind(**{_NAMES.get(n, n): value for n, value in found.items() if n != "schema"})
-
-    return make
+    return "\n".join(string_list(value))
 
 
 def _rows(value: object) -> tuple[PlannedMessage, ...]:
     """Read the messages; a ValueError says which one is wrong."""
-    if not isinstance(value, list):
-        raise ValueError("is not a list")  # noqa: TRY004 - as all shapes do
-    return tuple(_row_at(number, each) for number, each in enumerate(value, 1))
+    return tuple(_row_at(number, row) for number, row in enumerate(any_list(value), 1))
 
 
 def _row_at(number: int, value: object) -> PlannedMessage:
     try:
-        row: PlannedMessage = _READ_ROW(value)
+        return _row(value)
     except ValueError as error:
         raise ValueError(f"entry {number:,}: {error}") from error
-    return row
 
 
-def _row(**fields: Any) -> PlannedMessage:  # noqa: ANN401 - checked by its shape
-    named = {_NAMES.get(name, name): value for name, value in fields.items()}
-    own = {name: named.pop(name) for name in _OF_WRITTEN & named.keys()}
-    told = {name: named.pop(name) for name in _OF_FATE & named.keys()}
-    row = PlannedMessage(explained=Explained(**{**_UNTOLD, **told}), **named)
-    if (row.fate == "written") != bool(own):
+def _row(value: object) -> PlannedMessage:
+    """Read a message: its fields stand side by side, whichever record they are of."""
+    values: dict[str, Any] = _ROW(value)
+    fate, written, others = (
+        {name: values[name] for name in validators if name in values}
+        for validators in (_FATE, _WRITTEN, _OTHERS)
+    )
+    row = PlannedMessage(explained=build(Explained, {**_EMPTY, **fate}), **others)
+    if (row.fate == "written") != bool(written):
         raise ValueError("fate: what is written has a kind and a text, and nothing else has")
-    if not own:
+    if not written:
         return row
     if row.group is None:
         raise ValueError("group is missing")
-    return replace(row, written=Synthetic(id=row.id, role=told["role"], group=row.group, **own))
+    head = {"id": row.id, "role": row.explained.role, "group": row.group}
+    return replace(row, written=build(Synthetic, {**head, **written}))
 
 
-# The names of a document that are other ones here.
+# What fields are called in a document, where that is something else.
 _NAMES = {
-    "targetTokens": "target",
-    "tokensBefore": "tokens_before",
-    "tokensAfter": "tokens_after",
-    "refersTo": "refers_to",
-    "callId": "call_id",
-    "bytes": "n_bytes",
-    "lines": "n_lines",
+    "target": "targetTokens",
+    "tokens_before": "tokensBefore",
+    "tokens_after": "tokensAfter",
+    "refers_to": "refersTo",
+    "call_id": "callId",
+    "n_bytes": "bytes",
+    "n_lines": "lines",
 }
 # What is left out of a row where it is empty.
-_UNTOLD: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
-_OF_FATE = {field.name for field in fields(Explained)}
-_OF_WRITTEN = {"kind", "through", "details", "tool", "call_id", "text"}
-_TEXT: Mapping[str, Shape] = {"part": count, "refersTo": optional(text), "text": _joined}
-_ROW: Mapping[str, Shape] = {
-    "line": count,
-    "fate": one_of(*get_args(MessageFate)),
-    "role": one_of(*get_args(Role)),
-    "tools": texts,
-    "tokens": count,
-    "tokensAfter": count,
-    "stage": text,
-    "reason": text,
-    "says": text,
-    "id": text,
-    "group": text,
-    "texts": list_of(record(_made(PlannedText), _TEXT), most=LARGEST),
+_EMPTY: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
+_FATE = field_validators(Explained, role=one_of(*get_args(Role)))
+_WRITTEN: Mapping[str, Validator] = {
     "kind": one_of(*get_args(SyntheticKind)),
-    "through": optional(text),
-    "details": mapping_of(scalar),
-    "tool": text,
-    "callId": text,
+    "through": optional(string),
+    "details": dict_of(scalar),
+    "tool": string,
+    "call_id": string,
     "text": _joined,
-    "sha256": text,
 }
-_READ_ROW = record(_row, _ROW)
-_PLAN = record(
-    _made(PlanFile),
-    {
-        "schema": text,
-        "path": text,
-        "format": text,
-        "input": record(_made(Digest), {"sha256": text, "bytes": count, "lines": count}),
-        "redo": switch,
-        "targetTokens": optional(count),
-        "tokensBefore": count,
-        "tokensAfter": count,
-        "unsent": list_of(one_of(*get_args(UnsentKind)), most=len(get_args(UnsentKind))),
-        "messages": _rows,
-    },
-)
+_TEXT = object_of(PlannedText, field_validators(PlannedText, text=_joined), _NAMES)
+_OTHERS: Mapping[str, Validator] = {
+    "says": string,
+    "group": string,
+    "texts": list_of(_TEXT, most=MAX_INT64),
+    "sha256": string,
+}
+_ROW = object_of(dict, {**_FATE, **_WRITTEN, **_OTHERS}, _NAMES)
+_DIGEST = object_of(Digest, field_validators(Digest), _NAMES)
+_PLAN = object_of(PlanFile, field_validators(PlanFile, input=_DIGEST, messages=_rows), _NAMES)

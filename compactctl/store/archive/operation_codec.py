@@ -4,23 +4,22 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args
+from typing import Any
 
 from compactctl.errors import ArchiveError, NewerArchiveError
-from compactctl.model.operation import Digest, Operation, OptionValue, StageOutcome, StageRecord
+from compactctl.model.operation import Digest, Operation, OptionValue, StageRecord
 from compactctl.model.shapes import (
-    count,
-    count_to,
+    dict_of,
+    field_validators,
+    int_up_to,
     json_object,
     list_of,
-    mapping_of,
-    one_of,
+    matching,
+    non_negative_int,
+    object_of,
     optional,
-    record,
     scalar,
-    spelled,
-    switch,
-    text,
+    string,
 )
 from compactctl.store.archive.names import ID
 
@@ -31,7 +30,7 @@ STAGES = 10_000
 """Far more stages, and items of an option, than any run has."""
 
 _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
-_WORD = spelled(ID)
+_WORD = matching(ID)
 
 
 def encode_operation(operation: Operation) -> bytes:
@@ -51,7 +50,7 @@ def decode_operation(text: bytes, name: str) -> Operation:
     """
     try:
         found = json_object(json.loads(text))
-        version = count(found.pop("version", None))
+        version = non_negative_int(found.pop("version", None))
         operation: Operation | None = _OPERATION(found) if version == VERSION else None
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
@@ -90,49 +89,31 @@ def _digest(value: object) -> Digest:
 
 def _option(value: object) -> OptionValue:
     if isinstance(value, list):
-        items: tuple[str, ...] = list_of(text, STAGES)(value)
+        items: tuple[str, ...] = list_of(string, STAGES)(value)
         return items
     return scalar(value)
 
 
-_DIGEST = record(
+_SIZE = int_up_to(STATE_BYTES)
+_DIGEST = object_of(
     Digest,
-    {
-        "sha256": spelled(re.compile("[0-9a-f]{64}")),
-        "n_bytes": count_to(STATE_BYTES),
-        "n_lines": count_to(STATE_BYTES),
-    },
+    field_validators(
+        Digest, sha256=matching(re.compile("[0-9a-f]{64}")), n_bytes=_SIZE, n_lines=_SIZE
+    ),
 )
-_STAGE = record(
+_STAGE = object_of(
     StageRecord,
-    {
-        "name": text,
-        "options": mapping_of(_option),
-        "outcome": one_of(*get_args(StageOutcome)),
-        "tokens_before": count,
-        "tokens_after": count,
-        "group": optional(text),
-        "hidden": count,
-        "replaced": count,
-        "detail": text,
-        "figures": mapping_of(count),
-    },
+    field_validators(StageRecord, options=dict_of(_option), figures=dict_of(non_negative_int)),
 )
-_OPERATION = record(
+_OPERATION = object_of(
     Operation,
-    {
-        "id": _WORD,
-        "parent": optional(_WORD),
-        "head": optional(_WORD),
-        "kind": one_of("compact", "undo", "rewind"),
-        "before": _digest,
-        "after": _digest,
-        "format": text,
-        "counter": text,
-        "stages": list_of(_STAGE, STAGES),
-        "detail": text,
-        "appended": switch,
-        "tool_version": text,
-        "recorded_at": text,
-    },
+    field_validators(
+        Operation,
+        id=_WORD,
+        parent=optional(_WORD),
+        head=optional(_WORD),
+        before=_digest,
+        after=_digest,
+        stages=list_of(_STAGE, STAGES),
+    ),
 )

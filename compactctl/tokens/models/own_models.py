@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.settings_table import SettingsTable, check_keys, read_value
-from compactctl.model.shapes import text
+from compactctl.model.settings_table import SettingsTable, check_keys, validate_value
+from compactctl.model.shapes import string
 from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
 from compactctl.tokens.models.windows import parse_size
 
@@ -81,7 +81,7 @@ def _row(prefix: str, value: object, source: str) -> OwnModel:
         raise UsageError(f"{source}: a model without a name; write the beginning of its name")
     where = f"{source}: {prefix!r}"
     if not isinstance(value, Mapping):
-        window = read_value(f"{where} = ", _tokens, value)
+        window = validate_value(f"{where} = ", _tokens, value)
         return OwnModel(prefix=prefix, source=source, window=window)
     if not value:
         raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
@@ -92,7 +92,7 @@ def _row(prefix: str, value: object, source: str) -> OwnModel:
         source=source,
         window=table.get("window", _tokens, None),
         max_output=table.get("max_output", _tokens, None),
-        counter=table.get("counter", text, ""),
+        counter=table.get("counter", string, ""),
     )
 
 

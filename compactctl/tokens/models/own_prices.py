@@ -8,7 +8,7 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.settings_table import SettingsTable, check_keys
-from compactctl.model.shapes import number, text
+from compactctl.model.shapes import number, string
 from compactctl.tokens.models.prices import Price, Prices, price_key
 
 _NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
@@ -76,10 +76,10 @@ def _price(name: str, row: SettingsTable) -> Price:
 def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
     value = row.get(key, partial(number, most=_MOST), default)
     if value is None:
-        raise UsageError(f"{row.where}{key} is missing; give a number, such as {key} = 2.5")
+        raise UsageError(f"{row.location}{key} is missing; give a number, such as {key} = 2.5")
     return value
 
 
 def _text(value: object) -> str:
     """Return a text, or what TOML takes for a date."""
-    return value.isoformat() if isinstance(value, date) else text(value)
+    return value.isoformat() if isinstance(value, date) else string(value)
