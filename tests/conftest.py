@@ -10,7 +10,7 @@ import pytest
 from examples import HARMLESS, LONG, USUAL, each_choice
 from hypothesis import settings
 
-from compactctl.store.places import VARIABLES
+from compactctl.store.client_folders import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT.parent / "shared" / "transcripts"

@@ -39,7 +39,7 @@ from compactctl.commands.batch.row import parse_flags
 from compactctl.commands.measuring.figures import DetailChoice
 from compactctl.commands.reading.discover import listed_paths, parse_shard
 from compactctl.errors import UsageError
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
     from compactctl.commands.output_files import PageChoice

@@ -19,7 +19,7 @@ from compactctl.commands.integrations.integrate import (
     integrate,
     integration_of,
 )
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
 
 _NAME = "compactctl"
 

@@ -54,9 +54,9 @@ from compactctl.commands.compact.presets import (
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.harness.overflow import overflow
 from compactctl.errors import UsageError
-from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.overflow import Overflow
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_STREAM, open_input
+from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import parse_target
 
 if TYPE_CHECKING:

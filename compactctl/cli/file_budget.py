@@ -9,7 +9,7 @@ from compactctl.commands.harness.file_budget import (
     FileBudgetResult,
     budget_files,
 )
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 _HELP = """Show how much of which files fits into a request.
 

@@ -22,7 +22,7 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE
-from compactctl.store.files.lines import STANDARD_STREAM
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.views.registry import TERMINAL
 
 _DEFAULT = LimitOptions()

@@ -295,7 +295,7 @@ def eval_command(
 def _answering(command_line: str | None, timeout: int) -> "Answering | None":
     if command_line is None:
         return None
-    from compactctl.llm.reader import answering_command
+    from compactctl.llm.command import answering_command
 
     return answering_command(command_line, timeout)
 

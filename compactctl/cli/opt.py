@@ -10,12 +10,12 @@ import click
 from click.core import ParameterSource
 
 from compactctl.errors import UsageError
-from compactctl.model.exact import exact
+from compactctl.model.numbers import exact
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from compactctl.stages.support.option_field import OptionField
+    from compactctl.stages.support.stage import OptionField
 
 
 T = TypeVar("T", bound="DataclassInstance")

@@ -38,7 +38,7 @@ def elsewhere(flag: str) -> str:
 
 
 def _profile(file: SettingsFile, name: str) -> str:
-    from compactctl.profiles.library import PROFILES, load_profile
+    from compactctl.profiles.registry import PROFILES, load_profile
 
     if name in PROFILES:
         return name
@@ -52,7 +52,7 @@ def _profile(file: SettingsFile, name: str) -> str:
 
 def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
     from compactctl.model.summary import OUTSIDE
-    from compactctl.tokens.counters.choose import rank_file_in
+    from compactctl.tokens.counters.selection import rank_file_in
 
     if profile.summarizer in OUTSIDE:
         why = "names a summarizer, which may run programs or send the conversation away"
@@ -66,7 +66,7 @@ def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
 
 def _foreign_texts(profile: "Profile") -> Iterator[str]:
     """Yield where a profile gives a stage a text that is in no built-in profile."""
-    from compactctl.profiles.library import PROFILES, built_in
+    from compactctl.profiles.registry import PROFILES, built_in
 
     own = list(_texts(profile))
     known = {text for each in PROFILES for _, text in _texts(built_in(each))} if own else set()
@@ -75,7 +75,7 @@ def _foreign_texts(profile: "Profile") -> Iterator[str]:
 
 def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
-    from compactctl.stages.support.option_field import options_of
+    from compactctl.stages.support.stage import options_of
 
     for each in (*profile.stages, *profile.reactive):
         for option in options_of(stage_named(each.name)):
@@ -86,7 +86,7 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
 
 def _windows(file: SettingsFile, name: str) -> str:
     from compactctl.commands.measuring.measure import read_windows
-    from compactctl.tokens.counters.choose import rank_file_in
+    from compactctl.tokens.counters.selection import rank_file_in
 
     path = _inside(file, "windows", name)
     if any(rank_file_in(row.counter) for row in read_windows(path).rows):
@@ -95,8 +95,8 @@ def _windows(file: SettingsFile, name: str) -> str:
 
 
 def _counter(file: SettingsFile, name: str) -> str:
-    from compactctl.tokens.counters.choose import RANK_FILE, rank_file_in
     from compactctl.tokens.counters.rank_file import path_and_pattern
+    from compactctl.tokens.counters.selection import RANK_FILE, rank_file_in
 
     argument = rank_file_in(name)
     if not argument:

@@ -14,8 +14,8 @@ from compactctl.commands.harness.chunks import ChunksOptions, ChunksResult, chun
 from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.model.operation import OptionValue
-from compactctl.stages.summarizing import summarize
-from compactctl.stages.summarizing.chunk import STAGE
+from compactctl.stages import summarize
+from compactctl.stages.chunk import STAGE
 from compactctl.stages.support.chunking import ChunkOptions
 
 _PROMPT_HELP = """Print the prompt that a summarizer would get.

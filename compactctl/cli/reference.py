@@ -21,7 +21,7 @@ from compactctl.views.registry import TERMINAL
 if TYPE_CHECKING:
     from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo
     from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.own_models import OwnModels
+    from compactctl.tokens.models.user_models import OwnModels
 
 
 _CONFIG_HELP = """Show a command's settings, and where each comes from.

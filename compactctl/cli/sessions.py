@@ -10,7 +10,7 @@ from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.sessions import USUAL, SessionFilter, SessionsResult, parse_since, sessions
 from compactctl.sessions.registry import ALL_STORES, store_named
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
 from compactctl.tokens.budget import parse_share
 
 _HELP = """List the agent sessions on this machine, newest first.

@@ -20,14 +20,14 @@ from compactctl.cli.precedence import (
 )
 from compactctl.cli.project_files import elsewhere, project_value
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.settings_table import validate_value
-from compactctl.model.shapes import (
+from compactctl.model.validators import (
     Validator,
     boolean,
     finite_number,
     integer,
     list_of,
     string_or_number,
+    validate_value,
 )
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 

@@ -9,7 +9,7 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import LIMITS
 from compactctl.commands.archives import ArchivesOptions, ArchivesResult, archives
 from compactctl.commands.verify.verify import VerifyOptions, VerifyResult, verify
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
 
 _VERIFY_HELP = """Prove that every byte that was taken out can be put back.
 

@@ -14,11 +14,10 @@ from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.contents import contents_of
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.lines import open_input
-from compactctl.store.places import Machine, state_folder, store_holding
+from compactctl.store.client_folders import Machine, state_folder, store_holding
+from compactctl.store.files.filesystem import FileSystem, disk_errors
+from compactctl.store.files.source import open_input
+from compactctl.store.files.stale_drafts import sweep
 
 # So many characters of an id are enough to mean it, as they are for sessions.
 _LEAST = 4

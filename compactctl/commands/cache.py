@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from compactctl.store.cache.results import CacheState, cache_path, cache_state, clear_cache
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.places import this_machine
+from compactctl.store.cache import CacheState, cache_path, cache_state, clear_cache
+from compactctl.store.client_folders import this_machine
+from compactctl.store.files.filesystem import disk_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

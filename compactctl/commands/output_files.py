@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.store.archive.sealed import is_sealed
+from compactctl.store.archive.sealed import is_sealed, is_sealed_text
 from compactctl.store.publish.overwrite import check_output, foreign
-from compactctl.store.publish.sealed_text import is_sealed_text
 
 
 def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:

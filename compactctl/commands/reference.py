@@ -5,17 +5,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from compactctl.model.operation import OptionValue
-from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.registry import PROFILES, built_in, load_profile
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.clients import CLIENTS, Client
-from compactctl.tokens.counters.choose import counter_for
+from compactctl.tokens.client_thresholds import CLIENTS, Client
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.selection import counter_for
 from compactctl.tokens.models.lookup import ModelInfo, listed_models, resolve_model
-from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
 from compactctl.tokens.models.table import SOURCES
+from compactctl.tokens.models.user_models import NO_MODELS, OwnModels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ from compactctl.sessions.registry import (
 )
 from compactctl.sessions.session import HIDDEN, Entry, Session
 from compactctl.store.archive.names import archive_files, archive_folder
-from compactctl.store.files.lines import open_input, read_lines
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
+from compactctl.store.files.source import open_input, read_lines
 
 Purpose = Literal["read", "write", "restore"]
 """What is done with what is found: looked at, compacted, or put back as it was."""

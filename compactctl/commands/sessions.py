@@ -14,13 +14,13 @@ from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.format import Format
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.model.transcript import Transcript
-from compactctl.sessions.reading.ends import WINDOW, last_lines
+from compactctl.sessions.reading.file_ends import WINDOW, last_lines
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
 from compactctl.sessions.session import HIDDEN, Entry, Session, Store
-from compactctl.store.places import Machine, editors
+from compactctl.store.client_folders import Machine, editors
 from compactctl.tokens.models.lookup import resolve_model, window_holding
 
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}

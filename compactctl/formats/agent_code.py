@@ -7,15 +7,18 @@ Names are those of ``SessionData``, ``Message`` and ``ContentBlock`` (avala-ai/a
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.anthropic import block_parts, name_results, new_content
-from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.anthropic import (
+    block_parts,
+    name_results,
+    new_content,
+    reported_usage,
+)
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import uuid_for
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, role_with
-from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
     Part,
@@ -23,6 +26,7 @@ from compactctl.model.message import (
     Synthetic,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.usage_fields import CountFields, as_reported
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.anthropic import content_parts, new_content, text_content
-from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.anthropic import (
+    content_parts,
+    new_content,
+    reported_usage,
+    text_content,
+)
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import Conversation
-from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     list_or_empty,
     object_or_empty,

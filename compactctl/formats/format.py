@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.content.part_rewrite import rewritten
 from compactctl.formats.records.decode import Decoded
-from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Part, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
+from compactctl.model.usage_fields import CountFields
 from compactctl.pipeline.writer import Writer
 
 Version = tuple[int, ...]

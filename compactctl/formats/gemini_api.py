@@ -8,9 +8,8 @@ from typing import Any
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import Conversation
-from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,

@@ -8,9 +8,9 @@ from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
     integer_or_none,
+    json_text,
     object_or_empty,
     text_or_empty,
     text_or_none,

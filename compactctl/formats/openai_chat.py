@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.anthropic import name_results
-from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.anthropic import name_results, reported_usage
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.openai import (
     beside_content,
@@ -18,9 +17,8 @@ from compactctl.formats.content.openai import (
 )
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import Conversation
-from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,

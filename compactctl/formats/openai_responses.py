@@ -8,9 +8,8 @@ from typing import Any
 from compactctl.formats.content.openai import content_parts, new_content
 from compactctl.formats.content.response_items import is_item, is_own_item, item_draft
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import Conversation
-from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -18,8 +17,8 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
-from compactctl.formats.records.response_names import ResponseNames
-from compactctl.formats.records.rows.chain import ChainLink
+from compactctl.formats.records.responses import ResponseNames
+from compactctl.formats.records.rows import ChainLink
 from compactctl.model.message import (
     JsonPath,
     Part,

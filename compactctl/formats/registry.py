@@ -11,10 +11,10 @@ from compactctl.formats.ai_sdk import AISdk
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.formats.claude_code.adapter import ClaudeCode
-from compactctl.formats.claude_code.appending import ClaudeAppending
+from compactctl.formats.claude_code.native import ClaudeAppending
 from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.appending import CodexAppending
+from compactctl.formats.codex.native import CodexAppending
 from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Appending, Format
 from compactctl.formats.gemini_api import GeminiApi
@@ -24,14 +24,11 @@ from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
-from compactctl.formats.pi.appending import PiAppending
-from compactctl.formats.records.api_format import ApiFormat, ApiLog
-from compactctl.formats.records.api_reader import API_LOG
-from compactctl.formats.records.cut_off import completed
-from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.dialect import Ambiguous
-from compactctl.formats.records.rows.envelope import from_dotted
-from compactctl.formats.spring_ai.adapter import SpringAi
+from compactctl.formats.pi.native import PiAppending
+from compactctl.formats.records.api_format import API_LOG, Ambiguous, ApiFormat, ApiLog
+from compactctl.formats.records.decode import Decoded, completed
+from compactctl.formats.records.envelope import from_dotted
+from compactctl.formats.spring_ai import SpringAi
 from compactctl.formats.unsupported import (
     behind_text,
     cut_lines,
@@ -42,7 +39,7 @@ from compactctl.formats.unsupported import (
     not_json,
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
-from compactctl.history.view import Between
+from compactctl.history.conversation_view import Between
 from compactctl.model.message import Message, Role
 
 # The first of those that read a conversation alike is taken.

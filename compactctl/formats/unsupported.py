@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, loads
 from compactctl.formats.records.json_values import list_or_empty
-from compactctl.model.paths import json_in
-from compactctl.pipeline.wrapped import docker_text
+from compactctl.model.json_paths import json_in
+from compactctl.pipeline.quoted_json import docker_text
 
 # Headers and the first messages show what a file is; later records may quote anything.
 _LOOKED_AT = 5

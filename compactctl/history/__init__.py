@@ -1,1 +1,1 @@
-"""Questions about a conversation that change nothing."""
+"""Questions about a conversation: turns, tool pairs, file reads, protection. Changes nothing."""

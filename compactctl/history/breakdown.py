@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.categories import Category, category_tokens
+from compactctl.history.categories import Category, categorised, category_tokens
 from compactctl.history.pairs import Place, part_places, result_tools
 from compactctl.history.reads import FileRead, by_path, file_reads, superseded
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
@@ -157,3 +157,23 @@ def _rereads(
         for path, count in counts.items()
     )
     return tuple(sorted(found, key=lambda file: (-file.tokens, file.path)))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The tokens of one message by category, and those of its tool results by tool."""
+
+    categories: Counter[Category]
+    tools: Counter[str]
+
+
+def shares(messages: Sequence[Message], cwd: str | None, meter: Meter) -> list[Share]:
+    """Return what each message holds; ``cwd`` is the folder that paths in reads start from."""
+    found = [Share(Counter(), Counter()) for _ in messages]
+    reads = file_reads(messages, cwd=cwd)
+    for place, category, tokens in categorised(messages, reads, meter):
+        found[place.message].categories[category] += tokens
+    for place, tool in result_tools(messages).items():
+        part = messages[place.message].parts[place.part]
+        found[place.message].tools[tool] += meter.part(part)
+    return found

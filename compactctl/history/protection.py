@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from compactctl.errors import UsageError
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points, tool_places, units
 from compactctl.history.turns import leading_system, steps, turns
-from compactctl.history.view import View
 from compactctl.model.message import Message, MessageId
 from compactctl.tokens.meter import part_texts
 

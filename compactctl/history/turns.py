@@ -1,5 +1,6 @@
 """Turns and steps: the pieces a conversation falls into."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile
@@ -99,3 +100,11 @@ def _is_sealed(part: Part) -> bool:
 
 def _unsealed(part: Part) -> Part:
     return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part
+
+
+def conversations_of(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
+    """Split an effective history into its conversations, in order."""
+    found: dict[int, list[Message]] = defaultdict(list)
+    for message in messages:
+        found[message.conversation].append(message)
+    return tuple(tuple(found[number]) for number in sorted(found))

@@ -1,1 +1,1 @@
-"""What Python programs call: the commands as functions, and one for lists of messages."""
+"""The Python API: the commands as functions, and one for lists of messages."""

@@ -11,13 +11,13 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.exact import fraction_of
-from compactctl.model.shapes import MAX_INT64
-from compactctl.profiles.library import load_profile
+from compactctl.model.numbers import fraction_of
+from compactctl.model.validators import MAX_INT64
+from compactctl.profiles.parse import read_stage
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.read import read_stage
+from compactctl.profiles.registry import load_profile
 from compactctl.tokens.budget import parse_share, parse_target
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 T = TypeVar("T")
 PathLike = str | os.PathLike[str]

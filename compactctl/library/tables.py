@@ -10,7 +10,7 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import Choosing, check_names, recipe_of
-from compactctl.store.files.data_set import is_structs, is_text
+from compactctl.store.files.parquet_dataset import is_structs, is_text
 
 # Column that is added -> Arrow type; each is a field of _CompactedRow.
 ADDED = {

@@ -32,7 +32,7 @@ from compactctl.library.choices import (
     texts_of,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
 
 
 def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A002 - as the option

@@ -1,1 +1,1 @@
-"""Programs outside of this one: those that write summaries, and one that counts."""
+"""External programs and servers: those that write summaries, and one that counts tokens."""

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -97,3 +97,28 @@ def _talk(process: subprocess.Popen[bytes], prompt: str, timeout: float) -> tupl
     except BaseException:
         kill_group(process)
         raise
+
+
+_OPTION = "--answers"
+# An answer is a line; a command is told so in its prompt.
+_TOKENS = 200
+
+
+def answering_command(command: str, timeout: float) -> Callable[[str], str]:
+    """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
+
+    Raises UsageError when it names no program, and when asked, for a command that fails: no answer
+    is not a wrong one. Secrets in a prompt are masked.
+    """
+    ask = asking_command(command, timeout, option=_OPTION, prints="an answer")
+    name = command_name(shlex.split(command))
+
+    def answer(prompt: str) -> str:
+        try:
+            return ask(masked(prompt), _TOKENS).text
+        except NoAnswerError as error:
+            raise UsageError(
+                f"{_OPTION} {name}: {error}; mend the command, or see --answers-timeout"
+            ) from error
+
+    return answer

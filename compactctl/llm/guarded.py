@@ -6,8 +6,7 @@ from dataclasses import replace
 from compactctl.errors import SummarizerFailedError
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.model.summary import FailurePolicy, Summarizer, Summary, SummaryRequest
-from compactctl.summaries.by_model.answers import extracted
-from compactctl.summaries.by_model.guards import judged
+from compactctl.summaries.by_model.answers import extracted, judged
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 from compactctl.summaries.document import offline
 

@@ -1,1 +1,1 @@
-"""What things are: frozen values, standard library only."""
+"""Frozen values that everything else is written in; standard library only."""

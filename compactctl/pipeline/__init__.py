@@ -1,1 +1,1 @@
-"""Stages in order, their edits applied, the new file laid out; and back. No I/O."""
+"""Runs stages, applies their edits, lays out the new file, and reverses it. No I/O."""

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from compactctl.history.standins import occurrence, same_named
+from compactctl.history.stand_ins import occurrence, same_named
 from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
 from compactctl.model.message import (
     FilePart,

@@ -10,7 +10,7 @@ from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
-from compactctl.pipeline.new_file import NewFile
+from compactctl.pipeline.layout import NewFile
 
 
 class GroupedEdits(Protocol):

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from compactctl.errors import ArchiveError
 from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, Unload, groups_of
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.model.shapes import (
+from compactctl.model.validators import (
     Validator,
     dict_of,
     field_validators,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Hide, Insert, Proposal, groups_of
 from compactctl.model.message import FINAL, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply

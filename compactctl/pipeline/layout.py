@@ -9,32 +9,34 @@ Where records behind the old lines are to bring a new state about, it is laid ou
 """
 
 import json
+from array import array
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from compactctl.history.standins import occurrence, record_name, same_named
-from compactctl.model.counts import Restated
+from compactctl.history.stand_ins import occurrence, record_name, same_named
+from compactctl.model.conversation_fields import placing_fields
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message, Synthetic
-from compactctl.model.paths import value_at
-from compactctl.model.row_fields import placing_fields
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentPlace
+from compactctl.model.usage_fields import Restated
 from compactctl.pipeline.apply import Folded, newest_edit, written_tags
-from compactctl.pipeline.inline_leftovers import hiding_exposed
-from compactctl.pipeline.quoted import Span, ValuePlace, plain, spelled
+from compactctl.pipeline.inline import hiding_exposed
+from compactctl.pipeline.quoted_json import Span, ValuePlace, plain, spelled
 from compactctl.pipeline.record_splice import (
     changed,
     dump,
+    kept_report,
+    restated,
     value_changes,
     with_appended,
     with_fields,
 )
 from compactctl.pipeline.relink import Placed, Relinked, relink
-from compactctl.pipeline.restated import kept_report, restated
 from compactctl.pipeline.spans import find_array, line_place, rebuild, record_place, splice
 from compactctl.pipeline.unsent import unsent_places, without_unsent
 from compactctl.pipeline.writer import Beside, Writer
@@ -387,3 +389,38 @@ def _beside(text: str, place: ValuePlace, record: str) -> str:
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
     place = record_place(text)
     return dict(value_at(json.loads(plain(place.cut(text), place.depth), strict=False), element))
+
+
+_WRITTEN = -1
+
+
+class NewFile:
+    """The lines of the new file, in order; those that stay as they are come from the old lines.
+
+    ``places`` tells where in it each line is that is still there.
+    """
+
+    def __init__(self, old: Sequence[bytes], lines: Iterable[NewLine]) -> None:
+        self.places: dict[int, int] = {}
+        self._old = old
+        self._sources = array("q")
+        self._changed: dict[int, bytes] = {}
+        for place, line in enumerate(lines):
+            if line.source is not None:
+                self.places[line.source] = place
+            self._sources.append(_WRITTEN if line.source is None else line.source)
+            if not line.kept:
+                self._changed[place] = line.data
+
+    def keeps(self, place: int) -> bool:
+        """Tell whether the line at ``place`` is the same bytes as before."""
+        return place not in self._changed
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines from the first to the last."""
+        old = enumerate(self._old)
+        for place, source in enumerate(self._sources):
+            if place in self._changed:
+                yield self._changed[place]
+            else:
+                yield next(line for index, line in old if index == source)

@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.model.edit import Replace
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
-from compactctl.pipeline.quoted import Quoted, Span, plain, spelled
+from compactctl.model.tags import OWN_KEY
+from compactctl.model.usage_fields import REPORTED, CountFields, own_object
+from compactctl.pipeline.quoted_json import Quoted, Span, plain, spelled
 from compactctl.pipeline.spans import find_places, find_spans, splice
 from compactctl.pipeline.writer import Writer
 
@@ -126,3 +129,28 @@ def changed(text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0) -
         place.span: spelled(dump(wanted[path]), place.depth)
         for path, place in find_places(text, wanted, depth).items()
     }
+
+
+def restated(record: str, fields: CountFields, tokens: int, depth: int = 0) -> str:
+    """Return a record's text with counts that come to ``tokens``, and what was reported beside.
+
+    A record without counts, or with these, stays as it is. ``depth`` as in ``value_changes``.
+    """
+    value = json.loads(plain(record, depth), strict=False)
+    counts = value_at(value, fields.path)
+    if not isinstance(counts, dict):
+        return record
+    told = {(*fields.path, *path): n for path, n in fields.telling(counts, tokens).items()}
+    new = splice(record, changed(record, told.items(), depth))
+    if new == record:
+        return record
+    own = own_object(value)
+    return with_fields(new, {OWN_KEY: {**own, REPORTED: own.get(REPORTED, counts)}}, depth)
+
+
+def kept_report(record: str) -> dict[str, Any]:
+    """Return what a record's text keeps of what was reported, as fields; none where it does not."""
+    if f'"{REPORTED}"' not in record:
+        return {}
+    own = own_object(json.loads(record, strict=False))
+    return {REPORTED: own[REPORTED]} if REPORTED in own else {}

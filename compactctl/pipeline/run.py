@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import orphans
-from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, Unload, groups_of
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord

@@ -6,8 +6,15 @@ from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 from compactctl.model.message import JsonPath
-from compactctl.pipeline.quoted import Quoted, Span, ValuePlace, spans_within
-from compactctl.pipeline.wrapped import LONGEST_PREFIX, driver_field_of, prefix_length
+from compactctl.pipeline.quoted_json import (
+    LONGEST_PREFIX,
+    Quoted,
+    Span,
+    ValuePlace,
+    driver_field_of,
+    prefix_length,
+    spans_within,
+)
 
 _BLANK = frozenset(" \t\r\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.unsent import UnsentRule
+from compactctl.model.usage_fields import CountFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Known systems' ways to compact, as data, and what else is known of systems and providers."""
+"""How known systems compact, as data, and what their providers' errors mean."""

@@ -1,1 +1,1 @@
-"""Sessions in the stores of clients: where they lie, and what can be told of one at a glance."""
+"""The session stores of clients: where they are, and what a list can show of a session."""

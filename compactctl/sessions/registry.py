@@ -3,7 +3,7 @@
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +19,17 @@ from compactctl.sessions.clients import (
     roo,
     vscode,
 )
+from compactctl.sessions.clients import claude_code as as_claude_code
+from compactctl.sessions.clients import cline as as_cline
+from compactctl.sessions.clients import codex as as_codex
+from compactctl.sessions.clients import copilot_cli as as_copilot_cli
+from compactctl.sessions.clients import gemini_cli as as_gemini_cli
+from compactctl.sessions.clients import opencode as as_opencode
+from compactctl.sessions.clients import pi as as_pi
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.session import Details, Entry, Session, Store
-from compactctl.store.places import Machine, store_holding
+from compactctl.store.client_folders import Machine, store_holding
 
 ALL_STORES: tuple[Store, ...] = (
     claude_code.STORE,
@@ -119,3 +127,22 @@ def _with_known(told: Details, known: Details) -> Details:
         kind=known.kind if told.kind == "main" else told.kind,
         open=told.open or known.open,
     )
+
+
+def fork_of(session: Session, fresh: Fresh) -> Fork | None:
+    """Return the fork of a session, None for a client that none is written for, and for helpers."""
+    write = _WRITERS.get(session.entry.client)
+    if write is None or session.details.kind == "subagent":
+        return None
+    return write(session, fresh)
+
+
+_WRITERS: Mapping[str, Callable[[Session, Fresh], Fork | None]] = {
+    claude_code.NAME: as_claude_code.fork,
+    codex.NAME: as_codex.fork,
+    opencode.NAME: as_opencode.fork,
+    pi.NAME: as_pi.fork,
+    copilot_cli.NAME: as_copilot_cli.fork,
+    gemini_cli.NAME: as_gemini_cli.fork,
+    cline.NAME: as_cline.fork,
+}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.sessions.reading.folders import Folders
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 Kind = Literal["main", "subtask", "headless", "subagent", "empty"]
 HIDDEN: tuple[Kind, ...] = ("headless", "subagent", "empty")

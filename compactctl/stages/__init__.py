@@ -1,1 +1,1 @@
-"""Compaction stages: each looks at a view and proposes edits, or says why it proposes none."""
+"""Compaction stages: each looks at a conversation and proposes edits, or says why not."""

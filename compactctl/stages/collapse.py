@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps, turns
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.foreign_record import ForeignRecord
+from compactctl.model.operation import ForeignRecord
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import Hiding, Marker, hide_range
 from compactctl.tokens.meter import Meter

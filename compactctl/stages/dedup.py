@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.history.covering import newest_covering
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place
-from compactctl.history.readcalls import Readers
+from compactctl.history.read_calls import Readers
 from compactctl.history.reads import (
     STUB,
     FileEdit,
@@ -20,12 +20,12 @@ from compactctl.history.reads import (
     file_reads,
     is_cleared,
     is_stub,
+    newest_covering,
     stub_for,
     superseded,
 )
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.foreign_record import neurolink_record
+from compactctl.model.operation import neurolink_record
 from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts

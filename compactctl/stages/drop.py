@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, tool_places
 from compactctl.history.protection import hideable
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.support.stage import Stage, option

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, part_places
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
 from compactctl.stages.support.replacement import Rewrite, rewriting, saving

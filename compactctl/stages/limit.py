@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import referred
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.exact import exact
 from compactctl.model.message import ToolResultPart
+from compactctl.model.numbers import exact
 from compactctl.stages.support.cutting import (
     HEAD_RATIO,
     NOTICE,

@@ -3,19 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, tool_pairs
 from compactctl.history.reads import referred
-from compactctl.history.toolnames import kind_of
-from compactctl.history.view import View
+from compactctl.history.tool_names import kind_of
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolCallPart
-from compactctl.stages.support.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
 from compactctl.stages.support.replacement import (
+    ARGUMENT_PLACEHOLDER,
+    LONG_TEXT,
     ProtectedUnit,
     Rewrite,
     outside_newest,
     rewriting,
     saving,
+    without_long_texts,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter

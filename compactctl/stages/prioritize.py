@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import units
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.stage import Stage, option, within_target, without_target

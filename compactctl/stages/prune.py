@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import referred
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import ToolResultPart
+from compactctl.model.operation import neurolink_record
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
     Rewrite,

@@ -4,24 +4,29 @@ from typing import Any
 
 from compactctl.errors import UsageError, suggestion
 from compactctl.stages import (
+    chunk,
     collapse,
     dedup,
+    distill,
     drop,
     images,
     limit,
     microcompact,
+    partial,
+    plain,
     prioritize,
     prune,
+    recursive,
     repair,
     shorten,
     span,
     strip,
+    summarize,
     truncate,
     unsent,
     window,
 )
 from compactctl.stages.aliases import ALIASES, own_name
-from compactctl.stages.summarizing import chunk, distill, partial, plain, recursive, summarize
 from compactctl.stages.support.stage import Stage
 
 ALL_STAGES: tuple[Stage[Any], ...] = (

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, orphan_parts, part_places
 from compactctl.history.protection import hideable
-from compactctl.history.standins import newest_id
-from compactctl.history.view import View
+from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import Insert, Proposal, Skipped
-from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -20,6 +19,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
+from compactctl.model.operation import neurolink_record
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind
 from compactctl.tokens.meter import Meter

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, part_places
 from compactctl.history.reads import is_stub, referred
-from compactctl.history.standins import is_stand_in
-from compactctl.history.view import View
+from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
 from compactctl.stages.support.cutting import shortened

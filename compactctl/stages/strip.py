@@ -5,18 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import Place, part_places, tool_pairs, tool_places
 from compactctl.history.reads import referred
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
-from compactctl.stages.support.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
 from compactctl.stages.support.replacement import (
+    ARGUMENT_PLACEHOLDER,
+    LONG_TEXT,
     Rewrite,
     outside_newest,
     results_in,
     rewriting,
     saving,
+    without_long_texts,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points
-from compactctl.history.standins import is_marker
+from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import leading_system
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.exact import exact
-from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import Message
+from compactctl.model.numbers import exact
+from compactctl.model.operation import neurolink_record
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
 from compactctl.tokens.meter import Meter

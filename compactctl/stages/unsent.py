@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Proposal, Skipped, Unload
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.history.newest import (
+from compactctl.history.conversation_view import View
+from compactctl.history.pairs import cut_points
+from compactctl.history.recent import (
     Snap,
     events,
     newest_events,
@@ -13,10 +15,8 @@ from compactctl.history.newest import (
     newest_turns,
     window_start,
 )
-from compactctl.history.pairs import cut_points
-from compactctl.history.standins import is_marker
+from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
-from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start

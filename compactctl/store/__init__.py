@@ -1,1 +1,1 @@
-"""Everything that touches the disk: reading, locking, publishing, and the archive."""
+"""Everything that touches the disk: reading, locking, publishing, archives, the cache."""

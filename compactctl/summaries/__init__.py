@@ -1,1 +1,1 @@
-"""Text that stands for earlier messages, written without a model."""
+"""Text that stands for earlier messages."""

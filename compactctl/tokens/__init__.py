@@ -1,1 +1,1 @@
-"""How big things are: counters, windows and budgets."""
+"""Sizes: counters, context windows, budgets."""

@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.model.exact import exact
-from compactctl.tokens.models.windows import parse_size
+from compactctl.model.numbers import exact
+from compactctl.tokens.models.token_sizes import parse_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
 

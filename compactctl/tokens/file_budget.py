@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.model.exact import exact
+from compactctl.model.numbers import exact
 
 FileOutcome = Literal["whole", "cut", "preview", "excluded"]
 

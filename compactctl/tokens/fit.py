@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.clients import Client
+from compactctl.tokens.client_thresholds import Client
 
 # What levels and gates refer to.
 Base = Literal["client", "window", "available"]

@@ -14,8 +14,8 @@ from compactctl.model.message import (
     ToolResultPart,
     media_of,
 )
-from compactctl.tokens.counters.chars import NeuroLinkCounter
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.estimates import NeuroLinkCounter
 from compactctl.tokens.media import RATES, MediaRates, media_tokens
 
 

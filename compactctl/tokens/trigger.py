@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from compactctl.errors import UsageError
 from compactctl.tokens.budget import SMALLEST_TOKEN_TARGET
-from compactctl.tokens.models.windows import parse_size
+from compactctl.tokens.models.token_sizes import parse_size
 
 Measured = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
 Operator = Literal[">=", ">", "<=", "<"]

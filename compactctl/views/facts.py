@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.measuring.context_size import ContextSize
     from compactctl.commands.measuring.measure import Measure
-    from compactctl.history.usage.health import Health
+    from compactctl.history.usage.count_check import Health
     from compactctl.tokens.budget import Budget
     from compactctl.tokens.fit import Base, Fit, Limits
     from compactctl.views.terminal.screen import TextStyle

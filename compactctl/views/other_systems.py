@@ -7,7 +7,7 @@ figure. Messages and texts are not repeated.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compactctl.model.foreign_record import ForeignRecord, neurolink_record
+from compactctl.model.operation import ForeignRecord, neurolink_record
 
 STATS = (
     neurolink_record(

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 from compactctl.store.archive.sealed import SealedWriter, is_sealed, sealed_table
 from compactctl.store.files.content import Content, StreamPieces
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.publish.publish import write_output
 
 GROUP_ROWS = 1 << 14

@@ -32,11 +32,11 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile
-from compactctl.store.cache import results
-from compactctl.store.cache.results import ResultCache, cache_state
-from compactctl.tokens.models.own_models import read_own_models
+from compactctl.profiles.registry import load_profile
+from compactctl.store import cache as results
+from compactctl.store.cache import ResultCache, cache_state
+from compactctl.tokens.models.user_models import read_own_models
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -175,7 +175,7 @@ def test_what_failed_is_tried_again(worked_on: list[str]) -> None:
 
 
 def test_a_summarizer_of_the_user_s_is_asked_again(worked_on: list[str]) -> None:
-    from compactctl.llm.choice import SummarizerOptions
+    from compactctl.llm.summarizer_options import SummarizerOptions
 
     asks = SummarizerOptions(kind="command", command="cat")
     run(plan=PLAN, summarizer=asks)

@@ -23,7 +23,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
-from compactctl.store.files.data_set import DataSet, data_set_at
+from compactctl.store.files.parquet_dataset import DataSet, data_set_at
 
 LONG, SHORT = loop(60), loop(1)
 FUNCTION = pa.struct([("name", pa.string()), ("arguments", pa.string())])

@@ -29,8 +29,8 @@ from compactctl.commands.lab.eval_session import (
 )
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import CompactctlError
-from compactctl.evaluation.score import Case
-from compactctl.profiles.library import DEFAULT_PROFILE
+from compactctl.lab.score import Case
+from compactctl.profiles.registry import DEFAULT_PROFILE
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quality.md"
 SHARES = (0.5, 0.3, 0.15, 0.1, 0.05)

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.referee import KINDS
 from compactctl.commands.lab.eval_figures import EvalFigures, Mean, figures, interval
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.evaluation.score import MEASURES, Tally
+from compactctl.lab.score import MEASURES, Tally
 
 FACTS = tomllib.loads(Path(__file__).with_name("quality.toml").read_text())
 _TABLE = Path(__file__).parent / "estimates" / "accuracy.toml"

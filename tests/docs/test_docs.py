@@ -32,9 +32,9 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.archive.parquet import COLUMNS
-from compactctl.store.files.disk_errors import DiskError
-from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.store.files.filesystem import DiskError
 from compactctl.tokens.counters.claude import claude_is_installed
+from compactctl.tokens.counters.selection import COUNTER_NAMES
 
 DOCS = ROOT / "docs"
 SESSION = ROOT / "sample_transcripts" / "claude-code-session.jsonl"

@@ -13,7 +13,7 @@ from docs.generate import ROOT
 
 from compactctl.__main__ import run
 from compactctl.cli.group import Commands, cli
-from compactctl.profiles.library import PROFILES
+from compactctl.profiles.registry import PROFILES
 from compactctl.stages.registry import ALL_STAGES
 
 if TYPE_CHECKING:

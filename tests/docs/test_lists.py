@@ -14,9 +14,9 @@ from docs.generate import ROOT
 
 from compactctl.cli.group import COMMANDS
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.profiles.library import PROFILES
+from compactctl.profiles.registry import PROFILES
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.tokens.counters.selection import COUNTER_NAMES
 
 # What a registry is called in code, and the names in it.
 REGISTRIES = {
@@ -29,8 +29,8 @@ REGISTRIES = {
 # Registries that hold names: those of commands, profiles and counters. The others hold objects.
 OWN = {
     "compactctl/cli/group.py",
-    "compactctl/profiles/library.py",
-    "compactctl/tokens/counters/choose.py",
+    "compactctl/profiles/registry.py",
+    "compactctl/tokens/counters/selection.py",
 }
 # So many names are a list; a few of them may be an example.
 FEW = 4

@@ -3,7 +3,7 @@
 from formats.jsonl import decoded
 
 from compactctl.formats.format import Format
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.history.usage.requests import requests
 from compactctl.model.transcript import Transcript
 

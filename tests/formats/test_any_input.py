@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
-from compactctl.formats.records.json_text import TOO_DEEP, json_text
+from compactctl.formats.records.json_values import TOO_DEEP, json_text
 from compactctl.formats.registry import ALL_FORMATS, detect
 
 # The words of all formats, so that arbitrary records take every path of the readers.

@@ -7,8 +7,8 @@ from conftest import ROOT
 
 from compactctl.commands.reading.transcript import split
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
-from compactctl.formats.records.cut_off import completed
-from compactctl.store.files.lines import split_lines
+from compactctl.formats.records.decode import completed
+from compactctl.store.files.source import split_lines
 
 SAMPLES = sorted(
     (*ROOT.glob("sample_transcripts/*.jsonl"), *ROOT.glob("tests/archives/0.1.0/*/session.json*"))

@@ -5,10 +5,10 @@ import pytest
 from formats.jsonl import decoded, detected, raw_lines
 
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
-from compactctl.formats.records.cut_off import completed
+from compactctl.formats.records.decode import completed
 from compactctl.formats.registry import ALL_FORMATS, detect, format_named
 from compactctl.formats.unsupported import foreign_file
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 TEXT = [{"type": "text", "text": "hi"}]
 BARE = [{"text": "hi"}]

@@ -13,7 +13,7 @@ from false_usage import LIES, with_usage
 from compactctl.commands.measuring.context_size import ContextSize, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import parse, split
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 # Messages to which what a provider would have reported is added here.

@@ -12,7 +12,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, ToolDefinitionPart
-from compactctl.profiles.library import PROFILES, load_profile
+from compactctl.profiles.registry import PROFILES, load_profile
 from compactctl.tokens.budget import TargetSize
 
 TOOLS = [f"mcp__tracker__tool_{n}: does thing number {n} in the tracker" for n in range(60)]

@@ -7,8 +7,8 @@ from typing import Any
 from formats.jsonl import decoded, raw_lines, texts
 
 from compactctl.formats.registry import detect
+from compactctl.history.conversation_view import View
 from compactctl.history.protection import hideable
-from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import (
     GroupId,

@@ -10,7 +10,7 @@ from golden.trying import Deviation, chat, outputs, tried
 
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import MediaPart, Message, ToolCallPart
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.meter import Meter
 
 COUNTER = "bytes/4"

@@ -12,7 +12,7 @@ from golden.trying import Deviation, compacted, tried
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import GivenTexts
-from compactctl.profiles.library import load_profile
+from compactctl.profiles.registry import load_profile
 
 COUNTER = "bytes/4"
 RULE: dict[str, Any] = {

@@ -15,18 +15,18 @@ from builders import assistant, call, conversation, result, user
 from golden.trying import Deviation, chat, compacted, tried
 
 from compactctl.errors import UsageError
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.run import Run, StageStep, run
-from compactctl.profiles.library import built_in
+from compactctl.profiles.registry import built_in
 from compactctl.stages.registry import ALL_STAGES, stage_named
-from compactctl.summaries.document.chunks import ChunkRule
+from compactctl.stages.support.chunking import ChunkRule
 from compactctl.tokens.budget import Budget, usage_of
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 from compactctl.tokens.trigger import Situation
 
 TESTS_COUNTER = "chars/4"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compactctl.profiles.library import built_in
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.registry import built_in
 from compactctl.stages.registry import stage_named
 
 SETTINGS = tomllib.loads((Path(__file__).parent / "documents.toml").read_text())["setting"]

@@ -15,8 +15,8 @@ from golden.trying import Deviation, chat
 from compactctl.__main__ import run
 from compactctl.history.breakdown import breakdown
 from compactctl.tokens.budget import Budget, usage_of
-from compactctl.tokens.counters.chars import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.estimates import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.meter import Meter
 
 

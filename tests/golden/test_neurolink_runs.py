@@ -9,7 +9,7 @@ from golden.trying import chat, compacted, tool_heavy
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 from compactctl.pipeline.run import Run
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.meter import Meter
 
 # Windows less the output reserve.

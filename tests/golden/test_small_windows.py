@@ -12,7 +12,7 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import orphans
-from compactctl.profiles.library import PROFILES, built_in
+from compactctl.profiles.registry import PROFILES, built_in
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
 WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)

@@ -18,15 +18,14 @@ from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.history.newest import Snap, snapped
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
+from compactctl.history.recent import Snap, snapped
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.apply import apply
-from compactctl.stages import window
-from compactctl.stages.summarizing import recursive
-from compactctl.stages.summarizing.recursive import RecursiveOptions
+from compactctl.stages import recursive, window
+from compactctl.stages.recursive import RecursiveOptions
 from compactctl.stages.window import WindowOptions, WindowUnit
 from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter

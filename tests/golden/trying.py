@@ -6,14 +6,14 @@ from typing import Any
 
 from builders import assistant, call, conversation, result, user
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.model.summary import NO_TEXTS, GivenTexts
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.meter import Meter
 
 

@@ -20,9 +20,8 @@ from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import ChangedError, UsageError
-from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import ProtectOptions
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import conversations_of, leading_system
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.transcript import Transcript
 

@@ -23,7 +23,7 @@ from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError
 from compactctl.pipeline.merge_for_view import Shown
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.store.files.source import digest_of, split_lines
 
 PICK = st.integers(0, 1_000)
 

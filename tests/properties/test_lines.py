@@ -19,7 +19,7 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import ArchivedLine
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_file import archived_lines
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 
 @tries(300)

@@ -9,9 +9,9 @@ from real.choice import each_file, name_of, needs_files
 from compactctl.commands.measuring.context_size import believed_reports, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, load, parse, split
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 # Files with a report that is not believed, with the reason why it is false or looks so: none.
 DOUBTED: dict[str, str] = {}

@@ -9,7 +9,7 @@ from real.raw_texts import KINDS, READERS, kinds
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.selection import counter_named
 
 COUNTER = "o200k_base"
 READ_TWICE = [path for path in FILES if client_of(path) in READERS]

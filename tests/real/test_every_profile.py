@@ -21,7 +21,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.profiles.library import PROFILES, built_in
+from compactctl.profiles.registry import PROFILES, built_in
 from compactctl.views.results.compact import compact_terminal
 from compactctl.views.terminal.screen import Facts
 

@@ -17,7 +17,7 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 _ALL = tuple(stage.name for stage in ALL_STAGES)
 _PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": _ALL, "default": ()}

@@ -11,7 +11,7 @@ from real.choice import REAL, TRIED, each_file, needs_files
 from compactctl.commands.measuring.context_size import context_size, health_check
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.history.usage.health import MIN_STEPS, Health
+from compactctl.history.usage.count_check import MIN_STEPS, Health
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
 

@@ -11,7 +11,7 @@ from real.choice import FILES, TRIED, client_of, name_of, needs_files
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.usage.rounds import rounds
 from compactctl.store.files.limits import READ_LIMITS
-from compactctl.tokens.counters.chars import CharsCounter
+from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
 
 # Context and what of it was read from a cache, of every request that a file tells of.

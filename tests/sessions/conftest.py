@@ -8,7 +8,7 @@ from cli.asking import Ask, Outcome
 from sessions.homes import Home
 
 from compactctl.__main__ import run
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from sessions.read_files import (
 )
 
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.files.open_writers import tells_writers
+from compactctl.store.files.locks import tells_writers
 
 
 def told(outcome: Outcome) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sessions.homes import Home, Said
 from sessions.long_sessions import EACH, SAID, SMALL, WRITERS, forked, in_place, state_of
 
 from compactctl.store.archive.names import SUFFIX, archive_folder, transcript_of
-from compactctl.store.places import archives, this_machine
+from compactctl.store.client_folders import archives, this_machine
 
 READING = (
     ("stats",),

@@ -14,7 +14,7 @@ from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
 from compactctl.commands.sessions import SessionFilter, sessions
 from compactctl.sessions.session import Session
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 ALL = SessionFilter(hidden=True)
 # Chats of VS Code hold no counts.

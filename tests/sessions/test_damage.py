@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions import SessionFilter, SessionsResult, sessions
-from compactctl.sessions.reading.ends import MOST, WINDOW, read_ends
-from compactctl.store.places import Machine
+from compactctl.sessions.reading.file_ends import MOST, WINDOW, read_ends
+from compactctl.store.client_folders import Machine
 
 FILES = [name for name in WRITERS if name != "opencode"]
 

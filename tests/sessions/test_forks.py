@@ -28,9 +28,9 @@ from sessions.long_sessions import (
 
 from compactctl.sessions.clients import claude_code
 from compactctl.sessions.fork import ForkedLines, Fresh
-from compactctl.sessions.forks import fork_of
+from compactctl.sessions.registry import fork_of
 from compactctl.sessions.session import Details, Entry, Session
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 SOMEWHAT_SMALLER = ("--stages", "truncate", "--target", "52k")
 

@@ -19,7 +19,7 @@ from compactctl.commands.sessions import SessionFilter, ShortIds, least_size, pa
 from compactctl.errors import UsageError
 from compactctl.sessions.registry import ALL_STORES, sessions_of
 from compactctl.sessions.session import Details, Entry, Session
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 NOW = 1_800_000_000.0
 ID = "1b671a64-40d5-491e-99b0-da01ff1f3341"

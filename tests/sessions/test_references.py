@@ -25,7 +25,7 @@ from compactctl.commands.session_finder import (
 )
 from compactctl.errors import NoInputError, NotUnderstoodError
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 READING = ("stats", "check", "view", "log", "simulate", "prompt", "chunks")
 WRITING = ("compact", "rewind")

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
+from compactctl.store.files.source import Source, digest_of, open_input, split_lines
 from compactctl.store.publish.publish import Published, publish
 
 BEFORE = b'{"n":0}\r\n{"bulk":"%s"}\n\n{"nul":"\x00"}\n{"n":1}\n' % (b"x" * 500)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compactctl.errors import UsageError
-from compactctl.llm import counting
-from compactctl.llm.counting import CommandCounter, command_counter
+from compactctl.llm import command_counter as counting
+from compactctl.llm.command_counter import CommandCounter, command_counter
 
 WORDS = """
 import json, sys

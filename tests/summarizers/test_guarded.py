@@ -4,7 +4,7 @@ import pytest
 from summarizers.talks import GOOD, REQUEST, Reply, completion, count, program, served
 
 from compactctl.errors import SummarizerFailedError
-from compactctl.llm.choice import SummarizerOptions, summarizer_for
+from compactctl.llm.summarizer_options import SummarizerOptions, summarizer_for
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.by_model.prompt import PromptStyle
 from compactctl.summaries.document import offline

@@ -7,9 +7,8 @@ import pytest
 from summarizers.talks import Reply, completion, served
 
 from compactctl.errors import UsageError
-from compactctl.llm.address import address_of
 from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.llm.openai import asking_server
+from compactctl.llm.openai import address_of, asking_server
 from compactctl.summaries.by_model.answers import Answer
 
 

@@ -17,7 +17,7 @@ STAGE = '''"""Hush: hide nothing, say so."""
 
 from dataclasses import dataclass
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Skipped
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter

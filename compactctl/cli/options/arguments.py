@@ -18,7 +18,7 @@ from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
 from compactctl.commands.reading.hook_input import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
-from compactctl.store.files.lines import STANDARD_STREAM
+from compactctl.store.files.source import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from compactctl.commands.session_finder import (
@@ -170,7 +170,7 @@ def _path_of(
 
 def _sessions() -> "SessionFinder":
     from compactctl.commands.session_finder import SessionFinder
-    from compactctl.store.places import this_machine
+    from compactctl.store.client_folders import this_machine
 
     return SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
 

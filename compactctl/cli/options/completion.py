@@ -21,7 +21,7 @@ def complete_file(
 ) -> list["CompletionItem"]:
     """Return files, and the references to sessions that begin so, the newest first."""
     from compactctl.commands.session_finder import SessionFinder
-    from compactctl.store.places import this_machine
+    from compactctl.store.client_folders import this_machine
 
     sessions = SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
     return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MOST))]
@@ -58,7 +58,7 @@ def complete_profile(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the profiles whose names begin so, and files."""
-    from compactctl.profiles.library import PROFILES
+    from compactctl.profiles.registry import PROFILES
 
     names = ((name, "") for name in PROFILES if name.startswith(incomplete))
     return [_files(incomplete), *_items(names)]

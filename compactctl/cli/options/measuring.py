@@ -17,9 +17,9 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.tables import MAX_TOKENS, WINDOWS
-from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.tokens.counters.selection import COUNTER_NAMES
 from compactctl.tokens.fit import Base
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
     from compactctl.commands.measuring.measure import MeasureOptions

@@ -53,7 +53,7 @@ def one_document(output: str | None, shown_as: str) -> str:
     That leaves no room there for a document, and UsageError is raised where one is asked for on
     the command line.
     """
-    from compactctl.store.files.lines import STANDARD_STREAM
+    from compactctl.store.files.source import STANDARD_STREAM
 
     if shown_as == TERMINAL or output != STANDARD_STREAM:
         return shown_as
@@ -106,7 +106,7 @@ def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
 
     One that is typed stays, and the one of no archive at all.
     """
-    from compactctl.store.files.lines import STANDARD_STREAM
+    from compactctl.store.files.source import STANDARD_STREAM
 
     is_free = layout == "split" and not is_typed("--layout")
     return "inline" if is_free and output == STANDARD_STREAM else layout
@@ -175,7 +175,7 @@ def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> "Page
     if html is None:
         return None
     from compactctl.commands.output_files import PageChoice
-    from compactctl.store.files.lines import STANDARD_STREAM
+    from compactctl.store.files.source import STANDARD_STREAM
 
     if html == STANDARD_STREAM:
         raise UsageError("--html writes a file, which a browser opens; name one")

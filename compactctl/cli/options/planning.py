@@ -31,12 +31,11 @@ from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import GivenTexts
-from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.overflow import Overflow
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.stages.support.option_field import OptionField, OptionKind, options_of
-from compactctl.stages.support.stage import Stage
+from compactctl.stages.support.stage import OptionField, OptionKind, Stage, options_of
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import TargetSize, parse_share, parse_target
 from compactctl.tokens.trigger import Trigger, parse_trigger
 

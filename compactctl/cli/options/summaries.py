@@ -19,14 +19,13 @@ from compactctl.cli.opt import (
 )
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
-from compactctl.llm.choice import TIMEOUT, SummarizerKind, SummarizerOptions
+from compactctl.llm.summarizer_options import TIMEOUT, SummarizerKind, SummarizerOptions
 from compactctl.model.summary import BUILT_IN, OUTSIDE, FailurePolicy
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.prompt import PromptStyle
 from compactctl.summaries.document.labels import LabelStyle
-from compactctl.summaries.document.template_file import template_from
-from compactctl.summaries.document.templates import TEMPLATES
+from compactctl.summaries.document.templates import TEMPLATES, template_from
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile

@@ -10,8 +10,8 @@ from compactctl.errors import UsageError
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.own_models import OwnModels
     from compactctl.tokens.models.prices import Prices
+    from compactctl.tokens.models.user_models import OwnModels
 
 
 def _load_profile(
@@ -29,7 +29,7 @@ def _load_profiles(
 ) -> tuple["Profile", ...]:
     if not values or context.resilient_parsing:
         return ()
-    from compactctl.profiles.library import load_profile
+    from compactctl.profiles.registry import load_profile
 
     try:
         return tuple(map(load_profile, values))
@@ -67,7 +67,7 @@ def _load_windows(
     parameter: click.Parameter,  # noqa: ARG001
     value: str | None,
 ) -> "OwnModels":
-    from compactctl.tokens.models.own_models import NO_MODELS
+    from compactctl.tokens.models.user_models import NO_MODELS
 
     if value is None or context.resilient_parsing:
         return NO_MODELS

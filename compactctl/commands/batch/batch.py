@@ -33,8 +33,8 @@ from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import InputFile, discover
 from compactctl.errors import GATE_FAILED, NoInputError
-from compactctl.store.cache.results import ResultCache, cache_path
-from compactctl.store.places import this_machine
+from compactctl.store.cache import ResultCache, cache_path
+from compactctl.store.client_folders import this_machine
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 

@@ -24,19 +24,17 @@ from compactctl.commands.measuring.measure import measure
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError
-from compactctl.llm.choice import summarizer_for
+from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.pipeline.run import summed
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content, StreamPieces, blocks_of
-from compactctl.store.files.data_set import FORMAT, DataSet, data_set_at
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source, digest_of
-from compactctl.store.files.stored_lines import StoredLines
+from compactctl.store.files.parquet_dataset import FORMAT, DataSet, data_set_at
+from compactctl.store.files.source import Source, StoredLines, digest_of
 from compactctl.store.publish.publish import publish
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from compactctl.errors import (
     is_out_of_memory,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.store.files.lines import sha256_of
+from compactctl.store.files.source import sha256_of
 
 TOOK_TOO_LONG = 75
 """The exit code: EX_TEMPFAIL of sysexits.h."""

@@ -13,7 +13,7 @@ from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
-from compactctl.llm.choice import summarizer_for
+from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 

@@ -20,11 +20,11 @@ from compactctl.commands.batch.report_format import (
 from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
-from compactctl.model.exact import exact
+from compactctl.model.numbers import exact
 from compactctl.store.archive.parquet import damage_errors, regular
-from compactctl.store.files.columns import n_bytes
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.modes import note_mode
+from compactctl.store.files.parquet_pages import n_bytes
 
 _BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)

@@ -11,7 +11,7 @@ from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED, UsageError
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import Base
 

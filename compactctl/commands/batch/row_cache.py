@@ -22,11 +22,11 @@ from compactctl.commands.reading.discover import FileChoice
 from compactctl.errors import CompactctlError
 from compactctl.store.archive.archive_file import raw_lines, read_operation
 from compactctl.store.archive.names import archive_files, archive_folder
-from compactctl.store.cache.results import (
+from compactctl.store.cache import (
     ResultCache,
 )
-from compactctl.store.files.lines import sha256_of
-from compactctl.tokens.counters.choose import rank_file_in
+from compactctl.store.files.source import sha256_of
+from compactctl.tokens.counters.selection import rank_file_in
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

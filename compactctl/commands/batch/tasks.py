@@ -13,9 +13,8 @@ from compactctl.commands.compact.place import compacted_name
 from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.reading.discover import InputFile
 from compactctl.errors import CompactctlError, UsageError
-from compactctl.store.files.data_set import GroupOfRows, data_set_at, is_data_set
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, make_folders
+from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, disk_errors, make_folders
+from compactctl.store.files.parquet_dataset import GroupOfRows, data_set_at, is_data_set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

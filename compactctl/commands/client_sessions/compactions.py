@@ -15,12 +15,11 @@ from compactctl.commands.client_sessions.places import (
     read_before,
 )
 from compactctl.formats.opencode.compactions import asking, cleared_outputs
-from compactctl.formats.records.json_values import object_or_empty
-from compactctl.formats.records.timestamps import seconds, time_of
+from compactctl.formats.records.json_values import object_or_empty, seconds, time_of
 from compactctl.model.message import Message, MessageId, RecordPlace
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.quoted import plain, spelled
+from compactctl.pipeline.quoted_json import plain, spelled
 from compactctl.pipeline.record_splice import without_fields
 from compactctl.pipeline.spans import find_places, record_place, splice
 

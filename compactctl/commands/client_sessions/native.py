@@ -13,15 +13,14 @@ from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import Appending, Version
 from compactctl.formats.records.decode import decode, is_wrapped
 from compactctl.formats.registry import SNIFFED_RECORDS, appending_of
-from compactctl.model.appended import MARK, appended_by
 from compactctl.model.operation import OperationId
+from compactctl.model.tags import MARK, appended_by
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.layout import NewLine
-from compactctl.pipeline.new_file import NewFile
+from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.sessions.registry import session_at, store_named
-from compactctl.store.files.lines import digest_of, split_lines
-from compactctl.store.files.open_writers import has_writer, tells_writers
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
+from compactctl.store.files.locks import has_writer, tells_writers
+from compactctl.store.files.source import digest_of, split_lines
 
 
 class CannotAppendError(UsageError):

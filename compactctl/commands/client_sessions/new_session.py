@@ -20,9 +20,9 @@ from compactctl.commands.reading.transcript import (
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
 from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
-from compactctl.sessions.forks import fork_of
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import (
+    fork_of,
     going_on,
     newest_entries,
     session_at,
@@ -31,14 +31,13 @@ from compactctl.sessions.registry import (
     store_named,
 )
 from compactctl.sessions.session import Session
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.archive.names import SUFFIX, archive_folder
+from compactctl.store.client_folders import Machine, store_holding, this_machine
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import disk_errors, written_before
-from compactctl.store.files.filesystem import FileSystem, make_folders
-from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.lines import Source, append_lines, digest_of, split_lines
-from compactctl.store.places import Machine, store_holding, this_machine
+from compactctl.store.files.filesystem import FileSystem, disk_errors, make_folders, written_before
+from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
+from compactctl.store.files.stale_drafts import sweep
 from compactctl.store.publish.publish import write_output
 
 

@@ -12,7 +12,7 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import RawLine, Transcript
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

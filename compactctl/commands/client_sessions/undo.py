@@ -20,10 +20,9 @@ from compactctl.model.message import Message, MessageId, RecordPlace
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
 from compactctl.pipeline.archive_rows import moved_rows
-from compactctl.pipeline.layout import NewLine
-from compactctl.pipeline.new_file import NewFile
+from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
 
 

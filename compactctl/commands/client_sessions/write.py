@@ -16,11 +16,11 @@ from compactctl.commands.client_sessions.new_session import (
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.pipeline.layout import Layout
 from compactctl.sessions.fork import Fork
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import Source
+from compactctl.store.files.source import Source
 from compactctl.store.publish.append import append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish

@@ -3,17 +3,16 @@
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from compactctl.auditing.audit import Compaction
-from compactctl.auditing.audit import audit as judged
-from compactctl.auditing.finds import Audit, LossKind
-from compactctl.auditing.own_words import without_own_words
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
+from compactctl.lab.audit import Compaction, without_own_words
+from compactctl.lab.audit import audit as judged
+from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import BUILT_IN, COUNTS
 from compactctl.stages.support.condensation import with_originals
-from compactctl.summaries.by_model.guards import unrelated
+from compactctl.summaries.by_model.answers import unrelated
 from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
 

@@ -57,16 +57,16 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.history.damage import damage_of
-from compactctl.llm.choice import summarizer_for
-from compactctl.model.counts import Restated
+from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.edit import Unload
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
+from compactctl.model.usage_fields import Restated
 from compactctl.pipeline.unsent import unsent_places, volumes
 from compactctl.store.files.content import Content, Lines
-from compactctl.store.files.lines import STANDARD_STREAM
+from compactctl.store.files.source import STANDARD_STREAM
 
 __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 

@@ -20,17 +20,16 @@ from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
 from compactctl.commands.reading.transcript import Loaded, format_field
-from compactctl.history.standins import newest_id
-from compactctl.model.counts import Restated
+from compactctl.history.stand_ins import newest_id
 from compactctl.model.operation import Digest, Operation, OperationId
+from compactctl.model.usage_fields import Restated
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.edit_codec import content_of
-from compactctl.pipeline.layout import LayoutStyle, lay_out
-from compactctl.pipeline.new_file import NewFile
+from compactctl.pipeline.layout import LayoutStyle, NewFile, lay_out
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.deposit import Deposit
-from compactctl.store.files.lines import Source
+from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.files.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
-from compactctl.store.files.data_set import is_text
-from compactctl.store.files.lines import Source, digest_of
+from compactctl.store.files.parquet_dataset import is_text
+from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
 
 

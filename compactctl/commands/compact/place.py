@@ -14,7 +14,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of, format_named
-from compactctl.store.files.lines import STANDARD_STREAM
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import is_same_place
 
 _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")

@@ -14,9 +14,9 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import Meant
 from compactctl.formats.format import Format
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content, parted
-from compactctl.store.files.lines import STANDARD_STREAM, Source
+from compactctl.store.files.source import STANDARD_STREAM, Source
 from compactctl.store.publish.publish import check_place
 
 

@@ -19,9 +19,9 @@ from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
+from compactctl.store.client_folders import Machine, this_machine
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source, open_input
-from compactctl.store.places import Machine, this_machine
+from compactctl.store.files.source import Source, open_input
 
 _BETWEEN = ".."
 # A new session has its own id in each line, of about the same length, and a title behind them.

@@ -14,12 +14,12 @@ from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import pinned_by
-from compactctl.model.counts import Restated
 from compactctl.model.operation import Digest, StageRecord, StateChange
 from compactctl.model.summary import NO_TEXTS
 from compactctl.model.transcript import Opaque
+from compactctl.model.usage_fields import Restated
 from compactctl.stages.aliases import own_name
-from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
+from compactctl.stages.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
 

@@ -10,10 +10,9 @@ from compactctl.commands.planning.plan_file import plan_text
 from compactctl.errors import UsageError
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import written_before
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem, written_before
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import STANDARD_STREAM
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import check_output, is_same_place
 from compactctl.store.publish.publish import write_output
 

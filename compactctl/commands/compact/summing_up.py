@@ -15,7 +15,7 @@ from compactctl.commands.planning.fates import Explained, compare, explain
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.errors import DoesNotFitError
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.apply import fold

@@ -7,9 +7,9 @@ from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.conversations import conversations_of
+from compactctl.history.conversation_view import View
 from compactctl.history.protection import ProtectOptions
-from compactctl.history.view import View
+from compactctl.history.turns import conversations_of
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
 from compactctl.tokens.meter import Meter
 

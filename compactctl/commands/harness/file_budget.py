@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
-from compactctl.store.files.sizes import size_and_head
+from compactctl.store.files.source import size_and_head
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.file_budget import (
     DEFAULT_SHARE,
@@ -20,7 +20,7 @@ from compactctl.tokens.file_budget import (
     one_by_one,
     proportional,
 )
-from compactctl.tokens.models.windows import parse_size
+from compactctl.tokens.models.token_sizes import parse_size
 
 _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effective=())
 

@@ -9,8 +9,8 @@ from compactctl.stages.support.cutting import Cutting, Limited, OutputLimits, by
 from compactctl.store.files.content import first_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import OUTPUT_LIMITS
-from compactctl.store.files.lines import STANDARD_STREAM, open_input
-from compactctl.store.publish.spill import spill
+from compactctl.store.files.source import STANDARD_STREAM, open_input
+from compactctl.store.publish.saved_output import spill
 
 # Bytes that are not UTF-8 come out as they went in.
 _ENCODING = ("utf-8", "surrogateescape")

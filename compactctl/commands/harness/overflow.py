@@ -3,9 +3,9 @@
 import os
 
 from compactctl.errors import NoInputError
-from compactctl.profiles.overflow.overflow import Overflow, read_overflow
+from compactctl.profiles.overflow import Overflow, read_overflow
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_STREAM, open_input
+from compactctl.store.files.source import STANDARD_STREAM, open_input
 
 
 def overflow(error: str) -> Overflow:

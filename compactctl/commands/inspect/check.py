@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
-from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.profiles.profile import LevelRule, Profile
+from compactctl.profiles.registry import DEFAULT_PROFILE, built_in
 from compactctl.tokens.trigger import Situation, Trigger
 
 # What holds where no condition of the trigger does.

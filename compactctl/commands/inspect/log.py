@@ -19,7 +19,7 @@ from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source
+from compactctl.store.files.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

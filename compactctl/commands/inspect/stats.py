@@ -24,11 +24,10 @@ from compactctl.commands.output_files import check_report
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.categories import Category
-from compactctl.history.conversations import conversations_of
-from compactctl.history.turns import steps
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
+from compactctl.history.turns import conversations_of, steps
 from compactctl.history.usage.costs import Costs, costs
-from compactctl.history.usage.health import Health
+from compactctl.history.usage.count_check import Health
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript

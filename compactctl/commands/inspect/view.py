@@ -24,11 +24,11 @@ from compactctl.errors import ArchiveError, UsageError
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import Shown, interleave
-from compactctl.pipeline.quoted import ValuePlace, plain
+from compactctl.pipeline.quoted_json import ValuePlace, plain
 from compactctl.pipeline.record_splice import with_appended
 from compactctl.pipeline.spans import Array, find_array, find_places
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source, digest_of
+from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
 ViewScope = Literal["effective", "archived", "all"]

@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compactctl.auditing.audit import Compaction
-from compactctl.auditing.audit import audit as judged
-from compactctl.auditing.finds import Audit, LossKind
-from compactctl.auditing.own_words import without_frame
 from compactctl.commands.integrations.integrate import AFTER, BEFORE, STARTED, Integration
 from compactctl.commands.lab.audit import AuditOptions, audit, text_of
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.json_values import text_or_empty, text_or_none
+from compactctl.lab.audit import Compaction, without_frame
+from compactctl.lab.audit import audit as judged
+from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.summaries.extract.items import one_line
 

@@ -23,9 +23,9 @@ from compactctl.commands.integrations.settings_text import (
     without,
 )
 from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
+from compactctl.store.client_folders import Machine, claude_code, codex, opencode_settings, pi
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.temp_file import TempFile
-from compactctl.store.places import Machine, claude_code, codex, opencode_settings, pi
 
 HookAnswer = Literal["decision", "continue", "text"]
 """JSON whose ``decision`` refuses, JSON whose ``continue`` does, or a text for our own code."""

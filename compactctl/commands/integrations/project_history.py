@@ -21,7 +21,7 @@ from compactctl.model.message import FilePart
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import newest_entries, store_named
 from compactctl.sessions.session import Entry, Session
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.tokens.meter import part_texts
 

@@ -9,7 +9,7 @@ from typing import Any
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.clients import client_of
+from compactctl.tokens.client_thresholds import client_of
 from compactctl.tokens.models.lookup import resolve_model
 
 # What Claude Code and Copilot CLI tell; the first that is there counts.

@@ -5,10 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Literal
 
-from compactctl.auditing.audit import Compaction
-from compactctl.auditing.audit import audit as audit_of
-from compactctl.auditing.finds import Audit, LossKind
-from compactctl.auditing.own_words import without_frame, without_own_words
 from compactctl.commands.client_sessions.places import (
     Moment,
     PastState,
@@ -25,6 +21,9 @@ from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.decode import Decoded
+from compactctl.lab.audit import Compaction, without_frame, without_own_words
+from compactctl.lab.audit import audit as audit_of
+from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.summaries.extract.passages import Spot, spots_of

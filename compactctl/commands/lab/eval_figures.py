@@ -10,13 +10,13 @@ from typing import Any
 
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.errors import UsageError
-from compactctl.evaluation.score import ANSWERS, MEASURES
-from compactctl.model.exact import exact
-from compactctl.model.shapes import fraction, string
+from compactctl.lab.score import ANSWERS, MEASURES
+from compactctl.model.numbers import exact
+from compactctl.model.validators import fraction, string
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import parse_share
-from compactctl.tokens.models.windows import parse_size
+from compactctl.tokens.models.token_sizes import parse_size
 
 RESAMPLES = 1_000
 """How often sessions are drawn anew for an interval."""

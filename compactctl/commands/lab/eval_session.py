@@ -12,21 +12,21 @@ from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import kept_tokens, view_of
 from compactctl.commands.reading.transcript import InputOptions, check_strict, load, parse, scan
 from compactctl.errors import UsageError
-from compactctl.evaluation.controls import CONTROLS
-from compactctl.evaluation.cuts import Cut, cuts_at, cuts_behind, cuts_every, stretches
-from compactctl.evaluation.questions import prompt, questions
-from compactctl.evaluation.reading import Reader
-from compactctl.evaluation.score import ANSWERS, Case, Tally
 from compactctl.history.pairs import units
 from compactctl.history.turns import given
+from compactctl.lab.controls import CONTROLS
+from compactctl.lab.cuts import Cut, cuts_at, cuts_behind, cuts_every, stretches
+from compactctl.lab.questions import prompt, questions
+from compactctl.lab.score import ANSWERS, Case, Tally
+from compactctl.lab.text_content import Reader
 from compactctl.model.edit import Edit
-from compactctl.model.exact import exact
 from compactctl.model.message import Message, MessageId
+from compactctl.model.numbers import exact
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
-from compactctl.profiles.library import DEFAULT_PROFILE, PROFILES, load_profile
-from compactctl.store.files.lines import digest_of
+from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
+from compactctl.store.files.source import digest_of
 
 EVERYTHING = "none"
 """The control that compacts nothing."""

@@ -16,7 +16,7 @@ from compactctl.commands.lab.eval_session import (
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import FileChoice, InputFile, discover
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
-from compactctl.evaluation.score import Case
+from compactctl.lab.score import Case
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8

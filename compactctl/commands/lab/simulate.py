@@ -21,12 +21,12 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
-from compactctl.history.conversations import conversations_of
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
+from compactctl.history.turns import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.tokens.models.prices import Prices
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from compactctl.commands.measuring.measure import Measure
-from compactctl.history.conversations import conversations_of
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import conversations_of, leading_system
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR, Doubt, Reports, judge
 from compactctl.history.usage.calibration import Calibration, calibrate, trusted
-from compactctl.history.usage.health import Health, health
+from compactctl.history.usage.count_check import Health, health
 from compactctl.history.usage.requests import Request, refused_request, requests
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
@@ -26,10 +25,10 @@ from compactctl.tokens.client_overhead import (
     overhead_of,
     restored_by,
 )
-from compactctl.tokens.clients import client_of
-from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
-from compactctl.tokens.framing import frame_tokens
+from compactctl.tokens.client_thresholds import client_of
+from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
 from compactctl.tokens.models.lookup import longest_window
+from compactctl.tokens.overhead import frame_tokens
 
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
 _RESTORED = "what the client restores is not known"

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
-from compactctl.history.breakdown import breakdown
+from compactctl.history.breakdown import Share, breakdown, shares
 from compactctl.history.categories import Category
-from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import Orphan, orphans
-from compactctl.history.shares import Share, shares
-from compactctl.history.turns import steps
+from compactctl.history.turns import conversations_of, steps
 from compactctl.history.usage.rounds import Round, rounds
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.transcript import Transcript, Unread

@@ -9,24 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible
-from compactctl.history.usage.health import health
+from compactctl.history.usage.count_check import health
 from compactctl.history.usage.requests import requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.profiles.library import is_of_system
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.registry import is_of_system
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_STREAM, open_input
+from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
-from compactctl.tokens.clients import assumed_window, client_of
-from compactctl.tokens.counters.chars import CharsCounter
-from compactctl.tokens.counters.choose import counter_for, counter_named, own_counter
+from compactctl.tokens.client_thresholds import assumed_window, client_of
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.counters.fast import WORTH_LOADING
+from compactctl.tokens.counters.selection import counter_for, counter_named, own_counter
 from compactctl.tokens.fit import Base, Limits, limits_of
-from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.media import rates_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import (
@@ -36,12 +35,11 @@ from compactctl.tokens.models.lookup import (
     resolve_model,
     window_holding,
 )
-from compactctl.tokens.models.own_models import NO_MODELS, OwnModels, read_own_models
-from compactctl.tokens.models.own_prices import read_own_prices
-from compactctl.tokens.models.price_table import BUILT_IN
-from compactctl.tokens.models.prices import Prices
+from compactctl.tokens.models.prices import BUILT_IN, Prices, read_own_prices
 from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
+from compactctl.tokens.models.user_models import NO_MODELS, OwnModels, read_own_models
+from compactctl.tokens.overhead import FramedMeter, framing_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +332,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     """
     per_token = options.chars_per_token
     if options.counter_cmd:
-        from compactctl.llm.counting import command_counter
+        from compactctl.llm.command_counter import command_counter
 
         return command_counter(options.counter_cmd)
     if options.counter:

@@ -7,10 +7,9 @@ from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measure
 from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
-from compactctl.formats.records.json_text import json_text
-from compactctl.history.conversations import conversations_of
-from compactctl.history.usage.weights import Weights, weigh
-from compactctl.model.counts import Restated
+from compactctl.formats.records.json_values import json_text
+from compactctl.history.turns import conversations_of
+from compactctl.history.usage.calibration import Weights, weigh
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -21,9 +20,10 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.usage_fields import Restated
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import open_input
-from compactctl.tokens.counters.chars import NeuroLinkCounter
+from compactctl.store.files.source import open_input
+from compactctl.tokens.counters.estimates import NeuroLinkCounter
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.prices import MILLION, Price, Prices

@@ -11,8 +11,7 @@ from compactctl.history.categories import Category, categorised
 from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import FileRead, by_path, file_reads, superseded
 from compactctl.history.usage.costs import UNSEEN, contents
-from compactctl.history.usage.counted_rounds import counted_rounds
-from compactctl.history.usage.rounds import Round, Rounds, rounds
+from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter

@@ -20,10 +20,9 @@ from compactctl.errors import ArchiveError, ChangedError, CompactctlError, Missi
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.names import SUFFIX, folders_for
-from compactctl.store.files.carry import can_carry, carry_of, is_open, joined
-from compactctl.store.files.content import parted
-from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of, split_lines
-from compactctl.store.places import archives, store_holding, this_machine
+from compactctl.store.client_folders import archives, store_holding, this_machine
+from compactctl.store.files.content import can_carry, carry_of, is_open, joined, parted
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
 # More than a folder of sessions has; each is looked into.

@@ -9,18 +9,18 @@ from typing import Any
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.decode import decode
-from compactctl.model.counts import own_object
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
-from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import Transcript
+from compactctl.model.usage_fields import own_object
 from compactctl.pipeline.inline import take_back
-from compactctl.pipeline.quoted import spelled
+from compactctl.pipeline.quoted_json import spelled
 from compactctl.pipeline.record_splice import dump
 from compactctl.store.archive.names import ID
-from compactctl.store.files.carry import is_open
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.content import is_open
+from compactctl.store.files.source import split_lines
 
 # What a line with a record of such a compaction has in it; most files need no parsing to tell.
 _SEQUENCE = re.compile(rb'seq\\*":')

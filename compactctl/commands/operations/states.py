@@ -9,7 +9,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import Loaded, parse
 from compactctl.formats.format import Format
-from compactctl.history.standins import group_behind
+from compactctl.history.stand_ins import group_behind
 from compactctl.model.edit import Edit, HideKind, Insert
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine

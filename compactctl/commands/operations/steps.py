@@ -14,8 +14,8 @@ from compactctl.pipeline.inline import taken_back
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, raw_lines
 from compactctl.store.archive.names import ArchiveFile
-from compactctl.store.files.carry import is_open
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.store.files.content import is_open
+from compactctl.store.files.source import digest_of, split_lines
 
 
 class OperationStep(Protocol):

@@ -14,11 +14,10 @@ from compactctl.commands.planning.run_stages import (
     view_of,
 )
 from compactctl.errors import ChangedError, UsageError
-from compactctl.history.conversations import conversations_of
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points, orphans, units
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
-from compactctl.history.turns import leading_system
-from compactctl.history.view import View
+from compactctl.history.turns import conversations_of, leading_system
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Unload, groups_of
 from compactctl.model.message import (
     GroupId,
@@ -38,7 +37,7 @@ from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
-from compactctl.stages.support.arguments import is_alike
+from compactctl.stages.support.replacement import is_alike
 from compactctl.stages.support.truncation import Marker, hide_behind, insertion_point
 from compactctl.stages.unsent import STAGE as UNSENT
 from compactctl.stages.unsent import UnsentOptions

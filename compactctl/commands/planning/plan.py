@@ -7,13 +7,13 @@ from typing import Any
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.llm.choice import SummarizerOptions
+from compactctl.llm.summarizer_options import SummarizerOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import NO_TEXTS, GivenTexts
 from compactctl.pipeline.run import StageStep
-from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
-from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.overflow import Overflow
 from compactctl.profiles.profile import Profile, ProfileStage
+from compactctl.profiles.registry import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
 from compactctl.stages.aliases import own_name
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import TargetSize

@@ -26,7 +26,8 @@ from compactctl.model.message import (
     TextPart,
 )
 from compactctl.model.operation import Digest
-from compactctl.model.shapes import (
+from compactctl.model.unsent import UnsentKind
+from compactctl.model.validators import (
     MAX_INT64,
     Validator,
     any_list,
@@ -41,10 +42,9 @@ from compactctl.model.shapes import (
     string,
     string_list,
 )
-from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.store.files.limits import READ_LIMITS
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.summaries.extract.items import one_line
 from compactctl.tokens.meter import part_texts

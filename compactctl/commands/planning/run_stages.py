@@ -20,14 +20,13 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import between, writes_pairs
-from compactctl.history.conversations import conversations_of
+from compactctl.history.conversation_view import View
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
-from compactctl.history.standins import newest_id
-from compactctl.history.turns import given
-from compactctl.history.view import View
+from compactctl.history.stand_ins import newest_id
+from compactctl.history.turns import conversations_of, given
 from compactctl.model.edit import Edit
-from compactctl.model.exact import exact
 from compactctl.model.message import Message, MessageId
+from compactctl.model.numbers import exact
 from compactctl.model.operation import StageRecord
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.model.transcript import RecordStats, Transcript

@@ -11,8 +11,8 @@ from compactctl.commands.reading.discover import TRANSCRIPTS, is_compacted_name,
 from compactctl.commands.reading.transcript import split
 from compactctl.errors import CompactctlError, NotUnderstoodError
 from compactctl.store.archive.names import archive_files, archive_folder
-from compactctl.store.files.leftovers import DRAFT
-from compactctl.store.files.lines import read_head, split_lines
+from compactctl.store.files.source import read_head, split_lines
+from compactctl.store.files.stale_drafts import DRAFT
 
 MOST = 15
 """How many candidates are listed."""

@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.archive.names import SUFFIX, archive_files
-from compactctl.store.files.data_set import holds_conversations, is_data_set
 from compactctl.store.files.filesystem import PRIVATE_FILE
-from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.lines import STANDARD_STREAM, open_input
 from compactctl.store.files.modes import note_mode
+from compactctl.store.files.parquet_dataset import holds_conversations, is_data_set
+from compactctl.store.files.source import STANDARD_STREAM, open_input
+from compactctl.store.files.stale_drafts import DRAFT
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.records.order import in_order
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named, recognizes
 from compactctl.formats.unsupported import cut_lines, fed, jq_hint
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
 from compactctl.history.usage.counted_twice import counted_once
-from compactctl.model.counts import own_object
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
-from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
+from compactctl.model.usage_fields import own_object
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
-from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of, open_input, read_lines
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, open_input, read_lines
 
 _PREFIX = "opencode:"
 
@@ -48,9 +48,9 @@ def read_from_database(path: str) -> bytes:
     """Return a session as one line of JSON. NoInputError when it is not there or locked."""
     import sqlite3
 
-    from compactctl.sessions.opencode_document import opencode_document
+    from compactctl.sessions.clients.opencode import opencode_document
+    from compactctl.store.client_folders import this_machine
     from compactctl.store.files.modes import note_mode
-    from compactctl.store.places import this_machine
 
     note_mode(PRIVATE_FILE)
     try:
@@ -153,10 +153,10 @@ def with_usage_once(transcript: Transcript) -> Transcript:
 
 def _size(name: str | None) -> Callable[[Message], float]:
     """Return how a model's messages are measured; the user's own table is not asked."""
-    from compactctl.tokens.counters.choose import counter_for
-    from compactctl.tokens.framing import FramedMeter, framing_for
+    from compactctl.tokens.counters.selection import counter_for
     from compactctl.tokens.meter import Meter
     from compactctl.tokens.models.lookup import resolve_model
+    from compactctl.tokens.overhead import FramedMeter, framing_for
 
     model = resolve_model(name)
     counter = counter_for(model)

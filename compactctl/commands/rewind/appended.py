@@ -20,9 +20,9 @@ from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
-from compactctl.store.files.lines import Source, digest_of, split_lines
+from compactctl.store.files.source import Source, digest_of, split_lines
 
 
 def is_appended(step: OperationStep) -> bool:

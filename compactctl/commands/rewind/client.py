@@ -42,9 +42,9 @@ from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
 from compactctl.pipeline.archive_rows import moved_rows
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content, parted
-from compactctl.store.files.lines import STANDARD_STREAM, Source
+from compactctl.store.files.source import STANDARD_STREAM, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

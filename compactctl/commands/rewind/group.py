@@ -19,21 +19,19 @@ from compactctl.commands.rewind.result import RewindTarget, rewind_operation
 from compactctl.errors import ChangedError, UsageError
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
-from compactctl.history.standins import newest_id
-from compactctl.model.counts import Restated
+from compactctl.history.stand_ins import newest_id
 from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of, without_group
 from compactctl.model.message import Message, MessageId, Synthetic
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Transcript
+from compactctl.model.usage_fields import Restated
 from compactctl.pipeline.apply import apply_all, fold
 from compactctl.pipeline.archive_rows import archive_rows, plain_rows
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
-from compactctl.pipeline.new_file import NewFile
-from compactctl.store.archive.deposit import Deposit
-from compactctl.store.files.carry import carried, is_open
-from compactctl.store.files.content import Content
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.pipeline.layout import Layout, LayoutStyle, NewFile, lay_out
+from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.files.content import Content, carried, is_open
+from compactctl.store.files.source import digest_of, split_lines
 
 Names = Mapping[MessageId, MessageId]
 

@@ -12,7 +12,7 @@ from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
 
 

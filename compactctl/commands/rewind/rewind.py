@@ -34,15 +34,14 @@ from compactctl.commands.rewind.result import (
 )
 from compactctl.commands.rewind.rewritten import originals_instead
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
-from compactctl.model.appended import MARK
 from compactctl.model.operation import Digest, StateChange
+from compactctl.model.tags import MARK
 from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.archive.displaced import late_lines
-from compactctl.store.files.carry import carried, carry_of, is_open
-from compactctl.store.files.content import Content, Joined, parted
+from compactctl.store.files.content import Content, Joined, carried, carry_of, is_open, parted
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import STANDARD_STREAM, Source, open_input, split_lines
+from compactctl.store.files.source import STANDARD_STREAM, Source, open_input, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 

@@ -16,7 +16,7 @@ from compactctl.model.message import Message
 from compactctl.model.operation import StateChange
 from compactctl.store.files.content import Content, Joined
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import STANDARD_STREAM, Source, digest_of
+from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 from compactctl.tokens.meter import part_texts

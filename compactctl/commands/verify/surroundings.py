@@ -11,8 +11,7 @@ from pathlib import Path
 from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
-from compactctl.store.archive.archive import Archive
-from compactctl.store.archive.known_states import beginnings
+from compactctl.store.archive.archive import Archive, beginnings
 from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
@@ -21,8 +20,8 @@ from compactctl.store.archive.names import (
     transcript_of,
 )
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import left_behind, sweep
-from compactctl.store.files.lines import Source, open_input
+from compactctl.store.files.source import Source, open_input
+from compactctl.store.files.stale_drafts import left_behind, sweep
 
 # What a file with a record of ours has in it; most files need no parsing to tell.
 _MARK = re.compile(rb'compactctl\\*":\s*\{')

@@ -25,15 +25,15 @@ from compactctl.errors import (
 )
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
+from compactctl.store.archive.archive import beginnings
 from compactctl.store.archive.contents import FolderContents, contents_of
 from compactctl.store.archive.displaced import late_lines
-from compactctl.store.archive.known_states import beginnings
 from compactctl.store.archive.names import SUFFIX, archive_folder
-from compactctl.store.archive.private import check_owner, is_open_to_others, strangers_way
-from compactctl.store.files.data_set import FORMAT
-from compactctl.store.files.leftovers import left_behind
+from compactctl.store.archive.permissions import check_owner, is_open_to_others, strangers_way
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
-from compactctl.store.files.lines import Source, open_input
+from compactctl.store.files.parquet_dataset import FORMAT
+from compactctl.store.files.source import Source, open_input
+from compactctl.store.files.stale_drafts import left_behind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

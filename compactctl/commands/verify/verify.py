@@ -12,7 +12,7 @@ from compactctl.commands.verify.archives import Finding, TranscriptState
 from compactctl.commands.verify.surroundings import Surroundings, SurroundingsByFolder
 from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
 from compactctl.errors import GATE_FAILED, ArchiveError, ChangedError, IntegrityError, NoInputError
-from compactctl.store.archive.deposit import write_readme
+from compactctl.store.archive.archive_writer import write_readme
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import (
     README,
@@ -21,11 +21,10 @@ from compactctl.store.archive.names import (
     archive_folder,
     transcript_of,
 )
-from compactctl.store.archive.private import tighten
-from compactctl.store.files.disk_errors import disk_errors
-from compactctl.store.files.filesystem import FileSystem, sync_folder
-from compactctl.store.files.leftovers import DRAFT, sweep
+from compactctl.store.archive.permissions import tighten
+from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.stale_drafts import DRAFT, sweep
 
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
 EXIT_CODES: Mapping[TranscriptState, int] = {

@@ -5,19 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.claude_code.attachments import RESTORED, attachment_message_parts
+from compactctl.formats.claude_code.boundaries import is_compaction
 from compactctl.formats.claude_code.chain import ClaudeChain
-from compactctl.formats.claude_code.commands import command_changes, with_changes
-from compactctl.formats.claude_code.marks import is_compaction
 from compactctl.formats.claude_code.requests import (
     REQUEST,
     SHAPE,
     WHY_FIXED,
     ClaudeRequests,
+    command_changes,
     shape_parts,
     snapshot_parts,
+    with_changes,
 )
-from compactctl.formats.content.anthropic import content_parts, new_content
-from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.anthropic import content_parts, new_content, reported_usage
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
@@ -30,7 +30,6 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import reused, with_responses
-from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     Message,
     MessageId,
@@ -42,6 +41,7 @@ from compactctl.model.message import (
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
 from compactctl.model.unsent import UnsentRule, of_type
+from compactctl.model.usage_fields import CountFields, as_reported
 from compactctl.pipeline.writer import Beside
 
 TYPES = frozenset(

@@ -5,9 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
-from compactctl.formats.content.media_url import media_from_base64
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.formats.content.media import media_from_base64
+from compactctl.formats.records.json_values import (
+    json_text,
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+)
 from compactctl.model.message import (
     FilePart,
     JsonPath,

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by, saved_by
-from compactctl.formats.content.clearing import newest_report, without_reports
+from compactctl.formats.claude_code.boundaries import Boundary, boundary_of, cleared_by, saved_by
 from compactctl.formats.records.json_values import text_or_none
-from compactctl.model.appended import is_appended
+from compactctl.formats.records.usage import newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
+from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
 
 # What the client sends in place of results and attachments it has microcompacted.

@@ -12,13 +12,16 @@ first answer. It stands in where the others are missing. Neither is ever sent fr
 client builds both parts anew for each request.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
-from compactctl.model.message import Message, Part
+from compactctl.history.voices import command_in, is_clients
+from compactctl.model.message import Message, MessageId, Part, TextPart
 
 SHAPE = "api-request-shape"
 REQUEST = "api-request"
@@ -93,3 +96,50 @@ class ClaudeRequests:
         names = (self._answers.get(message.id, "") for message in newest_first)
         shapes = (self._shapes.get(self._hashes.get(name, "")) for name in names)
         return next((shape for shape in shapes if shape is not None), self._snapshot)
+
+
+Changes = Mapping[MessageId, Mapping[str, Any]]
+
+
+def command_changes(messages: Sequence[Message], meta: Collection[MessageId]) -> Changes:
+    """Return what commands tell of ``messages`` in the order they are sent, by id and field.
+
+    A command that is sent to the model is followed by its text, a record of ``meta``; one that the
+    client carries out itself, such as ``/model``, by what it printed.
+    """
+    return dict(_changes(messages, meta))
+
+
+def with_changes(messages: Iterable[Message], changes: Changes) -> tuple[Message, ...]:
+    """Return the messages with those changes."""
+    return tuple(
+        replace(message, **changes[message.id]) if message.id in changes else message
+        for message in messages
+    )
+
+
+def _changes(
+    messages: Sequence[Message], meta: Collection[MessageId]
+) -> Iterator[tuple[MessageId, Mapping[str, Any]]]:
+    for message, following in pairwise(messages):
+        line = _command(message)
+        if not line:
+            continue
+        if following.role == "user" and is_clients(following.parts):
+            yield message.id, _typed(message, "")
+        elif following.id in meta and not following.synthetic:
+            yield message.id, _typed(message, line)
+            yield following.id, {"instructs": True}
+
+
+def _command(message: Message) -> str:
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    return command_in(texts[0]) if message.role == "user" and len(texts) == 1 else ""
+
+
+def _typed(message: Message, line: str) -> Mapping[str, Any]:
+    """Return the fields of a person's command, ``line``, or of one for the client, ""."""
+    parts = tuple(
+        replace(part, typed=line) if isinstance(part, TextPart) else part for part in message.parts
+    )
+    return {"parts": parts, "injected": not line}

@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.formats.cline.client_texts import ENVIRONMENT
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
-from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.content.part_rewrite import rewritten
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers

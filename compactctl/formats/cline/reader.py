@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from compactctl.formats.cline.assistant_messages import (
+    OpenCalls,
     blocks_of,
     encrypted_reasoning,
     model_of,
     response_parts,
     usage_of,
 )
-from compactctl.formats.cline.calls import OpenCalls
 from compactctl.formats.cline.client_texts import named_model, working_folder
-from compactctl.formats.cline.sent import ClineRecord, effective
+from compactctl.formats.cline.effective import ClineRecord, effective
 from compactctl.formats.cline.user_messages import UserInput
 from compactctl.formats.records.builder import TranscriptBuilder, is_written
 from compactctl.formats.records.containers import ContainedRecord, Container

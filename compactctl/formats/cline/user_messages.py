@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.cline.calls import OpenCalls
+from compactctl.formats.cline.assistant_messages import OpenCalls
 from compactctl.formats.cline.client_texts import (
     Head,
     head_of,
@@ -15,8 +15,7 @@ from compactctl.formats.cline.client_texts import (
     reply_words,
 )
 from compactctl.formats.content.anthropic import block_parts
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty
+from compactctl.formats.records.json_values import json_text, list_or_empty
 from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
 
 

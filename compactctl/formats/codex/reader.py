@@ -4,23 +4,109 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compactctl.formats.codex.header import header_parts
-from compactctl.formats.codex.responses import Responses
-from compactctl.formats.codex.sent import CodexHistory
+from compactctl.formats.codex.effective import CodexHistory
 from compactctl.formats.codex.usage import COUNTS, TokenCounts
 from compactctl.formats.content.response_items import is_item, item_draft, item_kind
-from compactctl.formats.records.answers import answered
+from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_text import json_size
-from compactctl.formats.records.json_values import object_or_empty, text_or_none
+from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.missing_answers import answered
 from compactctl.formats.records.order import order_of_times
+from compactctl.formats.records.responses import ResponseNames
 from compactctl.history.turns import without_ended_reasoning
-from compactctl.model.appended import is_appended
-from compactctl.model.counts import as_reported
-from compactctl.model.message import JsonPath, Message, TextPart
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    TextPart,
+    ToolDefinitionPart,
+)
+from compactctl.model.tags import is_appended
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
+from compactctl.model.usage_fields import as_reported
+
+
+def header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return the base instructions and the client's own tools; () when there are none."""
+    return (*_instructions(payload, path), *_tools(payload, path))
+
+
+def _instructions(payload: Mapping[str, Any], path: JsonPath) -> tuple[TextPart, ...]:
+    base = payload.get("base_instructions")
+    if isinstance(base, Mapping):
+        return _text(base.get("text"), (*path, "base_instructions", "text"))
+    if isinstance(base, str):
+        return _text(base, (*path, "base_instructions"))
+    return _text(payload.get("instructions"), (*path, "instructions"))
+
+
+def _text(value: object, path: JsonPath) -> tuple[TextPart, ...]:
+    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
+
+
+def _tools(payload: Mapping[str, Any], path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
+    """Return the dynamic tools, but for those the model is only told of when it searches."""
+    tools = payload.get("dynamic_tools")
+    parts = tool_definitions(tools, (*path, "dynamic_tools"))
+    if not isinstance(tools, list):
+        return ()
+    return tuple(part for part, tool in zip(parts, tools, strict=True) if not _is_deferred(tool))
+
+
+def _is_deferred(tool: object) -> bool:
+    return isinstance(tool, Mapping) and tool.get("deferLoading") is True
+
+
+class Responses:
+    """Tells the items of one response, and takes in what it cost."""
+
+    def __init__(self, gather: TranscriptBuilder, prefix: str = "response-") -> None:
+        self._gather = gather
+        self._names = ResponseNames(prefix)
+        self._name: str | None = None
+        self._known = False
+        self._newest: int | None = None
+        self._early: ReportedUsage | None = None
+
+    def joined(self, draft: MessageDraft, model: str | None) -> MessageDraft:
+        """Return the draft as part of its response; to be called right before it is taken in."""
+        name = self._names.name(draft)
+        if name is None:
+            return draft
+        self._known = self._known and name == self._name
+        self._name = name
+        self._newest = len(self._gather.messages)
+        usage, self._early = self._early, None
+        self._known = self._known or usage is not None
+        return replace(draft, response_id=name, model=model, usage=usage)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the newest response has no usage yet."""
+        return self._newest is not None and not self._known
+
+    def cost(self, usage: ReportedUsage) -> None:
+        """Take in a response's usage.
+
+        Newer clients report it after the response's outputs, older ones before its first item:
+        when the newest response has one already, it is the next one's.
+        """
+        if self._newest is None or not self.is_due:
+            self._early = usage
+            return
+        messages = self._gather.messages
+        messages[self._newest] = replace(messages[self._newest], usage=usage)
+        self._known = True
+
+    def close(self) -> None:
+        """End the newest response: a compaction or a rollback parts it from what follows."""
+        self._names.close()
+        self._newest = None
+        self._early = None
+
 
 # Types of records, as RolloutItem of Codex names them.
 ENVELOPES = frozenset(

@@ -5,8 +5,8 @@ from typing import Any
 
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty
-from compactctl.model.counts import CountFields
 from compactctl.model.message import ReportedUsage
+from compactctl.model.usage_fields import CountFields
 
 COUNTS = CountFields(
     path=("payload", "info", "last_token_usage"),

@@ -1,1 +1,1 @@
-"""What stands in messages, shared by formats: blocks, tool calls, images, what clients inject."""
+"""Message content shared by formats: blocks, tool calls, media, text that clients inject."""

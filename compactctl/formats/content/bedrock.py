@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.media import media_from_base64
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (

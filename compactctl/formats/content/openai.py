@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import block_parts
-from compactctl.formats.content.media_url import media_from_base64, media_from_text, media_from_url
+from compactctl.formats.content.media import media_from_base64, media_from_text, media_from_url
 from compactctl.formats.content.other_calls import new_other_result
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
-from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
+    json_text,
     list_or_empty,
     object_or_empty,
     text_or_empty,

@@ -10,8 +10,7 @@ from typing import Any
 
 from compactctl.formats.content.bedrock import result_content
 from compactctl.formats.content.unknown_block import text_and_media
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import json_text, object_or_empty, text_or_empty
 from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, ToolResultPart
 
 

@@ -9,13 +9,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.media import media_from_base64
 from compactctl.formats.content.openai import content_parts, result_content
 from compactctl.formats.content.other_calls import CALLS, first_name, first_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import (
+    json_text,
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty
+from compactctl.formats.records.json_values import json_text, list_or_empty
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 
 

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.base64_data import base64_bytes
-from compactctl.formats.content.image_size import image_size
-from compactctl.formats.content.media_url import media_from_base64, media_from_url
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import text_or_empty
+from compactctl.formats.content.media import (
+    base64_bytes,
+    image_size,
+    media_from_base64,
+    media_from_url,
+)
+from compactctl.formats.records.json_values import json_text, text_or_empty
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
 # Where the APIs of Anthropic, OpenAI, Google, AWS and MCP put binary data, and what names its type.

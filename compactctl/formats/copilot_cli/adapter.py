@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.copilot_cli.events import new_result
-from compactctl.formats.copilot_cli.media import as_text
+from compactctl.formats.copilot_cli.events import as_text, new_result
 from compactctl.formats.copilot_cli.reader import CopilotReader
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded

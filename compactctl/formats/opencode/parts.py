@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compactctl.formats.content.media_url import media_from_url
+from compactctl.formats.content.media import media_from_url
 from compactctl.formats.content.unknown_block import text_and_media
-from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
-from compactctl.formats.records.timestamps import seconds
+from compactctl.formats.records.json_values import (
+    json_text,
+    list_or_empty,
+    object_or_empty,
+    seconds,
+    text_or_empty,
+)
 from compactctl.model.message import (
     CallId,
     JsonPath,

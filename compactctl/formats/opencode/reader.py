@@ -4,23 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.opencode.effective import OpenCodeRecord, by_time, effective
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
-from compactctl.formats.opencode.sent import OpenCodeRecord, by_time, effective
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import (
     integer_or_none,
     object_or_empty,
+    seconds,
     text_or_empty,
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.timestamps import seconds
 from compactctl.formats.records.usage import joined
-from compactctl.model.counts import CountFields, as_reported
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
-from compactctl.model.paths import value_at
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
+from compactctl.model.usage_fields import CountFields, as_reported
 
 NAME = "opencode"
 COUNTS = CountFields(

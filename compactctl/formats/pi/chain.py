@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.model.appended import is_appended
 from compactctl.model.message import Message
+from compactctl.model.tags import is_appended
 
 _LEAF = "the client takes the newest entry for the end, and another branch would then have it"
 _KEPT = "the client's own compaction keeps the conversation from here on"

@@ -6,14 +6,14 @@ from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
-from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.missing_answers import answered
 from compactctl.formats.records.order import order_of_times
-from compactctl.model.counts import as_reported
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
+from compactctl.model.usage_fields import as_reported
 
 # What the client sends where a call was never answered.
 _NO_RESULT = "No result provided"

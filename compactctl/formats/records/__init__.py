@@ -1,1 +1,1 @@
-"""From raw lines to messages, shared by formats: decoding, containers, the transcript built."""
+"""From raw lines to a transcript, shared by formats: decoding, envelopes, order, the builder."""

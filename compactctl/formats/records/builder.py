@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import time_of
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import order_of_links
 from compactctl.formats.records.responses import with_responses
-from compactctl.formats.records.timestamps import time_of
-from compactctl.history.standins import is_by_compactctl, joined_words
+from compactctl.history.stand_ins import is_by_compactctl, joined_words
 from compactctl.history.voices import attributed, is_clients
 from compactctl.model.message import (
     NO_TAGS,
@@ -171,7 +171,7 @@ class TranscriptBuilder:
         if any(message.usage and message.usage.context > 0 for message in effective[sent:]):
             return None
         # Patterns of errors are read from a file, which a session without errors does without.
-        from compactctl.profiles.overflow.overflow import read_overflow
+        from compactctl.profiles.overflow import read_overflow
 
         found = read_overflow(error.text)
         if not found.overflow:

@@ -16,19 +16,19 @@ from typing import Any
 
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_text import json_size
-from compactctl.formats.records.json_values import object_or_empty, text_or_none
-from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.rows.belonging import grouped, in_time_order, sent_at
-from compactctl.formats.records.rows.envelope import (
+from compactctl.formats.records.envelope import (
     LogRow,
     exchange,
     logged_usage,
     model_of,
     request_in,
+    said_in,
 )
-from compactctl.formats.records.rows.logged_answer import said_in
+from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.rows import grouped, in_time_order, sent_at
 from compactctl.formats.records.unread import UnreadText, text_in
+from compactctl.model.json_paths import value_at
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -38,7 +38,6 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.paths import value_at
 from compactctl.model.transcript import SessionInfo, Transcript
 
 # What names a version of a model behind its name.

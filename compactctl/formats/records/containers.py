@@ -9,8 +9,7 @@ from typing import Any
 
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_text import json_size
-from compactctl.formats.records.json_values import object_or_empty
+from compactctl.formats.records.json_values import json_size, object_or_empty
 from compactctl.model.message import JsonPath
 
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message
 
 # A prompt that was queued may stand between the records of one response, and the first of them may
@@ -86,3 +87,25 @@ def _response(message: Message, newest: _Response | None, ended: int) -> _Respon
     if ended == newest.ends and context in (0, newest.context or context):
         return replace(newest, context=newest.context or context)
     return _Response(newest.number + 1, ended, context)
+
+
+class ResponseNames:
+    """Groups what the model said up to the first output: parallel calls are one response."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._count = 0
+        self._open = False
+
+    def name(self, draft: MessageDraft) -> str | None:
+        """Return the name of the response that the next item is part of, None outside of one."""
+        if draft.role != "assistant" or draft.summary:
+            self._open = False
+            return None
+        self._count += not self._open
+        self._open = True
+        return f"{self._prefix}{self._count}"
+
+    def close(self) -> None:
+        """End the newest response."""
+        self._open = False

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart
-from compactctl.model.paths import json_in
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 

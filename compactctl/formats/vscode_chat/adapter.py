@@ -17,9 +17,9 @@ from compactctl.formats.vscode_chat.chat import (
     chat_messages,
     kept_by_the_editor,
     model_of,
+    new_item_value,
 )
-from compactctl.formats.vscode_chat.prompt_tree import new_item_value
-from compactctl.formats.vscode_chat.requests import logged_messages, logged_model
+from compactctl.formats.vscode_chat.request_log import logged_messages, logged_model
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.pipeline.writer import Beside

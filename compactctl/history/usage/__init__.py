@@ -1,1 +1,1 @@
-"""What providers reported of the requests in a conversation, and what follows from it."""
+"""What providers reported per request, and what follows: rounds, costs, calibration."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import log
 
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.history.usage.calibration import growths
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message, ReportedUsage

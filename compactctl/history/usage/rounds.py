@@ -4,12 +4,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal, TypeVar
 
+from compactctl.history.breakdown import shares
 from compactctl.history.categories import Category
-from compactctl.history.conversations import conversations_of
-from compactctl.history.shares import shares
-from compactctl.history.standins import edit_places
+from compactctl.history.stand_ins import edit_places
+from compactctl.history.turns import conversations_of, steps
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
@@ -321,3 +322,30 @@ def _paid_again(stretch: _Stretch, marks: Sequence[RoundMark]) -> int | None:
     if before is None or "compacted" in marks or "compactctl" in marks:
         return 0
     return max(0, min(before.context, stretch.request.context) - read)
+
+
+def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
+    """Return a round per answer in the effective history, whose context is what stands before it.
+
+    Answers that nothing stands before are left out. Nothing is known of caches, and of what is no
+    longer in the effective history.
+    """
+    messages = tuple(
+        message
+        for conversation in conversations_of(transcript.effective)
+        for message in _counted(conversation, meter)
+    )
+    return rounds(replace(transcript, messages=messages), meter)
+
+
+def _counted(messages: Sequence[Message], meter: Meter) -> Iterator[Message]:
+    """Yield the messages, those of each answer as one response that was sent what is before it."""
+    sums = [0, *accumulate(map(meter.message, messages))]
+    answers = {index: step[0] for step in steps(messages) for index in step}
+    for index, message in enumerate(messages):
+        first = answers.get(index)
+        if first is None or message.role != "assistant":
+            yield replace(message, usage=None, response_id=None)
+        else:
+            usage = ReportedUsage(context=sums[first])
+            yield replace(message, usage=usage, response_id=str(messages[first].id))

@@ -1,1 +1,1 @@
-"""Stores of sessions: one file per client."""
+"""One file per client: its store, and how it would write a session under a new id."""

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compactctl.formats.content.anthropic_usage import asked
+from compactctl.formats.content.anthropic import asked
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.pipeline.record_splice import dump
+from compactctl.sessions.fork import KEY, Fork, Fresh, with_session_id
 from compactctl.sessions.reading.documents import document_if_any
-from compactctl.sessions.reading.ends import Ends, read_ends
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.processes import is_alive
-from compactctl.sessions.reading.titles import title_of, typed_text
-from compactctl.sessions.session import Details, Entry, Kind, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.reading.fields import title_of, total_of, typed_text
+from compactctl.sessions.reading.file_ends import Ends, read_ends
+from compactctl.sessions.reading.folders import Folders, is_alive
+from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "claude-code"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -47,7 +47,7 @@ _USAGE = (
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    root = places.claude_code(machine)
+    root = client_folders.claude_code(machine)
     opened = _open_ids(root, folders)
     for project in folders.folders(root / "projects"):
         yield from _sessions(project, folders, opened)
@@ -184,3 +184,30 @@ STORE = Store(
     is_resumed_at_home=True,
     resume_inside="/resume {id}",
 )
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the file anew, and the session in every record; a title tells the two apart.
+
+    Where a session has the name of an agent, the client's prompt shows that, so both are said.
+    """
+    new, old = fresh.random_id, session.id
+    title = fresh.titled(session.details.title)
+    said = [{"type": "custom-title", "customTitle": title, KEY: new}]
+    if _has_agent_name(session):
+        said.append({"type": "agent-name", "agentName": title, KEY: new})
+    return Fork(
+        id=new,
+        path=session.entry.path.with_name(f"{new}.jsonl"),
+        original=session,
+        renamed=lambda _, line: with_session_id(line, (KEY,), old, new),
+        added=tuple(f"{dump(each)}\n".encode() for each in said),
+    )
+
+
+def _has_agent_name(session: Session) -> bool:
+    try:
+        ends = read_ends(session.entry.path)
+    except OSError:
+        return False
+    return any(record.get("type") == "agent-name" for record in ends.all_newest())

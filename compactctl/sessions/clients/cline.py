@@ -1,20 +1,20 @@
 """Sessions of Cline: ``<id>/<id>.messages.json`` of its SDK, and tasks of its older extension."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
+from compactctl.sessions.fork import Fork, Fresh, renamed_anywhere
 from compactctl.sessions.reading.documents import array_if_any, document_if_any, last_value
-from compactctl.sessions.reading.ends import read_both
-from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.processes import is_alive
-from compactctl.sessions.reading.titles import title_of
-from compactctl.sessions.session import Details, Entry, Kind, Store
-from compactctl.store import places
-from compactctl.store.places import CLINE_EXTENSION, Machine
+from compactctl.sessions.reading.fields import title_of, total_of
+from compactctl.sessions.reading.file_ends import read_both
+from compactctl.sessions.reading.folders import Folders, is_alive, status_of
+from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.sessions.tasks import task_context, task_entries, task_prompt
+from compactctl.store import client_folders
+from compactctl.store.client_folders import CLINE_EXTENSION, Machine
 
 NAME = "cline"
 _MESSAGES = ".messages.json"
@@ -23,12 +23,12 @@ _OLDER_TOKENS = ("prompt", "cached", "completion")
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    for folder in folders.folders(places.cline(machine)):
+    for folder in folders.folders(client_folders.cline(machine)):
         path = folder / f"{folder.name}{_MESSAGES}"
         status = status_of(path)
         if status is not None:
             yield Entry.of_file(NAME, folder.name, (path, status))
-    for user in places.editors(machine):
+    for user in client_folders.editors(machine):
         storage = user / "globalStorage" / CLINE_EXTENSION
         yield from task_entries(NAME, storage, folders, _history(storage))
 
@@ -85,3 +85,43 @@ STORE = Store(
     details=_details,
     resume="cline --id {id}",
 )
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_LENGTH = 5
+
+
+def fork(session: Session, fresh: Fresh) -> Fork | None:
+    """Name the folder and its files anew, and the session in both; None for older tasks.
+
+    Those stand in a list that a running editor holds.
+    """
+    old_path = session.entry.path
+    if not old_path.name.endswith(_MESSAGES):
+        return None
+    new, old = _id(fresh), session.id
+    folder = old_path.parent.with_name(new)
+    path = folder / f"{new}{_MESSAGES}"
+    manifest = dict(document_if_any(old_path.with_name(f"{old}.json")))
+    told = dict(manifest.get("metadata") or {})
+    manifest |= {
+        "session_id": new,
+        "messages_path": str(path),
+        "metadata": {**told, "title": fresh.titled(session.details.title)},
+    }
+    if manifest.pop("pid", None) and manifest.get("status") == "running":
+        manifest["status"] = "completed"
+    rename = renamed_anywhere(old, new)
+    return Fork(
+        id=new,
+        path=path,
+        original=session,
+        renamed=lambda _, line: rename(line),
+        beside=((folder / f"{new}.json", f"{json.dumps(manifest, indent=2)}\n".encode()),),
+    )
+
+
+def _id(fresh: Fresh) -> str:
+    """Return an id as the client makes them: milliseconds, and five random characters."""
+    drawn = (_DIGITS[fresh.bits >> 6 * at & 31] for at in range(_LENGTH))
+    return f"{int(fresh.now.timestamp() * 1000)}_{''.join(drawn)}"

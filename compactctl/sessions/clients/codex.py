@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from compactctl.formats.records.json_values import (
-    integer_or_none,
-    object_or_empty,
-    text_or_empty,
-)
-from compactctl.sessions.reading.ends import Ends, read_ends
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
+from compactctl.model.message import JsonPath
+from compactctl.pipeline.record_splice import dump, with_fields
+from compactctl.pipeline.spans import find_spans, splice
+from compactctl.sessions.fork import Fork, Fresh, first_record
+from compactctl.sessions.reading.fields import title_of, total_of, typed_text
+from compactctl.sessions.reading.file_ends import Ends, read_ends
 from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.titles import title_of, typed_text
-from compactctl.sessions.session import Details, Entry, Kind, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "codex"
 _PLAIN, _PACKED = ".jsonl", ".jsonl.zst"
@@ -26,7 +26,7 @@ _HEADLESS = "exec"
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    root = places.codex(machine)
+    root = client_folders.codex(machine)
     titles = _titles(root / "session_index.jsonl")
     for day in _days(root / "sessions", folders):
         yield from _rollouts(day, folders, titles)
@@ -127,3 +127,51 @@ STORE = Store(
     details=_details,
     resume="codex resume {id}",
 )
+
+
+_PAYLOAD: JsonPath = ("payload",)
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the file anew, in the folder of its day, and the session in its first record.
+
+    Titles stand in a list of the client's own, in which the newest line about a session counts.
+    """
+    new, day = fresh.timed_id, fresh.now.astimezone()
+    folder = (
+        client_folders.codex(fresh.machine) / "sessions" / f"{day:%Y}" / f"{day:%m}" / f"{day:%d}"
+    )
+
+    def renamed(index: int, line: bytes) -> bytes:
+        return line if index else _with_meta(line, session, new)
+
+    return Fork(
+        id=new,
+        path=folder / f"rollout-{day:%Y-%m-%dT%H-%M-%S}-{new}.jsonl",
+        original=session,
+        renamed=renamed,
+        listed=(
+            client_folders.codex(fresh.machine) / "session_index.jsonl",
+            _line(session, new, fresh),
+        ),
+    )
+
+
+def _line(session: Session, new: str, fresh: Fresh) -> bytes:
+    now = fresh.now.astimezone(UTC)
+    named = {
+        "id": new,
+        "thread_name": fresh.titled(session.details.title),
+        "updated_at": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z",
+    }
+    return f"{dump(named)}\n".encode()
+
+
+def _with_meta(line: bytes, session: Session, new: str) -> bytes:
+    text = first_record(line, "session_meta", session)
+    span = find_spans(text, [_PAYLOAD])[_PAYLOAD]
+    meta = text[slice(*span)]
+    # As old versions write it, a session has but one of them.
+    also = {"session_id": new} if ("session_id",) in find_spans(meta, [("session_id",)]) else {}
+    fields = {"id": new, **also, "forked_from_id": session.id}
+    return splice(text, {span: with_fields(meta, fields)}).encode()

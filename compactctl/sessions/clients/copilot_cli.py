@@ -1,22 +1,19 @@
 """Sessions of Copilot CLI: ``session-state/<uuid>/events.jsonl`` beside a ``workspace.yaml``."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compactctl.formats.records.json_values import (
-    integer_or_none,
-    object_or_empty,
-    text_or_empty,
-)
-from compactctl.sessions.reading.ends import WINDOW, Ends, read_ends
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
+from compactctl.sessions.fork import KEY, Fork, Fresh, with_session_id
+from compactctl.sessions.reading.fields import title_of, total_of, typed_text
+from compactctl.sessions.reading.file_ends import WINDOW, Ends, read_ends
 from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.titles import title_of, typed_text
-from compactctl.sessions.session import Details, Entry, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "copilot-cli"
 _EVENTS = "events.jsonl"
@@ -27,7 +24,7 @@ _MODELS = ("currentModel", "newModel", "model", "selectedModel")
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    for folder in folders.folders(places.copilot_cli(machine)):
+    for folder in folders.folders(client_folders.copilot_cli(machine)):
         status = status_of(folder / _EVENTS)
         if status is not None:
             yield Entry.of_file(NAME, folder.name, (folder / _EVENTS, status))
@@ -99,3 +96,33 @@ STORE = Store(
     details=_details,
     resume="copilot --resume={id}",
 )
+
+
+_NOTE = "workspace.yaml"
+_RENAMED = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the folder anew, and the session in its events and in the client's note about it."""
+    new, old = fresh.random_id, session.id
+    folder = session.entry.path.parent.with_name(new)
+    return Fork(
+        id=new,
+        path=folder / session.entry.path.name,
+        original=session,
+        renamed=lambda _, line: with_session_id(line, ("data", KEY), old, new),
+        beside=((folder / _NOTE, _note(session, fresh, new)),),
+    )
+
+
+def _note(session: Session, fresh: Fresh, new: str) -> bytes:
+    """Return the client's note with the new names; what else it says stays."""
+    try:
+        with session.entry.path.with_name(_NOTE).open("rb") as stream:
+            text = stream.read(WINDOW).decode("utf-8", "replace")
+    except OSError:
+        text = f"cwd: {json.dumps(session.details.project)}\n"
+    # What JSON quotes is quoted for YAML as well.
+    title = json.dumps(fresh.titled(session.details.title), ensure_ascii=False)
+    rest = _RENAMED.sub("", text)
+    return f"id: {new}\nname: {title}\nuser_named: true\n{rest}".encode()

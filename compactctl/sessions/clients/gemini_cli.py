@@ -1,23 +1,21 @@
 """Sessions of Gemini CLI: ``tmp/<project>/chats/session-<time>-<id>.jsonl``, before ``.json``."""
 
+import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions.reading.documents import (
-    document_if_any,
-    first_value,
-    items_of,
-    last_value,
-)
-from compactctl.sessions.reading.ends import WINDOW, Ends, read_both, read_ends
+from compactctl.sessions.fork import Fork, Fresh, renamed_anywhere
+from compactctl.sessions.reading.documents import document_if_any, first_value, items_of, last_value
+from compactctl.sessions.reading.fields import title_of, total_of, typed_text
+from compactctl.sessions.reading.file_ends import WINDOW, Ends, read_both, read_ends
 from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.titles import title_of, typed_text
-from compactctl.sessions.session import Details, Entry, Kind, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "gemini-cli"
 _LOG, _DOCUMENT = ".jsonl", ".json"
@@ -26,7 +24,7 @@ _HELPER = "subagent"
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    root = places.gemini_cli(machine)
+    root = client_folders.gemini_cli(machine)
     named = _projects(root)
     for project in folders.folders(root / "tmp"):
         known = Details(project=_project(project, named))
@@ -117,3 +115,30 @@ STORE = Store(
     resume="gemini --resume {id}",
     is_resumed_at_home=True,
 )
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the file by the minute and the new id, and the session in every record about it."""
+    new, old = fresh.random_id, session.id
+    name = renamed_anywhere(old, new)
+    suffix = session.entry.path.suffix
+    title = {"$set": {"summary": fresh.titled(session.details.title)}}
+    is_log = suffix == ".jsonl"
+
+    def renamed(_: int, line: bytes) -> bytes:
+        return name(line) if old.encode() in line and not (is_log and _is_message(line)) else line
+
+    return Fork(
+        id=new,
+        path=session.entry.path.with_name(
+            f"session-{fresh.now.astimezone(UTC):%Y-%m-%dT%H-%M}-{new[:8]}{suffix}"
+        ),
+        original=session,
+        renamed=renamed,
+        added=(f"{json.dumps(title)}\n".encode(),) if is_log else (),
+    )
+
+
+def _is_message(line: bytes) -> bool:
+    values, _ = decode(line)
+    return "id" in object_or_empty(values[0] if values else None)

@@ -1,19 +1,22 @@
 """Sessions of OpenCode: rows of ``opencode.db``, an SQLite database that is only read."""
 
 import json
+import re
+import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.reading.database import columns_of, read_only
+from compactctl.sessions.reading.fields import title_of, total_of
 from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.titles import title_of
-from compactctl.sessions.session import Details, Entry, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine, state_folder
 
 NAME = "opencode"
 # Some columns hold whole differences of files; these are what a list shows.
@@ -24,7 +27,7 @@ _NEWEST = 20
 
 def databases(machine: Machine, folders: Folders | None = None) -> list[Path]:
     """Return the databases there are: the one that is named, or one for each channel."""
-    folder = places.opencode(machine)
+    folder = client_folders.opencode(machine)
     named = machine.environ.get("OPENCODE_DB")
     if named:
         return [folder / Path(named).expanduser()]
@@ -109,3 +112,125 @@ STORE = Store(
     resume="opencode -s {id}",
     is_resumed_at_home=True,
 )
+
+
+# By the time they were made, by which the client sorts, and at random.
+_ID = re.compile(r"((?:ses|msg|prt)_[0-9a-f]{12})[0-9A-Za-z]{14}")
+_RANDOM = 14
+_NAMED = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the session, its messages and their parts anew: the client passes by ids it knows.
+
+    Its database is not written to, so the session is a document that the client is told to import.
+    """
+    salt, old = f"{fresh.bits:x}", session.id
+    new = _fresh(old, salt)
+    path = state_folder(fresh.machine) / "opencode" / f"{new}.json"
+    title = fresh.titled(session.details.title)
+
+    def renamed(_: int, line: bytes) -> bytes:
+        document = json.loads(line)
+        document["info"] = {**_renamed(document["info"], salt), "title": title}
+        for message in document["messages"]:
+            message["info"] = _renamed(message["info"], salt)
+            message["parts"] = [_renamed(part, salt) for part in list_or_empty(message["parts"])]
+        return json.dumps(document).encode() + b"\n"
+
+    return Fork(
+        id=new,
+        path=path,
+        original=session,
+        renamed=renamed,
+        taken_in=f"opencode import {shlex.quote(str(path))}",
+    )
+
+
+def _renamed(facts: Mapping[str, Any], salt: str) -> dict[str, Any]:
+    """Return the facts of a session, a message or a part with new ids for all that they name."""
+    named = {
+        key: _fresh(facts[key], salt)
+        for key in _NAMED
+        if isinstance(facts.get(key), str) and facts[key]
+    }
+    undone = object_or_empty(facts.get("revert"))
+    return {**facts, **named, **({"revert": _renamed(undone, salt)} if undone else {})}
+
+
+def _fresh(name: str, salt: str) -> str:
+    """Return a new id that sorts as the old one does."""
+    digest = sha256(f"{salt} {name}".encode()).hexdigest()
+    made = _ID.fullmatch(name)
+    return f"{made[1]}{digest[:_RANDOM]}" if made else f"{name}{digest[:_RANDOM]}"
+
+
+# Field of the document -> column of the session.
+_INFO = {
+    "id": "id",
+    "slug": "slug",
+    "projectID": "project_id",
+    "directory": "directory",
+    "parentID": "parent_id",
+    "title": "title",
+    "version": "version",
+}
+_TIMES = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
+
+
+def opencode_document(session: str, machine: Machine) -> bytes | None:
+    """Return a session as one line of JSON; None when no database has it.
+
+    Raises sqlite3.Error when a database cannot be read.
+    """
+    found = (_document(path, session) for path in databases(machine))
+    return next((each for each in found if each is not None), None)
+
+
+def _document(path: Path, session: str) -> bytes | None:
+    with read_only(path) as database:
+        row = database.execute("select * from session where id = ?", (session,)).fetchone()
+        if row is None:
+            return None
+        parts = _parts(database, session)
+        # As the client sorts: the time in its ids has 48 bits and wrapped on 14 August 2026.
+        query = "select id, data from message where session_id = ? order by time_created, id"
+        rows = database.execute(query, (session,)).fetchall()
+    messages = [
+        {
+            "info": _with_ids(each["data"], id=each["id"], sessionID=session),
+            "parts": parts.get(each["id"], []),
+        }
+        for each in rows
+    ]
+    return json.dumps({"info": _info(dict(row)), "messages": messages}).encode() + b"\n"
+
+
+def _parts(database: sqlite3.Connection, session: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the parts of each message by its id, in the order of the client: by their own ids."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    query = "select id, message_id, data from part where session_id = ? order by id"
+    for row in database.execute(query, (session,)):
+        part = _with_ids(row["data"], id=row["id"], sessionID=session, messageID=row["message_id"])
+        found.setdefault(row["message_id"], []).append(part)
+    return found
+
+
+def _info(row: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: row[column] for name, column in _INFO.items() if row.get(column) is not None}
+    times = {name: row[column] for name, column in _TIMES.items() if row.get(column) is not None}
+    undone = _object(row.get("revert"))
+    return {**told, "time": times, **({"revert": undone} if undone else {})}
+
+
+def _with_ids(data: object, **ids: str) -> dict[str, Any]:
+    """Return an object of which the database holds the ids in columns of their own."""
+    return {**_object(data), **ids}
+
+
+def _object(data: object) -> dict[str, Any]:
+    try:
+        value = json.loads(data) if isinstance(data, (str, bytes)) else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,18 +1,20 @@
 """Sessions of pi: ``sessions/--<folder>--/<time>_<uuid>.jsonl``."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.pipeline.record_splice import with_fields
+from compactctl.sessions.fork import Fork, Fresh, first_record
 from compactctl.sessions.reading.documents import document_if_any
-from compactctl.sessions.reading.ends import Ends, read_ends
+from compactctl.sessions.reading.fields import title_of, total_of, typed_text
+from compactctl.sessions.reading.file_ends import Ends, read_ends
 from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.reading.titles import title_of, typed_text
-from compactctl.sessions.session import Details, Entry, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "pi"
 _USAGE = ("input", "cacheRead", "cacheWrite", "output")
@@ -27,10 +29,12 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
 
 def _root(machine: Machine) -> Path:
     """Return the folder that the environment names, else the one in pi's settings."""
-    usual = places.pi_sessions(machine)
+    usual = client_folders.pi_sessions(machine)
     if "PI_CODING_AGENT_SESSION_DIR" in machine.environ:
         return usual
-    chosen = text_or_empty(document_if_any(places.pi(machine) / "settings.json").get("sessionDir"))
+    chosen = text_or_empty(
+        document_if_any(client_folders.pi(machine) / "settings.json").get("sessionDir")
+    )
     home = str(machine.home)
     return Path(chosen.replace("~", home, 1) if chosen.startswith("~") else chosen or usual)
 
@@ -81,3 +85,23 @@ STORE = Store(
     resume="pi --session {id}",
     is_resumed_at_home=True,
 )
+
+
+def fork(session: Session, fresh: Fresh) -> Fork:
+    """Name the file anew, and in its first record the session and the one it is made of."""
+    new, moment = fresh.random_id, fresh.now.astimezone(UTC)
+    time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
+    fields = {"id": new, "parentSession": str(session.entry.path)}
+
+    def renamed(index: int, line: bytes) -> bytes:
+        if index:
+            return line
+        text = first_record(line, "session", session)
+        return with_fields(text, fields).encode()
+
+    return Fork(
+        id=new,
+        path=session.entry.path.with_name(f"{time}_{new}.jsonl"),
+        original=session,
+        renamed=renamed,
+    )

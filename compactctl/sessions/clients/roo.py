@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compactctl.formats.records.json_values import text_or_empty
-from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
 from compactctl.sessions.reading.documents import document_if_any, first_value
-from compactctl.sessions.reading.ends import WINDOW
+from compactctl.sessions.reading.fields import title_of
+from compactctl.sessions.reading.file_ends import WINDOW
 from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Store
-from compactctl.store import places
-from compactctl.store.places import ROO_EXTENSION, Machine
+from compactctl.sessions.tasks import task_context, task_entries, task_prompt
+from compactctl.store import client_folders
+from compactctl.store.client_folders import ROO_EXTENSION, Machine
 
 NAME = "roo"
 _MOVED = "roo-cline.customStoragePath"
@@ -19,7 +19,7 @@ _MOVED = "roo-cline.customStoragePath"
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
     storages: list[Path] = []
-    for user in places.editors(machine):
+    for user in client_folders.editors(machine):
         storages += [user / "globalStorage" / ROO_EXTENSION, *_moved_by(user / "settings.json")]
     for storage in dict.fromkeys(storages):
         yield from task_entries(NAME, storage, folders, {})

@@ -14,12 +14,12 @@ from compactctl.sessions.reading.documents import (
     first_value,
     last_value,
 )
-from compactctl.sessions.reading.ends import read_both
+from compactctl.sessions.reading.fields import title_of
+from compactctl.sessions.reading.file_ends import read_both
 from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Kind, Store
-from compactctl.store import places
-from compactctl.store.places import Machine
+from compactctl.store import client_folders
+from compactctl.store.client_folders import Machine
 
 NAME = "vscode-chat"
 _LOG, _DOCUMENT = ".jsonl", ".json"
@@ -27,7 +27,7 @@ _INDEX = "chat.ChatSessionStore.index"
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    for user in places.editors(machine):
+    for user in client_folders.editors(machine):
         yield from _chats(user / "globalStorage" / "emptyWindowChatSessions", "", folders)
         for workspace in folders.folders(user / "workspaceStorage"):
             chats = workspace / "chatSessions"

@@ -1,1 +1,1 @@
-"""A little of a large file, a folder or a database, read without ever failing for what is there."""
+"""Cheap reads of large files, folders and databases; unreadable ones become a warning."""

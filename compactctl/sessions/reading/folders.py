@@ -58,3 +58,16 @@ def _is(question: object) -> bool:
         return bool(question())  # type: ignore[operator]
     except OSError:
         return False
+
+
+def is_alive(pid: object) -> bool:
+    """Tell whether there is a process with this number; False for anything else."""
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

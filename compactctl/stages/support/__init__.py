@@ -1,1 +1,1 @@
-"""What stages share: options, truncation, condensation, replacement, cutting."""
+"""Shared by stages: options, truncation, condensation, replacement, cutting."""

@@ -4,16 +4,15 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.standins import is_stand_in, is_unchanged, newest_id
-from compactctl.history.view import View
+from compactctl.history.stand_ins import is_stand_in, is_unchanged, newest_id
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
-from compactctl.stages.support.room import room_beside, without
 from compactctl.stages.support.stage import StageOptions, group_id
-from compactctl.stages.support.truncation import insertion_point, newest_start
+from compactctl.stages.support.truncation import insertion_point, newest_start, room_beside, without
 from compactctl.summaries.document import offline
 from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
 from compactctl.tokens.meter import Meter

@@ -1,14 +1,25 @@
 """What every stage is made of."""
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import Field, asdict, dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.foreign_record import ForeignRecord
 from compactctl.model.message import GroupId
+from compactctl.model.operation import ForeignRecord, OptionValue
+from compactctl.model.validators import Validator, field_validators
 from compactctl.tokens.meter import Meter
 
 T = TypeVar("T")
@@ -80,3 +91,48 @@ def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:
     """
     content = "\n".join((stage, repr(sorted(asdict(options).items())), *ids))
     return GroupId(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12])
+
+
+OptionKind = Literal["switch", "count", "share", "text", "texts", "choice"]
+
+_KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "share", str: "text"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionField:
+    """One option of a stage; ``choices`` are the values that a choice has.
+
+    ``read`` returns the value that a file gives it, or raises ValueError with what is wrong.
+    """
+
+    stage: str
+    name: str
+    kind: OptionKind
+    read: Validator
+    default: OptionValue
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
+    """Return the options of a stage, in the order in which they are declared."""
+    hints, defaults = get_type_hints(stage.options), stage.options()
+    validators = field_validators(stage.options)
+    return tuple(
+        OptionField(
+            stage=stage.name,
+            name=each.name,
+            kind=_kind(hints[each.name]),
+            read=validators[each.name],
+            default=getattr(defaults, each.name),
+            help=help_of(each),
+            choices=get_args(hints[each.name]) if _kind(hints[each.name]) == "choice" else (),
+        )
+        for each in fields(defaults)
+    )
+
+
+def _kind(hint: object) -> OptionKind:
+    if get_origin(hint) is tuple:
+        return "texts"
+    return "choice" if get_origin(hint) is Literal else _KINDS[hint]

@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.standins import is_marker, is_unchanged, newest_id
-from compactctl.history.view import View
+from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
 from compactctl.model.message import FINAL, Message, MessageId, Role, Synthetic, TextPart
 from compactctl.stages.support.stage import StageOptions, group_id
@@ -171,3 +171,48 @@ def newest_start(view: View) -> int:
 
 def _real_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
     return (m.id for m in messages if not (m.summary or is_marker(m)))
+
+
+# What joins a prefix and a text may cost.
+_MARGIN = 4
+
+
+def without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages that stay when ``hidden`` ones go."""
+    gone = {message.id for message in hidden}
+    return tuple(message for message in messages if message.id not in gone)
+
+
+def tail_start(view: View, meter: Meter, room: int) -> int:
+    """Return the cut point behind which the newest messages take at most ``room`` tokens.
+
+    What must stay at the end stays, whatever it takes.
+    """
+    newest = newest_start(view)
+    left = room - meter.total(view.messages[newest:])
+    end = newest
+    for cut in reversed([cut for cut in cut_points(view.messages) if cut < newest]):
+        left -= meter.total(view.messages[cut:end])
+        if left < 0:
+            break
+        end = cut
+    return end
+
+
+def room_beside(view: View, meter: Meter, kept: Sequence[Message], target: int) -> int:
+    """Return the tokens that ``target`` leaves for a text beside what is ``kept``, if any."""
+    taken = meter.total(kept)
+    room = target - taken
+    # What is left weighs otherwise than what there was: tried with texts of that size.
+    while view.room is not None and room > 0:
+        fits = view.room((*kept, _probe(room))) - taken
+        if fits >= room:
+            break
+        room = fits
+    return room - _MARGIN
+
+
+def _probe(tokens: int) -> Message:
+    """Return a message that stands for a text of so many tokens."""
+    text = TextPart(text="word " * tokens)
+    return Message(id=MessageId("text"), role="user", parts=(text,), line=0)

@@ -1,1 +1,1 @@
-"""The archive: one Parquet file per operation, and the folder they lie in."""
+"""Archives: one Parquet file per operation, in a folder beside the transcript."""

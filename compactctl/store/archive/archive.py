@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -12,9 +12,8 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive_file import read_operation, restore
 from compactctl.store.archive.displaced import displaced_files, displaced_state
 from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
-from compactctl.store.archive.private import check_owner, strangers_way
-from compactctl.store.files.carry import can_carry, is_open
-from compactctl.store.files.content import parted
+from compactctl.store.archive.permissions import check_owner, strangers_way
+from compactctl.store.files.content import can_carry, is_open, parted
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 __all__ = ["Archive", "archive_folder"]
@@ -180,3 +179,24 @@ def _digests(pieces: Iterable[bytes], sizes: Sequence[int]) -> Iterator[tuple[in
             return
         digest.update(piece)
         at += len(piece)
+
+
+def beginnings(blocks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
+    """Return those of ``states`` that the blocks, joined, begin with; all blocks are read once."""
+    found = dict(_prefix_digests(blocks, {state.n_bytes for state in states}))
+    return frozenset(state for state in states if found.get(state.n_bytes) == state.sha256)
+
+
+def _prefix_digests(blocks: Iterable[bytes], sizes: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield the SHA-256 of the beginning of each size that the blocks reach."""
+    digest, at = hashlib.sha256(), 0
+    waiting = sorted(sizes, reverse=True)
+    for block in chain((b"",), blocks):
+        rest = memoryview(block)
+        while waiting and waiting[-1] <= at + len(rest):
+            cut = waiting.pop() - at
+            digest.update(rest[:cut])
+            rest, at = rest[cut:], at + cut
+            yield at, digest.hexdigest()
+        digest.update(rest)
+        at += len(rest)

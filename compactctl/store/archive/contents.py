@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.store.archive.displaced import PREFIX
 from compactctl.store.archive.lock import LOCK
 from compactctl.store.archive.names import NAME, README, ArchiveFile, archive_files
-from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.files.stale_drafts import DRAFT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,10 @@ from pathlib import Path
 from compactctl.errors import ArchiveError
 from compactctl.model.operation import Digest, Operation
 from compactctl.store.archive.parquet import regular
-from compactctl.store.files.carry import can_carry, carried, carry_of
-from compactctl.store.files.content import Content, first_of
+from compactctl.store.files.content import Content, can_carry, carried, carry_of, first_of
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.store.files.source import digest_of, split_lines
 
 PREFIX = "displaced-"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from compactctl.errors import ChangedError
 from compactctl.store.archive.names import README
 from compactctl.store.files.filesystem import FileSystem, make_folders, sync_folder
-from compactctl.store.files.flock import require_locks, take_lock
+from compactctl.store.files.locks import require_locks, take_lock
 
 LOCK = "lock"
 WAIT_SECONDS = 0.05

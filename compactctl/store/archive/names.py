@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from compactctl.model.operation import Operation
-from compactctl.store.places import archives, store_holding, this_machine
+from compactctl.store.client_folders import archives, store_holding, this_machine
 
 SUFFIX = ".archive"
 README = "README"

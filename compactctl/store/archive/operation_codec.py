@@ -8,7 +8,7 @@ from typing import Any
 
 from compactctl.errors import ArchiveError, NewerArchiveError
 from compactctl.model.operation import Digest, Operation, OptionValue, StageRecord
-from compactctl.model.shapes import (
+from compactctl.model.validators import (
     dict_of,
     field_validators,
     int_up_to,

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, Protocol
 
 from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, is_out_of_memory
 from compactctl.model.operation import Digest
-from compactctl.store.files.columns import chunks_of, n_bytes, page_sizes, place_of, repeats
 from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.parquet_pages import chunks_of, n_bytes, page_sizes, place_of, repeats
 
 ParquetRow = dict[str, Any]
 

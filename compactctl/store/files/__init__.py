@@ -1,1 +1,1 @@
-"""Files read and written: lines, limits, locks, temporary files, system calls."""
+"""Reading and writing files: lines, limits, locks, temporary files, system calls."""

@@ -7,8 +7,11 @@ fails or dies at any call. Errors are plain OSErrors.
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from compactctl.errors import CompactctlError
 
 NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 PRIVATE_FILE = 0o600
@@ -136,3 +139,39 @@ def sync_folder(fs: FileSystem, path: Path) -> None:
         fs.fsync_folder(fd)
     finally:
         fs.close(fd)
+
+
+ADVICE = {
+    errno.ENOSPC: "free some space and run it again",
+    errno.EDQUOT: "free some space and run it again",
+    errno.EROFS: "write somewhere else",
+    errno.EACCES: "write somewhere else, or change the permissions",
+    errno.EPERM: "write somewhere else, or change the permissions",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: "close some files or raise the limit (ulimit -n)",
+    **dict.fromkeys((errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ETXTBSY), "run it again"),
+}
+OTHERWISE = "check the disk, or write somewhere else"
+"""What to do about any other error, which would come again."""
+
+
+class DiskError(CompactctlError):
+    """The disk refused to take what was written; 74 is EX_IOERR of sysexits.h."""
+
+    exit_code = 74
+
+
+def written_before(path: Path) -> str:
+    """Return the note for an exception that comes when the work is done already."""
+    return f"{path} was written before"
+
+
+@contextmanager
+def disk_errors(path: Path, outcome: str) -> Iterator[None]:
+    """Turn an OSError of the block into a DiskError; ``outcome`` says what is on disk now."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error) or type(error).__name__
+        advice = ADVICE.get(error.errno or 0, OTHERWISE)
+        raise DiskError(f"{path}: {why}; {outcome}; {advice}") from error

@@ -1,1 +1,1 @@
-"""Publishing a new state, so that no crash and no error can lose a line."""
+"""Publishing a new state so that no crash and no error loses a line."""

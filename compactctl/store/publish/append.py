@@ -6,14 +6,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from compactctl.errors import ChangedError, UsageError
-from compactctl.store.archive.deposit import Deposit, deposit
+from compactctl.store.archive.archive_writer import Deposit, deposit
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.archive.private import check_owner, tighten
-from compactctl.store.files.disk_errors import disk_errors, written_before
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.lines import Identity, Source
+from compactctl.store.archive.permissions import check_owner, tighten
+from compactctl.store.files.filesystem import FileSystem, disk_errors, written_before
+from compactctl.store.files.source import Identity, Source
+from compactctl.store.files.stale_drafts import sweep
 from compactctl.store.publish.input_changes import appended
 
 

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from compactctl.errors import ChangedError
-from compactctl.store.files.carry import can_carry, carried, carry_of
-from compactctl.store.files.content import Content
-from compactctl.store.files.lines import Identity, Source
-from compactctl.store.files.stored_lines import BUFFER
+from compactctl.store.files.content import Content, can_carry, carried, carry_of
+from compactctl.store.files.source import BUFFER, Identity, Source
 from compactctl.store.files.temp_file import TempFile
 
 ATTEMPTS = 5

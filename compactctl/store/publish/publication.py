@@ -8,19 +8,18 @@ from pathlib import Path
 
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
-from compactctl.store.archive.deposit import Deposit, deposit
+from compactctl.store.archive.archive_writer import Deposit, deposit
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
 from compactctl.store.archive.names import README, archive_folder
-from compactctl.store.archive.private import tighten, tighten_file
+from compactctl.store.archive.permissions import tighten, tighten_file
+from compactctl.store.client_folders import STATE
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import DiskError, written_before
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import remove, sweep
-from compactctl.store.files.lines import Source, sha256_of
+from compactctl.store.files.filesystem import DiskError, FileSystem, written_before
+from compactctl.store.files.source import Source, sha256_of
+from compactctl.store.files.stale_drafts import remove, sweep
 from compactctl.store.files.temp_file import TempFile
-from compactctl.store.places import STATE
 from compactctl.store.publish.input_changes import Growth, appended, carry, settle
-from compactctl.store.publish.target import OutputTarget, check_target
+from compactctl.store.publish.overwrite import OutputTarget, check_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

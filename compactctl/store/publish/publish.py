@@ -8,25 +8,25 @@ from pathlib import Path
 
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import Digest
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.archive.private import check_owner
+from compactctl.store.archive.permissions import check_owner
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import disk_errors, written_before
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.flock import require_locks
-from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.lines import STANDARD_STREAM, Source
+from compactctl.store.files.filesystem import FileSystem, disk_errors, written_before
+from compactctl.store.files.locks import require_locks
 from compactctl.store.files.modes import strictest_mode
+from compactctl.store.files.source import STANDARD_STREAM, Source
+from compactctl.store.files.stale_drafts import sweep
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import (
+    OutputTarget,
     check_output,
     check_overwrite,
+    check_target,
     check_unarchived,
 )
 from compactctl.store.publish.publication import Publication, Published
-from compactctl.store.publish.target import OutputTarget, check_target
 
 __all__ = ["Published", "check_place", "publish", "write_output"]
 READABLE_FILE = 0o666

@@ -1,1 +1,1 @@
-"""Summaries that a model writes: prompts, answers, guards."""
+"""Summaries written by a model: prompts, secrets, checks of the answer."""

@@ -1,7 +1,17 @@
 """What a model or a program answered, and the summary in it."""
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from compactctl.model.summary import SummaryRequest
+from compactctl.summaries.by_model.prompt import Prompt
+from compactctl.summaries.by_model.relevance import is_about, is_refusal
+from compactctl.summaries.by_model.unsupported_claims import first_foreign, source_texts
+from compactctl.summaries.document.templates import template_of
+from compactctl.summaries.extract.words import word_end
+from compactctl.tokens.meter import part_texts
 
 # What models write before their answer and nobody wants to keep; one that is never closed lasts to
 # the summary, or to the end.
@@ -31,3 +41,134 @@ def extracted(text: str) -> str:
     answer = _THOUGHT.sub("", _UNPRINTABLE.sub("", text.replace("\r\n", "\n")))
     found = [summary.strip() for summary in _SUMMARY.findall(answer)]
     return max(found, key=len) if found else answer.strip()
+
+
+# What a summary may have of the budget in percent: models count tokens in their own ways.
+BUDGET_PERCENT = 150
+# A line or a run of words that occurs this often is a loop.
+LOOP_TIMES = 4
+LOOP_WORDS = 8
+# Lines with fewer words are headings, labels and placeholders.
+LINE_WORDS = 4
+# A copy of the conversation: one run of at least so many words, and more than half of the text.
+ECHO_WORDS = 80
+# Characters of a summary that an error shows.
+QUOTED = 80
+# Instructions with fewer words may well stand in a summary.
+INSTRUCTION_WORDS = 8
+
+# Reasons to stop, as OpenAI's chat API and others name them, that leave a text unfinished.
+_UNFINISHED = frozenset({"length", "max_tokens", "content_filter"})
+_BULLET = re.compile(r"^[\s>*+#-]*(?:\d{1,3}[.)]\s+)?")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_SPOKEN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardVerdict:
+    """Which guard a summary failed and on what; ``guard`` is "" when it passed all of them."""
+
+    guard: str = ""
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the summary may be used."""
+        return not self.guard
+
+
+def judged(
+    answer: Answer, request: SummaryRequest, prompt: Prompt, count: Callable[[str], int]
+) -> GuardVerdict:
+    """Try an answer against the guards in order and return the verdict of the first that fails.
+
+    ``prompt`` is what was asked; ``count`` counts the tokens of a text.
+    """
+    text = extracted(answer.text)
+    checks: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("empty", lambda: "" if text else "the answer holds no summary"),
+        ("unfinished", lambda: _unfinished(answer)),
+        ("size", lambda: _oversized(text, request, count)),
+        ("loop", lambda: _loop(text)),
+        ("echo", lambda: _echo(text, prompt)),
+        ("foreign", lambda: first_foreign(text, source_text(request), request.cwd)),
+        ("refusal", lambda: _refusal(text)),
+        ("unrelated", lambda: unrelated(text, (*source_texts(request.messages), request.previous))),
+    )
+    failed = ((name, detail) for name, check in checks if (detail := check()))
+    name, detail = next(failed, ("", ""))
+    return GuardVerdict(guard=name, detail=detail)
+
+
+def source_text(request: SummaryRequest) -> str:
+    """Return all that a summary may take its facts from.
+
+    These are the messages, what follows them, the earlier summary, and what the user asks for.
+    """
+    template = template_of(request.template, request.template_text)
+    asked = (section.heading for section in template.sections)
+    messages = (*request.messages, *request.upcoming)
+    return "\n".join((*source_texts(messages), request.previous, request.instructions, *asked))
+
+
+def _unfinished(answer: Answer) -> str:
+    reason = answer.finish_reason
+    return f"the answer was cut off ({reason})" if reason in _UNFINISHED else ""
+
+
+def _oversized(text: str, request: SummaryRequest, count: Callable[[str], int]) -> str:
+    size = count(text)
+    source = sum(count(said) for m in request.messages for p in m.parts for said in part_texts(p))
+    if size >= source:
+        return f"{size:,} tokens are no fewer than the {source:,} that were summarized"
+    if size * 100 > request.budget * BUDGET_PERCENT:
+        return f"{size:,} tokens are far more than the {request.budget:,} asked for"
+    return ""
+
+
+def _refusal(text: str) -> str:
+    return f"{_quoted(text)} is a refusal, not a summary" if is_refusal(text) else ""
+
+
+def unrelated(text: str, source: Iterable[str]) -> str:
+    """Say that a summary names nothing from its source, "" when it names something."""
+    if is_about(text, "\n".join(source)):
+        return ""
+    return f"{_quoted(text)} names nothing from the messages it replaces"
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= QUOTED else f"{line[: word_end(line, QUOTED)].rstrip()}…")
+
+
+def _loop(text: str) -> str:
+    lines = Counter(_BULLET.sub("", line).strip().lower() for line in text.splitlines())
+    long = ((line, times) for line, times in lines.items() if _words(line) >= LINE_WORDS)
+    words = [word for word in text.lower().split() if _SPOKEN.search(word)]
+    runs = zip(*(words[start:] for start in range(LOOP_WORDS)), strict=False)
+    repeated = (*long, *Counter(map(" ".join, runs)).items())
+    worst, times = max(repeated, key=lambda each: each[1], default=("", 0))
+    return f"{worst!r} is repeated {times} times" if times >= LOOP_TIMES else ""
+
+
+def _words(line: str) -> int:
+    return sum(_WORD.search(word) is not None for word in line.split())
+
+
+def _echo(text: str, prompt: Prompt) -> str:
+    words = " ".join(text.split())
+    for line in prompt.instructions.splitlines():
+        instruction = " ".join(line.split())
+        if len(instruction.split()) >= INSTRUCTION_WORDS and instruction in words:
+            return f"it repeats the instruction {instruction!r}"
+    copied = _copied(words.split(), " ".join(prompt.conversation.split()))
+    return f"it is a copy of the conversation from {copied!r} on" if copied else ""
+
+
+def _copied(words: list[str], whole: str) -> str:
+    """Return the start of a run of words copied from ``whole`` that makes most of a text."""
+    length = max(ECHO_WORDS, len(words) // 2 + 1)
+    starts = range(len(words) - length + 1)
+    runs = (words[start : start + length] for start in starts)
+    return next((" ".join(run[:6]) for run in runs if " ".join(run) in whole), "")

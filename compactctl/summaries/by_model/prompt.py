@@ -7,8 +7,7 @@ from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.summaries.document.labels import LabelStyle, labelled, prose
-from compactctl.summaries.document.template_file import template_of
-from compactctl.summaries.document.templates import Template
+from compactctl.summaries.document.templates import Template, template_of
 from compactctl.summaries.extract.passages import passages, tool_pairs
 
 # Characters of a message that are shown, as in Codebuddy.

@@ -1,1 +1,1 @@
-"""A digest: the lines of a conversation that will be needed again, in order and verbatim."""
+"""Digests: the lines of a conversation likely to be needed again, verbatim and in order."""

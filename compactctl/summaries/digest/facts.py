@@ -4,12 +4,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from compactctl.summaries.extract.command_lines import only_looks
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.other_tools import only_looks
-from compactctl.summaries.extract.outcomes import exit_code, failed, last_line
+from compactctl.summaries.extract.outcomes import (
+    COMMAND,
+    checks,
+    error_lines,
+    exit_code,
+    failed,
+    last_line,
+)
 from compactctl.summaries.extract.passages import Passage, PassageKind, ToolPair
-from compactctl.summaries.extract.quoted_words import OPERATOR, USER
-from compactctl.summaries.extract.shell_commands import COMMAND, checks, error_lines
+from compactctl.summaries.extract.sentences import OPERATOR, USER
 
 # Worths were chosen on sessions of two projects and tried on others.
 _ERROR, _OLD_ERROR = 3.0, 1.2

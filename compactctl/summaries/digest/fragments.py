@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Literal
 
-from compactctl.history.toolnames import kind_of
+from compactctl.history.tool_names import kind_of
 from compactctl.summaries.digest.facts import HEADING, RowPlace, ToldFact, facts, freshness, heading
+from compactctl.summaries.extract.command_lines import only_looks
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.files import OLD_TEXTS, replaced_lines
-from compactctl.summaries.extract.other_tools import only_looks
+from compactctl.summaries.extract.files import OLD_TEXTS, PATH, files_used, replaced_lines
+from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
+from compactctl.summaries.extract.tasks import TASK, newest_tasks
 from compactctl.summaries.extract.words import word_end
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
@@ -233,3 +235,61 @@ def _what(passage: Passage) -> str:
     if passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}:
         return "change"
     return passage.kind if passage.kind in _CHANCES else "other"
+
+
+_OPEN_TASK, _DONE_TASK = 4.0, 0.4
+_CHANGED, _READ = 2.0, 0.5
+# Longer names cost more in a list than they are worth.
+_LONGEST_NAME = 120
+
+
+def listed(
+    found: Sequence[Passage], needed: Mapping[str, float], lexicon: Lexicon, cwd: str | None
+) -> Iterator[Fragment]:
+    """Yield an entry for every task, file and name that a list may hold."""
+    yield from _tasks(found)
+    files = files_used(found, cwd)
+    names = [name for name in needed if name not in files and len(name) <= _LONGEST_NAME]
+    paths = [name for name in names if lexicon.kind(name) == "path" and "/" in name]
+    bases = Counter(path.rpartition("/")[2] for path in (*files, *paths))
+    for path, use in files.items():
+        worth = _CHANGED if use.is_changed else _READ * (0.3 + freshness(use.age))
+        folder, base = _split(path, bases)
+        yield _entry(
+            Group("files", folder=folder),
+            f"{base} (edited)" if use.is_changed else base,
+            names=(path,) if path in needed else (),
+            facts=(ToldFact(f"file {path}", worth),),
+        )
+    is_path = set(paths)
+    for name in names:
+        folder, base = _split(name, bases) if name in is_path else ("", name)
+        yield _entry(Group("names", folder=folder), base, names=(name,))
+
+
+def _tasks(found: Sequence[Passage]) -> Iterator[Fragment]:
+    for place, task in enumerate(newest_tasks(tool_pairs(found))):
+        worth = _DONE_TASK if task.done else _OPEN_TASK
+        yield Fragment(
+            group=Group("tasks"),
+            place=RowPlace(0, place),
+            text=f"[{task.status}] {one_line(task.title, TASK)}",
+            facts=(ToldFact(f"task {place}", worth),),
+        )
+
+
+def _entry(
+    group: Group, text: str, names: tuple[str, ...], facts: tuple[ToldFact, ...] = ()
+) -> Fragment:
+    return Fragment(
+        group=group, place=RowPlace(0, 0), text=one_line(text, 300), names=names, facts=facts
+    )
+
+
+def _split(path: str, bases: Mapping[str, int]) -> tuple[str, str]:
+    """Return folder and name; a name that is not alone keeps its folder's."""
+    folder, _, base = one_line(path, PATH).rpartition("/")
+    if bases[base] > 1 and folder:
+        folder, _, above = folder.rpartition("/")
+        base = f"{above}/{base}"
+    return folder, base

@@ -26,7 +26,7 @@ from compactctl.summaries.digest.fragments import (
     pieces_of,
     rows_of,
 )
-from compactctl.summaries.digest.page import GAP, NOTE_IN_PLACE, joined, noted, page
+from compactctl.summaries.digest.render import GAP, NOTE_IN_PLACE, joined, noted, page
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.passages import ToolPair, passages
 from compactctl.summaries.extract.user_requests import budget_with

@@ -1,1 +1,1 @@
-"""A hand-over document: its sections, templates, and what they are filled from."""
+"""Hand-over documents: templates, sections, and what fills them."""

@@ -5,17 +5,48 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.summaries.digest.facts import RowPlace, ToldFact
-from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group, fragments
-from compactctl.summaries.digest.lists import listed
-from compactctl.summaries.digest.page import QUOTE, quotations, row, title
+from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group, fragments, listed
+from compactctl.summaries.digest.render import QUOTE, quotations, row, title
 from compactctl.summaries.digest.selection import Offer, Selection
-from compactctl.summaries.document.sections import document
-from compactctl.summaries.document.templates import Template
+from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
+from compactctl.summaries.extract.entities import EntityDemand
 from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.sentences import without_marks
-from compactctl.summaries.extract.uses import EntityDemand
+from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
+
+HEADINGS = tuple(section.heading for section in NINE.sections)
+
+
+def document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
+    """Write the note and all sections of a template with their items."""
+    by_section: dict[int, list[SummaryItem]] = {}
+    for item in items:
+        by_section.setdefault(template.home(item.section, item.topic), []).append(item)
+    lines = [note]
+    for number, section in enumerate(template.sections, start=1):
+        lines.append(f"### {number}. {section.heading}")
+        lines.extend(
+            item_lines(by_section.get(number, [])) if number in by_section else [template.empty]
+        )
+    return "\n".join(lines)
+
+
+def cost(item: SummaryItem) -> int:
+    """Return the characters an item adds to a document, its label not counted."""
+    return len(item.text) + len(BULLET) + 1 + len(INDENT) * item.text.count("\n")
+
+
+def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
+    """Yield the lines of items, grouped below their labels."""
+    label = ""
+    for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
+        if item.label != label:
+            label = item.label
+            yield label
+        # Continuation lines are indented, so that quoted headings cannot pass for our own.
+        yield BULLET + item.text.replace("\n", "\n" + INDENT)
+
 
 KEY_LINES = "Key lines, verbatim:"
 NAMES = "Identifiers in use:"

@@ -1,41 +1,86 @@
 """The offline summarizer: a hand-over document of verbatim quotes, made without a model."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.document.draft import (
     SummaryDraft,
     SummaryMaterial,
+    document,
     fragments_of,
+    item_lines,
     selection_of,
 )
-from compactctl.summaries.document.earlier import earlier_items
-from compactctl.summaries.document.openings import elsewhere_items, opening_items
-from compactctl.summaries.document.sections import document, item_lines
-from compactctl.summaries.document.template_file import template_of
+from compactctl.summaries.document.earlier_summary import earlier_items
+from compactctl.summaries.document.templates import template_of
 from compactctl.summaries.extract.current_work import current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items
-from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.entities import EntityDemand, Lexicon
 from compactctl.summaries.extract.files import file_items
-from compactctl.summaries.extract.items import OMISSION, SummaryItem
-from compactctl.summaries.extract.passages import (
-    NOWHERE,
-    Passage,
-    passages,
-    spots_of,
-    tool_pairs,
-)
-from compactctl.summaries.extract.plans import plan_items
-from compactctl.summaries.extract.shell_commands import command_items, error_items
-from compactctl.summaries.extract.tasks import newest_tasks, task_items
+from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clipped
+from compactctl.summaries.extract.outcomes import command_items, error_items
+from compactctl.summaries.extract.passages import NOWHERE, Passage, passages, spots_of, tool_pairs
+from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
 from compactctl.summaries.extract.user_requests import (
     between_items,
     budget_with,
     lasting_words,
     word_items,
 )
-from compactctl.summaries.extract.uses import EntityDemand
+
+# Of the room for a summary, what the best point of a section, or of a topic in it, may take.
+_CURRENT_WORK = (7, "")
+_OPENED = {
+    _CURRENT_WORK: 0.08,
+    (8, ""): 0.02,
+    (5, ""): 0.02,
+    (4, ""): 0.02,
+    (4, DECISIONS): 0.02,
+    (3, ""): 0.02,
+    (9, ""): 0.02,
+    (6, ""): 0.02,
+}
+# Characters of a reply that are always there, and tokens of a bullet with its reference.
+_SHORTEST = 160
+_BULLET_TOKENS = 6
+
+
+def opening_items(
+    items: Iterable[SummaryItem], room: int, count: Callable[[str], int]
+) -> Iterator[SummaryItem]:
+    """Yield the best point of each section that fits in its share of ``room``.
+
+    So no section looks empty that has something to say. The newest reply is shortened to fit.
+    """
+    best: dict[tuple[int, str], SummaryItem] = {}
+    for item in sorted(items, key=lambda item: (-item.value, item.place)):
+        best.setdefault((item.section, item.topic), item)
+    for section, share in _OPENED.items():
+        if section in best:
+            text, limit = best[section].text, int(room * share)
+            text = _quoted(text, limit, count) if section == _CURRENT_WORK else text
+            if count(text) <= limit:
+                yield replace(best[section], text=text)
+
+
+def elsewhere_items(
+    messages: Sequence[Message], following: Sequence[Message]
+) -> Iterator[SummaryItem]:
+    """Say where the request stands if it is not among the messages but follows them."""
+    everything = (*messages, *following)
+    spots = zip(everything, spots_of(everything), strict=True)
+    asked = [spot for message, spot in spots if message.starts_turn]
+    if asked and not any(message.starts_turn for message in messages):
+        text = f"The request is kept as it is: {asked[0]}."
+        yield SummaryItem(section=1, text=text, value=0.0, place=asked[0].number)
+
+
+def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
+    tokens = count(text) + _BULLET_TOKENS
+    return text if tokens <= limit else clipped(text, max(_SHORTEST, len(text) * limit // tokens))
+
 
 # Measured on real sessions with prefixes of 20,000 to 200,000 tokens: at 3 to 6 % a summary holds
 # most of what is needed again, and a larger one costs more in every later request than it saves.

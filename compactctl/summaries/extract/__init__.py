@@ -1,1 +1,1 @@
-"""What a conversation says: requests, decisions, plans, files, errors, tasks, what is needed."""
+"""Facts extracted from a conversation: requests, decisions, plans, files, errors, tasks."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from compactctl.summaries.extract.command_lines import essence
 from compactctl.summaries.extract.items import OPERATIONS, SummaryItem, Worth, clipped, one_line
-from compactctl.summaries.extract.other_tools import essence
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 

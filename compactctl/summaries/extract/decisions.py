@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from compactctl.summaries.extract.command_lines import only_looks
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.items import DECISIONS, SummaryItem, Worth
-from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from compactctl.history.readcalls import normal_path
-from compactctl.history.toolnames import kind_of
+from compactctl.history.read_calls import normal_path
+from compactctl.history.tool_names import kind_of
 from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import NOWHERE, Passage, Spot, ToolPair

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from compactctl.history.pairs import Place
 from compactctl.history.pairs import tool_pairs as places_of_pairs
-from compactctl.history.readcalls import edited_paths, read_request
+from compactctl.history.read_calls import edited_paths, read_request
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -17,8 +17,8 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.summaries.extract.other_tools import command_line
-from compactctl.summaries.extract.quoted_words import SpokenKind, quoted_words
+from compactctl.summaries.extract.command_lines import command_line
+from compactctl.summaries.extract.sentences import SpokenKind, quoted_words
 
 PassageKind = (
     SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]

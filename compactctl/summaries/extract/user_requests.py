@@ -8,14 +8,14 @@ from typing import get_args
 
 from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped
 from compactctl.summaries.extract.passages import Passage, PassageKind
-from compactctl.summaries.extract.quoted_words import (
+from compactctl.summaries.extract.sentences import (
     ANSWERS,
     INSTRUCTIONS,
     REQUESTS,
     SET_RULES,
     SpokenKind,
+    sentences,
 )
-from compactctl.summaries.extract.sentences import sentences
 
 SHORTEST_USEFUL = 600
 """The fewest tokens in which a summary says more than names."""

@@ -1,17 +1,290 @@
 """Counts of Claude's tokens as the optional package ctok reconstructs them."""
 
+import importlib
 import importlib.util
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
-from compactctl.tokens.counters.claude_engine import Engine
-from compactctl.tokens.counters.claude_pieces import WordTiles, are_separable
-from compactctl.tokens.counters.claude_segments import SegmentCounter
 from compactctl.tokens.counters.counter import Exactness
+
+# Case marks and the start of a word open a piece, its end closes one; a character that the
+# notation needs for itself is written as bytes.
+_SEPARABLE = re.compile(r"(?:⟨shift⟩|⟨caps⟩)*(?:⟨bow⟩)?((?:[^⟨⟩]|⟨0x[0-9A-Fa-f]{2}⟩)*)(?:⟨eow⟩)?")
+_ESCAPED = re.compile(r"⟨0x[0-9A-Fa-f]{2}⟩")
+_DIGIT = re.compile("[0-9]")
+_NUMBERS = {f"{number:0{width}}" for width in (1, 2, 3) for number in range(10**width)}
+
+
+def are_separable(pieces: Collection[str]) -> bool:
+    """Tell whether words, and what stands between them, can be counted apart.
+
+    No piece goes on behind the end of a word or begins before the start of one; a newline and
+    each number of one to three digits is a piece, and no piece mixes digits or newlines with
+    anything else. Then digits are as good as one another, too.
+    """
+    if not all(_SEPARABLE.fullmatch(piece) for piece in pieces):
+        return False
+    if {piece for piece in pieces if _DIGIT.search(_ESCAPED.sub("", piece))} != _NUMBERS:
+        return False
+    return "\n" in pieces and not any(piece.strip("\n") for piece in pieces if "\n" in piece)
+
+
+_MARKS = {"⟨shift⟩": "^", "⟨caps⟩": "!", "⟨bow⟩": "<", "⟨eow⟩": ">"}
+_MARK = re.compile("|".join(_MARKS))
+_WORD_PIECE = re.compile(r"(?:⟨shift⟩|⟨caps⟩)?(?:⟨bow⟩)?[A-Za-z]*(?:⟨eow⟩)?")
+
+
+class WordTiles:
+    """Counts the tokens of words of ASCII letters, each taken by itself.
+
+    ``capitals_from`` is the length from which a word in capitals is written small with a mark;
+    0 when there is none.
+    """
+
+    def __init__(self, pieces: Collection[str], capitals_from: int) -> None:
+        words = (piece for piece in pieces if _WORD_PIECE.fullmatch(piece))
+        self._pieces = {_MARK.sub(lambda mark: _MARKS[mark[0]], word) for word in words}
+        self._longest = max(map(len, self._pieces), default=1)
+        self._capitals_from = capitals_from
+
+    def count(self, word: str) -> int:
+        """Count a word; it is written small with a mark when its capitals follow a rule."""
+        if word[0].isupper() and not any(map(str.isupper, word[1:])):
+            return self._fewest(f"^<{word.lower()}>")
+        if word.isupper() and 0 < self._capitals_from <= len(word):
+            return self._fewest(f"!<{word.lower()}>")
+        return self._fewest(f"<{word}>")
+
+    def _fewest(self, stream: str) -> int:
+        """Return the least number of pieces and single characters that make up a word."""
+        pieces, longest = self._pieces, self._longest
+        if stream in pieces:
+            return 1
+        fewest = [0]
+        for end in range(1, len(stream) + 1):
+            best = fewest[-1]
+            for start in range(max(0, end - longest), end - 1):
+                if fewest[start] < best and stream[start:end] in pieces:
+                    best = fewest[start]
+            fewest.append(best + 1)
+        return fewest[-1]
+
+
+# A letter that composes with no accent, so that what stands beside it stays as it is.
+LETTER = "q"
+_FRAME = "⟨pad⟩"
+_WORD_START = "⟨bow⟩"
+_CAPITALS = "⟨caps⟩"
+_BYTES = "prefix"
+_LONGEST_TRIED = 10
+
+
+class Engine:
+    """Counts texts with ctok, exactly but slowly: some 0.2 MB in a second.
+
+    Raises ImportError when ctok is not installed.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._ctok = importlib.import_module("ctok")
+        self._version = version
+        tokens = self._ctok.tokenize(LETTER, version)
+        self._frame: int = tokens.count(_FRAME)
+        self.letter_cost: int = len(tokens) - self._frame
+
+    def count(self, text: str) -> int:
+        """Count a text's tokens without the frame of its message."""
+        return int(self._ctok.token_count(text, self._version)) - self._frame
+
+    def normalized(self, text: str) -> str:
+        """Return the text that is really counted."""
+        return str(self._ctok.normalize(text, self._version))
+
+    def pieces(self) -> Collection[str]:
+        """Return the vocabulary in ctok's notation, without its parts of characters."""
+        entries = self._ctok.pieces(self._version)
+        return {piece for piece, witness in entries.items() if witness["kind"] != _BYTES}
+
+    def is_letter(self, char: str) -> bool:
+        """Tell whether a character of a normalized text forms words with letters beside it."""
+        return self._is_one_word(LETTER + char + LETTER)
+
+    def takes_contraction(self, char: str) -> bool:
+        """Tell whether an apostrophe joins "s" to a word that ends with a character."""
+        return self._is_one_word(LETTER + char + "'s")
+
+    def capitals_from(self) -> int:
+        """Return how long a word in capitals must be to be written small with a mark, or 0."""
+        words = ("A" * length for length in range(1, _LONGEST_TRIED))
+        marked = (w for w in words if self._stream(w).startswith(_CAPITALS))
+        return len(next(marked, ""))
+
+    def _is_one_word(self, text: str) -> bool:
+        return self._stream(text).count(_WORD_START) == 1
+
+    def _stream(self, text: str) -> str:
+        return str(self._ctok.marked_stream(text, self._version))
+
+
+class Splitter:
+    """Splits texts into words and gaps; learns which characters are letters as it meets them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._seen = set(map(chr, range(128)))
+        self._letters = {char for char in self._seen if char.isalpha()}
+        self._odd: set[str] = set()
+        self._find = self._pattern()
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the segments in order, which add up to the text; none when it is not so made.
+
+        That is a text with a letter which, other than the rest, does not take a contraction.
+        """
+        if not text.isascii():
+            chars = set(text)
+            self._learn(chars - self._seen)
+            if not self._odd.isdisjoint(chars):
+                return []
+        return self._find(text)
+
+    def is_letter(self, char: str) -> bool:
+        """Tell whether a character that was seen before is a letter."""
+        return char in self._letters
+
+    def _learn(self, chars: set[str]) -> None:
+        letters = set(filter(self._engine.is_letter, chars))
+        self._seen |= chars
+        self._odd |= {char for char in letters if not self._engine.takes_contraction(char)}
+        if letters:
+            self._letters |= letters
+            self._find = self._pattern()
+
+    def _pattern(self) -> Callable[[str], list[str]]:
+        letter = "".join(sorted(self._letters))
+        joined = f"(?:(?<=')[{letter}]{{1,2}}(?![{letter}]))?"
+        return re.compile(f"[{letter}]+|[^{letter}]+{joined}").findall
+
+
+# Normalization leaves these characters alone.
+_PLAIN = re.compile(r"[\t -~]*")
+_PLAIN_LINES = re.compile(r"[\t\n -~]*")
+# No piece goes on from a digit or a newline to anything else, or from anything to them.
+_APART = re.compile(r"(0+|\n+)")
+_SAME_DIGITS = bytes.maketrans(b"0123456789", b"0000000000")
+
+
+class BoundedCache(dict[str, int]):
+    """Remembers what a function gave for a segment, up to a bound of memory."""
+
+    # Of 30 MB of real transcripts 220,000 segments are distinct, of 10 characters on average.
+    LARGEST = 500_000
+    LONGEST_KEY = 1_000
+
+    def __init__(self, cost: Callable[[str], int]) -> None:
+        super().__init__()
+        self._cost = cost
+
+    def __missing__(self, segment: str) -> int:
+        """Ask for a segment's cost; forget everything once there is too much."""
+        cost = self._cost(segment)
+        if len(self) >= self.LARGEST:
+            self.clear()
+        if len(segment) <= self.LONGEST_KEY:
+            self[segment] = cost
+        return cost
+
+
+class SegmentCounter:
+    """Counts as an engine does, asking it for each distinct segment of text only once.
+
+    A segment is a word, or a gap: all that stands between two words. An apostrophe can join the
+    word behind it, so a short word there is part of the gap. Words count the same anywhere and
+    gaps between any two words; the first and the last gap depend on the message around them.
+    Every text is counted exactly as by the engine, which counts the rare text itself that is not
+    made of its segments.
+    """
+
+    def __init__(self, engine: Engine, words: WordTiles) -> None:
+        self._engine = engine
+        self._words = words
+        self._split = Splitter(engine)
+        self._inner = BoundedCache(self._inner_cost)
+        self._parts = BoundedCache(self._part_cost)
+        self._first = BoundedCache(self._first_cost)
+        self._last = BoundedCache(self._last_cost)
+
+    def count(self, text: str) -> int:
+        """Count a text's tokens without the frame of its message."""
+        plain = self._plain(text)
+        # A space that only normalization puts first is not the one a message's frame takes in.
+        if not plain or (plain[0] == " ") != (text[0] == " "):
+            return self._engine.count(text)
+        segments = self._split(_with_same_digits(plain))
+        if len(segments) < 2:  # noqa: PLR2004 - a first and a last one
+            return self._engine.count(text)
+        inner = sum(map(self._inner.__getitem__, segments[1:-1]))
+        return self._first[segments[0]] + inner + self._last[segments[-1]]
+
+    def _plain(self, text: str) -> str | None:
+        """Return the normalized text; None when normalizing its parts would change them again."""
+        if _PLAIN_LINES.fullmatch(text):
+            return text
+        lines = []
+        for line in text.split("\n"):
+            plain = line if _PLAIN.fullmatch(line) else self._engine.normalized(line)
+            if plain != line and self._engine.normalized(plain) != plain:
+                return None
+            lines.append(plain)
+        return "\n".join(lines)
+
+    def _inner_cost(self, segment: str) -> int:
+        engine = self._engine
+        if self._split.is_letter(segment[0]):
+            return self._words.count(segment) if segment.isascii() else engine.count(segment)
+        if self._split.is_letter(segment[-1]):
+            return engine.count(LETTER + segment) - engine.letter_cost
+        return self._gap_cost(segment)
+
+    def _gap_cost(self, gap: str) -> int:
+        """Add up a gap's runs of digits and of newlines, and the parts beside and between them.
+
+        What a part costs depends on its neighbours, so one character of each is counted with it.
+        """
+        parts = ["", *_APART.split(gap), ""]
+        cost = sum(self._parts[run] for run in parts[2:-1:2])
+        for left, part, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
+            if part:
+                before, after = left[:1], right[:1]
+                cost += self._parts[before + part + after] - len(before + after)
+        return cost
+
+    def _part_cost(self, part: str) -> int:
+        engine = self._engine
+        return engine.count(LETTER + part + LETTER) - 2 * engine.letter_cost
+
+    def _first_cost(self, segment: str) -> int:
+        if self._split.is_letter(segment[0]):
+            return self._inner[segment]
+        if self._split.is_letter(segment[-1]):
+            return self._engine.count(segment)
+        return self._engine.count(segment + LETTER) - self._engine.letter_cost
+
+    def _last_cost(self, segment: str) -> int:
+        if self._split.is_letter(segment[-1]):
+            return self._inner[segment]
+        return self._engine.count(LETTER + segment) - self._engine.letter_cost
+
+
+def _with_same_digits(text: str) -> str:
+    """Make all digits alike, so that fewer segments are distinct."""
+    return text.encode().translate(_SAME_DIGITS).decode()
+
 
 # Which version of Claude stands for a vocabulary: the third generation's, which was in use up to
 # 4.6, and its successor.

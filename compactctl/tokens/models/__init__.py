@@ -1,1 +1,1 @@
-"""What is known of models: names, windows, whose tokens they count."""
+"""What is known of models: names, context windows, prices, vocabularies."""

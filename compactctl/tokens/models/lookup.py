@@ -8,8 +8,8 @@ from typing import Literal
 from compactctl.errors import suggestion
 from compactctl.tokens.models import table
 from compactctl.tokens.models.names import bare_name, dashed, is_beginning, is_edition, plain_name
-from compactctl.tokens.models.own_models import NO_MODELS, OwnModel, OwnModels
 from compactctl.tokens.models.table import Family, VocabularyName
+from compactctl.tokens.models.user_models import NO_MODELS, OwnModel, OwnModels
 
 # How a model was looked up: by its own name, or else by what its name is like.
 Rule = Literal[

@@ -1,8 +1,14 @@
 """What the tokens of models cost, and which row of a table is a model's."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from typing import Any
 
+from compactctl.errors import UsageError
+from compactctl.model.validators import SettingsTable, check_keys, number, string
 from compactctl.tokens.models.names import bare_name, dashed, plain_name
 
 # Prices are for so many tokens.
@@ -65,3 +71,160 @@ def _names(model: str | None) -> list[str]:
     whole = plain_name(model)
     bare = bare_name(whole)
     return [name for name in (dashed(whole), bare, _BEHIND.sub("", bare, count=1)) if name]
+
+
+# Models; input, read from a cache, put into it for five minutes and for an hour, output; and from
+# which size of a request on.
+_Row = tuple[str, float, float, float, float, float, int]
+
+_ANTHROPIC: tuple[_Row, ...] = (
+    ("claude-fable-5.1 claude-mythos-5.1", 10, 0.25, 12.5, 20, 50, 0),
+    ("claude-fable-5 claude-mythos-5", 10, 1, 12.5, 20, 50, 0),
+    ("claude-opus-5.5", 4, 0.2, 5, 8, 20, 0),
+    ("claude-opus-5 claude-opus-4.8 claude-opus-4.7", 5, 0.5, 6.25, 10, 25, 0),
+    ("claude-opus-4.6 claude-opus-4.5", 5, 0.5, 6.25, 10, 25, 0),
+    ("claude-opus-4.1 claude-opus-4 claude-opus-4.0", 15, 1.5, 18.75, 30, 75, 0),
+    # Read from a cache as in the table of Claude Code 2.1.331.
+    ("claude-sonnet-5.5", 2, 0.1, 2.5, 4, 10, 0),
+    ("claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
+    ("claude-sonnet-4.6 claude-sonnet-4.5", 3, 0.3, 3.75, 6, 15, 0),
+    ("claude-sonnet-4 claude-sonnet-4.0", 3, 0.3, 3.75, 6, 15, 0),
+    ("claude-sonnet-4.5 claude-sonnet-4 claude-sonnet-4.0", 6, 0.6, 7.5, 12, 22.5, 200_000),
+    ("claude-haiku-5.5", 0.1, 0.01, 0.125, 0.2, 0.5, 0),
+    ("claude-haiku-5.5", 0.5, 0.05, 0.625, 1, 2.5, 100_000),
+    ("claude-haiku-4.5", 1, 0.1, 1.25, 2, 5, 0),
+    ("claude-3.7-sonnet claude-3.5-sonnet", 3, 0.3, 3.75, 6, 15, 0),
+    ("claude-3.5-haiku", 0.8, 0.08, 1, 1.6, 4, 0),
+    ("claude-3-opus", 15, 1.5, 18.75, 30, 75, 0),
+    ("claude-3-haiku", 0.25, 0.03, 0.3, 0.5, 1.25, 0),
+)
+# Putting a prompt into the cache costs what sending it costs.
+_OPENAI: tuple[_Row, ...] = (
+    ("gpt-5.5", 5, 0.5, 5, 5, 30, 0),
+    ("gpt-5.5", 10, 1, 10, 10, 45, 272_000),
+    ("gpt-5.4", 2.5, 0.25, 2.5, 2.5, 15, 0),
+    ("gpt-5.4", 5, 0.5, 5, 5, 22.5, 272_000),
+    ("gpt-5.4-mini", 0.75, 0.075, 0.75, 0.75, 4.5, 0),
+    ("gpt-5.4-nano", 0.2, 0.02, 0.2, 0.2, 1.25, 0),
+    ("gpt-5.3-codex gpt-5.2-codex gpt-5.2", 1.75, 0.175, 1.75, 1.75, 14, 0),
+    ("gpt-5.1-codex-max gpt-5.1-codex gpt-5.1", 1.25, 0.125, 1.25, 1.25, 10, 0),
+    ("gpt-5-codex gpt-5", 1.25, 0.125, 1.25, 1.25, 10, 0),
+    ("gpt-5-mini gpt-5.1-codex-mini", 0.25, 0.025, 0.25, 0.25, 2, 0),
+    ("gpt-5-nano", 0.05, 0.005, 0.05, 0.05, 0.4, 0),
+    ("gpt-4.1", 2, 0.5, 2, 2, 8, 0),
+    ("gpt-4.1-mini", 0.4, 0.1, 0.4, 0.4, 1.6, 0),
+    ("gpt-4.1-nano", 0.1, 0.025, 0.1, 0.1, 0.4, 0),
+    ("gpt-4o", 2.5, 1.25, 2.5, 2.5, 10, 0),
+    # Without a price for what is cached: it costs what sending it costs.
+    ("gpt-4o-2024-05-13", 5, 5, 5, 5, 15, 0),
+    ("gpt-4o-mini", 0.15, 0.075, 0.15, 0.15, 0.6, 0),
+    ("o3", 2, 0.5, 2, 2, 8, 0),
+    ("o4-mini", 1.1, 0.275, 1.1, 1.1, 4.4, 0),
+)
+_GOOGLE: tuple[_Row, ...] = (
+    ("gemini-3-flash-preview", 0.5, 0.05, 0.5, 0.5, 3, 0),
+    ("gemini-3-pro-preview", 2, 0.2, 2, 2, 12, 0),
+    ("gemini-3-pro-preview", 4, 0.4, 4, 4, 18, 200_000),
+    ("gemini-2.5-pro", 1.25, 0.125, 1.25, 1.25, 10, 0),
+    ("gemini-2.5-pro", 2.5, 0.25, 2.5, 2.5, 15, 200_000),
+    ("gemini-2.5-flash", 0.3, 0.03, 0.3, 0.3, 2.5, 0),
+)
+_GROUPS = (
+    (_ANTHROPIC, "https://platform.claude.com/docs/en/about-claude/pricing", "2026-10-24"),
+    (_OPENAI, "https://developers.openai.com/api/docs/pricing", "2026-06-04"),
+    (_GOOGLE, "https://ai.google.dev/gemini-api/docs/pricing", "2026-07-04"),
+)
+
+
+def _builtin_rows() -> Iterator[Price]:
+    for group, source, checked_on in _GROUPS:
+        for names, sent, read, write, hour, output, over in group:
+            for name in names.split():
+                yield Price(
+                    model=price_key(name),
+                    input=sent,
+                    cache_read=read,
+                    cache_write=write,
+                    cache_hour=hour,
+                    output=output,
+                    over=over,
+                    source=source,
+                    date=checked_on,
+                )
+
+
+BUILT_IN = Prices("builtin", tuple(_builtin_rows()))
+
+
+_NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
+_KEYS = (*_NUMBERS, "source", "date", "long")
+_LONG_KEYS = ("over", *_NUMBERS)
+_MOST = 1_000_000_000
+
+
+def read_own_prices(document: Mapping[str, Any], source: str) -> Prices:
+    """Read a table: ``"my-model" = {input = 2.5, output = 15}``, US dollars per million tokens.
+
+    What is read from a cache or put into it costs as much as other input unless ``cache_read``,
+    ``cache_write`` and ``cache_hour`` say otherwise. ``long = {over = 200_000, …}`` is for larger
+    requests, ``source`` and ``date`` say where the price is from.
+
+    Raises:
+        UsageError: a key or value means nothing; says which, and where.
+    """
+    rows: list[Price] = []
+    for name, value in document.items():
+        found = list(_user_rows(name, value, source))
+        if any(row.model == found[0].model for row in rows):
+            raise UsageError(f"{source}: {name!r} is there once more; keep one of them")
+        rows += found
+    return Prices(source, tuple(rows))
+
+
+def _user_rows(name: str, value: object, source: str) -> Iterator[Price]:
+    where = f"{source}: {name!r}"
+    if not price_key(name):
+        raise UsageError(f"{source}: a model without a name; write its name")
+    row = _table(value, _KEYS, where)
+    base = replace(
+        _price(name, row),
+        source=row.get("source", _text, ""),
+        date=row.get("date", _text, ""),
+    )
+    yield base
+    if "long" in row.entries:
+        long = _table(row.entries["long"], _LONG_KEYS, f"{where}: long")
+        over = int(_number(long, "over"))
+        yield replace(_price(name, long), source=base.source, date=base.date, over=over)
+
+
+def _table(value: object, keys: tuple[str, ...], where: str) -> SettingsTable:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{where}: is not a table; write it as {{input = 2.5, output = 15}}")
+    check_keys(value, keys, where, "put a name with a dot in it in quotes")
+    return SettingsTable(value, f"{where}: ")
+
+
+def _price(name: str, row: SettingsTable) -> Price:
+    sent = _number(row, "input")
+    write = _number(row, "cache_write", sent)
+    return Price(
+        model=price_key(name),
+        input=sent,
+        cache_read=_number(row, "cache_read", sent),
+        cache_write=write,
+        cache_hour=_number(row, "cache_hour", write),
+        output=_number(row, "output"),
+    )
+
+
+def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
+    value = row.get(key, partial(number, most=_MOST), default)
+    if value is None:
+        raise UsageError(f"{row.location}{key} is missing; give a number, such as {key} = 2.5")
+    return value
+
+
+def _text(value: object) -> str:
+    """Return a text, or what TOML takes for a date."""
+    return value.isoformat() if isinstance(value, date) else string(value)

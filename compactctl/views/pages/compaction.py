@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from pathlib import PurePath
 
-from compactctl.auditing.finds import Audit
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.commands.planning.fates import ComparedMessage, Comparison, MessageFate
 from compactctl.history.categories import Category
 from compactctl.history.usage.costs import UNSEEN
+from compactctl.lab.audit_findings import Audit
 from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from compactctl.commands.measuring.measure import Measure
 from compactctl.commands.output_files import PageChoice
-from compactctl.history.toolnames import kind_of
+from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
+from compactctl.store.archive.sealed import is_sealed_text, sealed_text
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
-from compactctl.store.publish.sealed_text import is_sealed_text, sealed_text
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.tokens.meter import part_texts
 from compactctl.views.facts import counter_text, model_text

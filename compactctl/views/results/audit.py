@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.auditing.finds import LOSS_KINDS, Audit, Invention, Loss, LossKind, SecondLook
 from compactctl.commands.lab.audit import AuditedCompaction, AuditResult, AuditVerdict
+from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Invention, Loss, LossKind, SecondLook
 from compactctl.summaries.extract.passages import Spot
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, warning_lines

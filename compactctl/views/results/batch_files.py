@@ -27,7 +27,7 @@ from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import append_lines
+from compactctl.store.files.source import append_lines
 from compactctl.store.publish.publish import write_output
 from compactctl.views.facts import status_text
 from compactctl.views.results.rounds import ROUND_TYPES, round_row

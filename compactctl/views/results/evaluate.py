@@ -10,7 +10,7 @@ from typing import Any
 from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.lab.evaluate import EvaluateResult
-from compactctl.evaluation.score import ANSWERS, MEASURES, Tally
+from compactctl.lab.score import ANSWERS, MEASURES, Tally
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output

@@ -7,7 +7,7 @@ from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
 from compactctl.commands.harness.file_budget import FileBudgetResult
 from compactctl.commands.harness.limit_output import LimitOutputResult
 from compactctl.commands.harness.prompt import PromptResult
-from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.overflow import Overflow
 from compactctl.tokens.file_budget import FileVerdict
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, model_text, tokens_text, window_facts

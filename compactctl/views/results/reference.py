@@ -15,7 +15,7 @@ from compactctl.history.protection import RECENT_STEPS
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
 from compactctl.tokens.budget import BudgetRule, TargetSize
-from compactctl.tokens.clients import Client
+from compactctl.tokens.client_thresholds import Client
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
 from compactctl.views.encode import record
 from compactctl.views.facts import tokens_text

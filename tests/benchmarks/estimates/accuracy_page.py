@@ -21,7 +21,7 @@ from benchmarks.estimates.recorded_session import (
     OURS_CTOK,
 )
 from benchmarks.estimates.strict_protocol import BOUNDARY, HORIZONS, Judged, Trial
-from compactctl.tokens.framing import Framing
+from compactctl.tokens.overhead import Framing
 
 FACTS = Path(__file__).with_name("accuracy.toml")
 FAMILIES = (OLD, NEW, CODEX, OPENCODE)

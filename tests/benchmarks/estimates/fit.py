@@ -18,9 +18,9 @@ from benchmarks.estimates.recorded_session import CODEX, OPENCODE, spread
 from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Step
 from compactctl.history.usage import calibration
 from compactctl.tokens import client_overhead as usual
-from compactctl.tokens import framing
+from compactctl.tokens import overhead as framing
 from compactctl.tokens.client_overhead import Usual
-from compactctl.tokens.framing import NO_SEAL, Framing, Seal
+from compactctl.tokens.overhead import NO_SEAL, Framing, Seal
 
 OLD, NEW = "Claude up to 4.6", "Claude 4.7 and later"
 # A long session counts with so many of its steps, so that it does not decide alone.

@@ -16,13 +16,13 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import Message, Part, ReasoningPart
 from compactctl.model.transcript import RawLine, Transcript
-from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter
+from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import exact_counter
-from compactctl.tokens.counters.ratio import RatioCounter
-from compactctl.tokens.framing import OPENAI_SEAL
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+from compactctl.tokens.overhead import OPENAI_SEAL
 
 OURS, OURS_CTOK = "compactctl", "compactctl with ctok"
 # As ours, with the length of encrypted reasoning given as it was reported.

@@ -32,9 +32,9 @@ from compactctl.model.message import (
 )
 from compactctl.tokens.client_overhead import WRITTEN
 from compactctl.tokens.counters.claude import claude_is_installed
-from compactctl.tokens.framing import FramedMeter, framing_for, is_numbered
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
+from compactctl.tokens.overhead import FramedMeter, framing_for, is_numbered
 
 O200K, MADE_BY_CTOK = "o200k_base", "ctok"
 Kinds = Mapping[str, int]

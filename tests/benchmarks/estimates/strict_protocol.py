@@ -26,15 +26,15 @@ from benchmarks.estimates.recorded_session import (
 )
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure, window_of
-from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.counters.claude import claude_is_installed
+from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.fit import fit_of
-from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+from compactctl.tokens.overhead import FramedMeter, framing_for
 
 AHEAD = {"1 call": 1, "10 calls": 10, "50 calls": 50}
 FIRST, TURN, BOUNDARY = "first usage", "turn start", "after a boundary"

@@ -14,7 +14,7 @@ from cli.asking import Ask
 from store.faults import CALLS
 
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.files.stale_drafts import DRAFT
 
 NEVER_COMPACTED = 6
 

@@ -14,7 +14,7 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.commands.integrations.integrate import ALL_INTEGRATIONS
-from compactctl.store.places import this_machine
+from compactctl.store.client_folders import this_machine
 
 Edit = Callable[[str], str]
 

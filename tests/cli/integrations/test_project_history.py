@@ -20,7 +20,7 @@ from compactctl.commands.integrations.project_history import (
     ProjectHistory,
 )
 from compactctl.errors import CompactctlError, NoInputError
-from compactctl.store.places import Machine
+from compactctl.store.client_folders import Machine
 
 WORD = "the harbour master's word"
 Question = Callable[[ProjectHistory, str], Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask, Sample
 
-from compactctl.profiles.library import PROFILES
+from compactctl.profiles.registry import PROFILES
 
 
 def test_profiles_are_listed_and_explained(ask: Ask) -> None:

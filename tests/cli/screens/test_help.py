@@ -15,7 +15,7 @@ from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.opt import StageOption
 from compactctl.cli.precedence import flag_of
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.profiles.library import DEFAULT_PROFILE, built_in
+from compactctl.profiles.registry import DEFAULT_PROFILE, built_in
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactctl.cli.group import COMMANDS
-from compactctl.profiles.library import PROFILES
+from compactctl.profiles.registry import PROFILES
 from compactctl.views.encode import dump_json
 from compactctl.views.terminal.screen import PLAIN, register
 from compactctl.views.terminal.tables import number, table, table_lines, text

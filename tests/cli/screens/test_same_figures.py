@@ -35,9 +35,9 @@ from compactctl.commands.reading.discover import FileChoice, InputFile
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import breakdown
-from compactctl.history.conversations import conversations_of
-from compactctl.profiles.library import built_in
-from compactctl.store.places import Machine
+from compactctl.history.turns import conversations_of
+from compactctl.profiles.registry import built_in
+from compactctl.store.client_folders import Machine
 from compactctl.tokens.trigger import NEVER
 from compactctl.views.pages.session import stats_page
 from compactctl.views.results.check import check_document

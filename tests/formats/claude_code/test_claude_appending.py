@@ -7,7 +7,7 @@ import pytest
 from formats.claude_code.sessions import Record, answered, called, record, said, user
 from formats.jsonl import read
 
-from compactctl.formats.claude_code.appending import ClaudeAppending
+from compactctl.formats.claude_code.native import ClaudeAppending
 
 
 def _lines(records: Sequence[Record]) -> tuple[bytes, ...]:

@@ -10,8 +10,8 @@ from compactctl.commands.reading.proof import meant_by
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.appending import CodexAppending
-from compactctl.history.standins import edit_places, record_name
+from compactctl.formats.codex.native import CodexAppending
+from compactctl.history.stand_ins import edit_places, record_name
 
 Record = dict[str, Any]
 OPERATION = "0123456789ab"

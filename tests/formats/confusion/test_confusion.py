@@ -13,7 +13,7 @@ from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.tokens.counters.choose import counter_for
+from compactctl.tokens.counters.selection import counter_for
 from compactctl.tokens.models.lookup import resolve_model
 
 NONE = "refused"

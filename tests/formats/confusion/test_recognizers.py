@@ -16,7 +16,7 @@ from compactctl.formats.records.decode import decode_lines
 from compactctl.formats.registry import ALL_FORMATS, DIALECTS, SNIFFED_RECORDS
 from compactctl.formats.unsupported import foreign_records
 from compactctl.model.transcript import RawLine
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 _APIS = {*(dialect.name for dialect in DIALECTS), "api-log"}

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from compactctl.formats.content.media_url import media_from_base64, media_from_text
+from compactctl.formats.content.media import media_from_base64, media_from_text
 from compactctl.model.message import MediaPart
 from compactctl.tokens.media import GOOGLE_RATES, is_unsized, media_tokens
 

@@ -13,7 +13,7 @@ from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.pairs import orphans
-from compactctl.model.row_fields import placing_fields
+from compactctl.model.conversation_fields import placing_fields
 from compactctl.pipeline.layout import Layout
 
 Record = dict[str, Any]

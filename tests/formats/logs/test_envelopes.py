@@ -11,7 +11,7 @@ from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, load, scan
-from compactctl.formats.records.rows.envelope import REQUESTS
+from compactctl.formats.records.envelope import REQUESTS
 from compactctl.history.usage.requests import requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout

@@ -17,7 +17,7 @@ from compactctl.model.message import GroupId, Message, MessageId, Synthetic
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.inline import take_back
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
-from compactctl.pipeline.quoted import plain
+from compactctl.pipeline.quoted_json import plain
 from compactctl.pipeline.spans import find_array, find_places
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

@@ -10,7 +10,7 @@ from formats.jsonl import detected
 from compactctl.errors import CompactctlError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.client_overhead import overhead_of
-from compactctl.tokens.clients import client_of
+from compactctl.tokens.client_thresholds import client_of
 
 # The formats for which stats tells when their client compacts, or what it sends beside.
 CLIENTS = {f.name for f in ALL_FORMATS if client_of(f.name) or overhead_of(f.name)}

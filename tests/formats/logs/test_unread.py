@@ -10,7 +10,7 @@ import pytest
 from formats.jsonl import raw_lines, read
 
 from compactctl.__main__ import run
-from compactctl.history.unread import unread_text
+from compactctl.history.damage import unread_text
 from compactctl.model.transcript import Unread
 
 PROSE = "the tide gauge at the north quay was read at dawn; " * 20

@@ -23,9 +23,9 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
-from compactctl.sessions.forking.records import with_session_id
+from compactctl.sessions.fork import with_session_id
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 TIME = "2026-01-01T00:00:00.123456789Z"
 SAID = '{"role":"user","content":"Say \\"hi\\" to é"}'

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from compactctl.formats.pi.appending import PiAppending
+from compactctl.formats.pi.native import PiAppending
 
 
 def _line(**entry: Any) -> bytes:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
+from compactctl.history.conversation_view import View
 from compactctl.history.protection import hideable
-from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
 from compactctl.pipeline.apply import apply, fold

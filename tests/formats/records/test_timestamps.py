@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.records.timestamps import seconds, time_of
+from compactctl.formats.records.json_values import seconds, time_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from formats.jsonl import read, texts
 from formats.spring_ai.events import answer, call, event, row, talk
 from formats.squeeze import each_plan, pretty, squeezed
 
-from compactctl.formats.spring_ai.adapter import SpringAi
+from compactctl.formats.spring_ai import SpringAi
 from compactctl.history.pairs import orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic

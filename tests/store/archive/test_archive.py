@@ -33,7 +33,7 @@ from compactctl.store.archive.archive_file import (
 from compactctl.store.archive.names import readme_text
 from compactctl.store.archive.operation_codec import VERSION, decode_operation, encode_operation
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.store.files.source import digest_of, split_lines
 
 COLUMNS = [
     "seq",

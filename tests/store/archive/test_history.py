@@ -11,7 +11,7 @@ from store.states import AFTER, BEFORE, MORE, a_folder, archive_of, step
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.source import split_lines
 
 
 def append(path: Path, data: bytes) -> None:

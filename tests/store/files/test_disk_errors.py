@@ -12,8 +12,7 @@ from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
 
 from compactctl.errors import IntegrityError
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import DiskError, disk_errors
-from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.filesystem import DiskError, FileSystem, disk_errors
 from compactctl.store.publish.publish import Published, write_output
 
 

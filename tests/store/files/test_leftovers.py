@@ -13,10 +13,10 @@ from store.states import names_below
 
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.leftovers import sweep
+from compactctl.store.files.stale_drafts import sweep
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.publish import write_output
-from compactctl.store.publish.spill import spill
+from compactctl.store.publish.saved_output import spill
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from store.states import a_folder
 
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import (
+from compactctl.store.files.source import (
     digest_of,
     open_input,
     read_head,
@@ -188,7 +188,7 @@ def test_a_line_that_is_being_written_is_read_whole(
         with path.open("ab") as stream:
             stream.write(b':2}\n{"n":3}\n')
 
-    monkeypatch.setattr("compactctl.store.files.lines.time.sleep", go_on)
+    monkeypatch.setattr("compactctl.store.files.source.time.sleep", go_on)
     source = open_input(path)
     assert tuple(source.lines) == (b'{"n":1}\n', b'{"n":2}\n')
     assert source.digest == digest_of(source.data)

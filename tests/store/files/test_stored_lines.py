@@ -12,7 +12,7 @@ from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.files import content
 from compactctl.store.files.content import Content, Joined, Lines, blocks_of, parted
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import digest_of, open_input, split_lines
+from compactctl.store.files.source import digest_of, open_input, split_lines
 from compactctl.store.files.temp_file import TempFile
 
 DATA = b'{"n":0}\n\n{"n":1}\r\n{"n":2}'

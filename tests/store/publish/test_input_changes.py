@@ -11,7 +11,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
 from compactctl.errors import ChangedError
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.displaced import late_lines
-from compactctl.store.files.lines import digest_of
+from compactctl.store.files.source import digest_of
 from compactctl.store.publish.input_changes import Growth
 
 

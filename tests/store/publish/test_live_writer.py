@@ -11,7 +11,7 @@ from store.states import archive_of, step
 
 from compactctl.errors import ChangedError
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.files.lines import open_input, split_lines
+from compactctl.store.files.source import open_input, split_lines
 
 LINES = 150
 BULK = [b'{"bulk":%d,"text":"%s"}\n' % (n, b"x" * 400) for n in range(200)]

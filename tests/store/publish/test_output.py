@@ -11,7 +11,7 @@ from store.states import AFTER, mode, names_below, step
 from compactctl.errors import ChangedError, UsageError
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import digest_of
+from compactctl.store.files.source import digest_of
 from compactctl.store.publish.publish import write_output
 
 

@@ -12,10 +12,10 @@ from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, ope
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_file import restore
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import digest_of, open_input
+from compactctl.store.files.source import digest_of, open_input
 from compactctl.store.publish.publish import publish
 
 

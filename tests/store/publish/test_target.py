@@ -15,10 +15,10 @@ from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.archive_writer import Deposit
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.lines import open_input
+from compactctl.store.files.source import open_input
 from compactctl.store.publish.publish import publish
 
 

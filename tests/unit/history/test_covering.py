@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.covering import newest_covering
 from compactctl.history.pairs import Place
-from compactctl.history.readcalls import LineRange
-from compactctl.history.reads import FileRead, asks_for
+from compactctl.history.read_calls import LineRange
+from compactctl.history.reads import FileRead, asks_for, newest_covering
 from compactctl.model.message import MessageId
 
 LINES = st.integers(0, 12)

@@ -6,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history import reads as reads_module
-from compactctl.history.filecontent import file_content
-from compactctl.history.readcalls import LineRange, edited_paths, normal_path, read_request
+from compactctl.history.read_calls import LineRange, edited_paths, normal_path, read_request
 from compactctl.history.reads import (
     FileRead,
     covers,
+    file_content,
     file_edits,
     file_reads,
     referred,
     stub_for,
     superseded,
 )
-from compactctl.history.toolnames import kind_of
+from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
 
 CWD = "/home/ada/engine"

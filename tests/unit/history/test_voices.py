@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.standins import joined_words
+from compactctl.history.stand_ins import joined_words
 from compactctl.history.voices import attributed, reply_in, typed_in
 from compactctl.model.message import Message, MessageId, TextPart
 

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.estimates.fit import NEW, OLD, Constants, fitted, least_absolute, shipped, using
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
-from compactctl.tokens import framing
+from compactctl.tokens import overhead
 from compactctl.tokens.client_overhead import Usual, restored_by
 
 
@@ -74,15 +74,15 @@ def test_figures_of_a_client_are_medians_and_the_narrowest_range_of_nine_in_ten(
 def test_other_constants_hold_for_a_while() -> None:
     own = restored_by("claude-code")
     other = Constants(
-        framings={(OLD, O200K): framing.OPENAI},
+        framings={(OLD, O200K): overhead.OPENAI},
         usual_reasoning=None,
         restored={"claude-code": Usual(usual=1, least=0, most=2)},
         overhead={},
     )
-    before = framing.CLAUDE_UP_TO_4_6
+    before = overhead.CLAUDE_UP_TO_4_6
     with using(other):
         assert restored_by("claude-code").usual == 1
-        assert framing.CLAUDE_UP_TO_4_6 == framing.OPENAI
-        assert shipped().framings[NEW, O200K] is framing.CLAUDE_FROM_4_7
+        assert overhead.CLAUDE_UP_TO_4_6 == overhead.OPENAI
+        assert shipped().framings[NEW, O200K] is overhead.CLAUDE_FROM_4_7
     assert restored_by("claude-code") == own
-    assert framing.CLAUDE_UP_TO_4_6 is before
+    assert overhead.CLAUDE_UP_TO_4_6 is before

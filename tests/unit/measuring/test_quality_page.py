@@ -4,7 +4,7 @@ import pytest
 from benchmarks.quality_page import BEGIN, END, Row, page, project_of
 
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.evaluation.score import Tally
+from compactctl.lab.score import Tally
 
 
 def row(policy: str, recall: int, referee: int, *, project: str = "pond", tokens: int = 30) -> Row:

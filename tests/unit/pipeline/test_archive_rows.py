@@ -9,7 +9,7 @@ from compactctl.model.edit import Edit
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.archive_rows import archive_rows, plain_rows
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
-from compactctl.pipeline.new_file import NewFile
+from compactctl.pipeline.layout import NewFile
 
 
 def rows_of(tree: Page, edits: list[Edit], **flags: bool) -> tuple[ArchivedLine, ...]:

@@ -18,7 +18,7 @@ from builders import (
 from unit.pipeline.edits import hide, insert, rewrite
 from unit.stages.support.trials import meter, view, words
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Edit, Proposal, Replace, Skipped
 from compactctl.model.message import Message, TextPart
 from compactctl.pipeline.run import Run, StageStep, run

@@ -7,8 +7,8 @@ import pytest
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.errors import UsageError
-from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
+from compactctl.profiles.registry import PROFILES, built_in, load_profile
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.fit import Base, Limits, limits_of

@@ -10,8 +10,8 @@ from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.errors import UsageError
-from compactctl.profiles.library import built_in
-from compactctl.profiles.read import read_profile
+from compactctl.profiles.parse import read_profile
+from compactctl.profiles.registry import built_in
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from compactctl.profiles import read, system_keys
+from compactctl.profiles import neurolink_keys, parse
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.stages.support.option_field import options_of
+from compactctl.stages.support.stage import options_of
 
 # What JSON can hold, and TOML but for None.
 WRONG_VALUES: tuple[Any, ...] = (
@@ -24,20 +24,20 @@ LEVEL = {"name": "full", "when": "ratio >= 0.8"}
 
 def profiles_with(value: Any) -> Iterator[tuple[str, Table]]:
     """Yield profiles that hold a value under one key each, with what they are called."""
-    for key in read._KEYS:
+    for key in parse._KEYS:
         yield key, {**PLAIN, key: value}
         yield f"{key} over a base", {"base": "neurolink", key: value}
         yield f"{key} beside another system's", {"base": "neurolink", key: value, "threshold": 0.5}
-    for key in (*system_keys._THEIRS, *system_keys._BLOCKS):
+    for key in (*neurolink_keys._THEIRS, *neurolink_keys._BLOCKS):
         yield key, {key: value}
         yield f"{key} in a block", {**PLAIN, "contextCompaction": {key: value}}
-    for key in read._BUDGET_KEYS:
+    for key in parse._BUDGET_KEYS:
         yield f"budget.{key}", {**PLAIN, "budget": {key: value}}
-    for key in read._BACKGROUND_KEYS:
+    for key in parse._BACKGROUND_KEYS:
         yield f"background.{key}", {**PLAIN, "background": {**BACKGROUND, key: value}}
-    for key in read._LEVEL_KEYS:
+    for key in parse._LEVEL_KEYS:
         yield f"levels.{key}", {**PLAIN, "levels": [{**LEVEL, key: value}]}
-    for key in read._STAGE_WORDS:
+    for key in parse._STAGE_WORDS:
         yield f"stages.{key}", {"stages": [{"stage": "prune", key: value}]}
     yield "a stage", {"stages": [value]}
     yield "a level", {**PLAIN, "levels": [value]}

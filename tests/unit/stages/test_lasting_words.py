@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import meter, words
 
+from compactctl.history.conversation_view import View
 from compactctl.history.protection import protect
-from compactctl.history.view import View
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.run import Run, StageStep, run

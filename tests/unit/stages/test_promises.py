@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import carried_out, meter, view
 
+from compactctl.history.conversation_view import View
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import hideable, protect
-from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message, is_replaceable
 from compactctl.model.operation import OptionValue

@@ -8,7 +8,7 @@ import pytest
 
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.clients import CLIENTS, client_of
+from compactctl.tokens.client_thresholds import CLIENTS, client_of
 from compactctl.tokens.models.lookup import resolve_model
 
 

@@ -9,9 +9,9 @@ from builders import assistant, conversation
 from compactctl.cli.opt import ShareRange
 from compactctl.commands.lab.eval_session import Trial
 from compactctl.commands.planning.run_stages import kept_tokens
-from compactctl.model.exact import exact, fraction_of
+from compactctl.model.numbers import exact, fraction_of
 from compactctl.tokens.budget import parse_share, parse_target
-from compactctl.tokens.counters.chars import CharsCounter
+from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.file_budget import file_budget
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, parse_trigger

@@ -3,7 +3,7 @@
 import pytest
 
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.clients import client_of
+from compactctl.tokens.client_thresholds import client_of
 from compactctl.tokens.fit import Base, Limits, fit_of, limits_of
 
 

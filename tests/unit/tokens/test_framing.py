@@ -8,13 +8,13 @@ import pytest
 from builders import assistant, call, conversation, result, thinking, user
 
 from compactctl.model.message import MediaPart, Message, ReasoningPart
-from compactctl.tokens.counters.choose import counter_for, counter_named
+from compactctl.tokens.counter_units import unit_of
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.framing import FramedMeter, framing_for
+from compactctl.tokens.counters.selection import counter_for, counter_named
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.units import unit_of
+from compactctl.tokens.overhead import FramedMeter, framing_for
 
 OPUS_OLD = resolve_model("claude-opus-4-5")
 OPUS = resolve_model("claude-opus-4-7")

@@ -26,7 +26,7 @@ def test_importing_loads_no_heavy_library() -> None:
 
 def test_naming_a_counter_loads_no_vocabulary() -> None:
     code = (
-        "import sys; from compactctl.tokens.counters.choose import counter_for, counter_named;"
+        "import sys; from compactctl.tokens.counters.selection import counter_for, counter_named;"
         "from compactctl.tokens.models.lookup import resolve_model;"
         "counter_for(resolve_model('gpt-4o')).count_many(['', '']);"
         "counter_for(resolve_model('claude-opus-5'));"

@@ -14,7 +14,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
-from compactctl.tokens.models.price_table import BUILT_IN
+from compactctl.tokens.models.prices import BUILT_IN
 from compactctl.views.results.rounds import rounds_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal
 from compactctl.views.terminal.screen import item_lines

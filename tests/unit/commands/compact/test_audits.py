@@ -2,8 +2,8 @@
 
 import pytest
 
-from compactctl.auditing.finds import Audit, Invention, Loss, LossKind
 from compactctl.commands.compact.audits import WrittenSummary
+from compactctl.lab.audit_findings import Audit, Invention, Loss, LossKind
 from compactctl.summaries.extract.passages import Spot
 
 

@@ -8,7 +8,7 @@ import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.standins import edit_places
+from compactctl.history.stand_ins import edit_places
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 

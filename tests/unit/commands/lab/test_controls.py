@@ -5,9 +5,9 @@ from builders import assistant, call, conversation, message, result, result_part
 
 from compactctl.commands.lab.eval_session import Compactor
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.evaluation.controls import CONTROLS
 from compactctl.history.pairs import orphans
 from compactctl.history.turns import given
+from compactctl.lab.controls import CONTROLS
 from compactctl.model.message import ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 

@@ -9,7 +9,7 @@ from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.message import CallId, MediaPart, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.profiles.library import built_in
+from compactctl.profiles.registry import built_in
 
 EMPTY = Transcript(format="test", n_lines=0, n_bytes=0, messages=(), effective=())
 

@@ -13,9 +13,9 @@ from compactctl.commands.measuring.next_request import (
     input_cost,
     same_front,
 )
-from compactctl.history.usage.weights import Weights
+from compactctl.history.usage.calibration import Weights
 from compactctl.model.message import Message
-from compactctl.tokens.counters.chars import CharsCounter
+from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.prices import Price, Prices
 

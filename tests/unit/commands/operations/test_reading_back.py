@@ -31,7 +31,7 @@ from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.condensation import with_originals
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.store.files.source import digest_of, split_lines
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.meter import part_texts
 

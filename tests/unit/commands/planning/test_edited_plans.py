@@ -17,9 +17,8 @@ from compactctl.commands.measuring.measure import measure
 from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import UsageError
-from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import units
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import conversations_of, leading_system
 from compactctl.model.message import GroupId, Message, MessageId
 
 Row = PlannedMessage

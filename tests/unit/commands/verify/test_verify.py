@@ -40,7 +40,7 @@ from compactctl.commands.verify.verify import (
 from compactctl.errors import CompactctlError, IntegrityError, NoInputError
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.archive.operation_codec import VERSION
-from compactctl.store.files.disk_errors import DiskError
+from compactctl.store.files.filesystem import DiskError
 
 TALK = next(talk for talk in TALKS if talk.format == "claude-code")
 DEAD = 2**22 + 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from builders import call, conversation, result, user
 
-from compactctl.history.usage.health import MIN_STEPS, Health, health
+from compactctl.history.usage.count_check import MIN_STEPS, Health, health
 from compactctl.history.usage.requests import requests
 from compactctl.model.message import MediaPart, Message, ReportedUsage, TextPart
 

@@ -8,9 +8,7 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.profiles.overflow.error_texts import MAX_TEXT, error_texts
-from compactctl.profiles.overflow.overflow import Overflow, read_overflow
-from compactctl.profiles.overflow.patterns import patterns
+from compactctl.profiles.overflow import MAX_TEXT, Overflow, error_texts, patterns, read_overflow
 
 # T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
 OVERFLOWS = {

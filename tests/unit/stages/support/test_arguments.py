@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import CallId, ToolCallPart
-from compactctl.stages.support.arguments import without_long_texts
+from compactctl.stages.support.replacement import without_long_texts
 
 LONG = "x" * 30
 SHORT = "[cut]"

@@ -6,7 +6,7 @@ from typing import Any
 
 from builders import conversation
 
-from compactctl.history.view import View
+from compactctl.history.conversation_view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.by_model.answers import Answer, extracted
-from compactctl.summaries.by_model.guards import GuardVerdict, judged
+from compactctl.summaries.by_model.answers import Answer, GuardVerdict, extracted, judged
 from compactctl.summaries.by_model.prompt import Prompt, PromptStyle, write_prompt
 
 SAID = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import Message
-from compactctl.summaries.document.chunks import ChunkRule, chunk_ranges
+from compactctl.stages.support.chunking import ChunkRule, chunk_ranges
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from builders import call, conversation, summary, user
 
-from compactctl.summaries.document.earlier import earlier_items
+from compactctl.summaries.document.earlier_summary import earlier_items
 from compactctl.summaries.extract.passages import passages
 
 TEXT = """This session is being continued from a previous conversation.

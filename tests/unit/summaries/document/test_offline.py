@@ -29,8 +29,8 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
 from compactctl.model.summary import SummaryRequest
+from compactctl.summaries.document.draft import HEADINGS
 from compactctl.summaries.document.offline import summary_budget, write
-from compactctl.summaries.document.sections import HEADINGS
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import passages
 from compactctl.summaries.extract.user_requests import lasting_words, word_items

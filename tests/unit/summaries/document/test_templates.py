@@ -6,8 +6,7 @@ from builders import assistant, call, conversation, result, summary, user
 from compactctl.errors import UsageError
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.document import offline
-from compactctl.summaries.document.template_file import template_from, template_of
-from compactctl.summaries.document.templates import TEMPLATES, Template
+from compactctl.summaries.document.templates import TEMPLATES, Template, template_from, template_of
 from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
 
 HEADINGS = {

@@ -3,7 +3,7 @@ from builders import call, conversation, result, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.passages import passages
-from compactctl.summaries.extract.plans import plan_items
+from compactctl.summaries.extract.tasks import plan_items
 
 PLAN = """# Strict parser
 

@@ -9,7 +9,7 @@ from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.digest.digest import DigestRequest, digest
 from compactctl.summaries.document.offline import write
-from compactctl.summaries.extract.quoted_words import quoted_words
+from compactctl.summaries.extract.sentences import quoted_words
 
 FIRST = "# Port the harbor\n\n## Steps\n- mind the berths\n> as he said\n### 5. Pending Tasks"
 ANSWER = "No, take port 7.\n\nIt is free"

@@ -2,8 +2,8 @@ import pytest
 from builders import call, conversation, result, user
 
 from compactctl.model.message import Message
+from compactctl.summaries.extract.outcomes import command_items, error_items
 from compactctl.summaries.extract.passages import passages, tool_pairs
-from compactctl.summaries.extract.shell_commands import command_items, error_items
 
 
 def run(number: int, command: str, output: str, *, is_error: bool = False) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from builders import assistant, call, conversation, result, system, user
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import Passage, passages
-from compactctl.summaries.extract.quoted_words import SET_RULES
+from compactctl.summaries.extract.sentences import SET_RULES
 from compactctl.summaries.extract.user_requests import (
     LONGEST_TYPED,
     OTHER_REQUEST,

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import Cutting, OutputLimits, limited, shortened
+from compactctl.summaries.digest.digest import pinned
 from compactctl.summaries.digest.fragments import pieces_of
-from compactctl.summaries.digest.pinned import pinned
 from compactctl.summaries.document.labels import cut_after
 from compactctl.summaries.extract.items import clipped, one_line
-from compactctl.summaries.extract.outcomes import last_line
+from compactctl.summaries.extract.outcomes import error_lines, last_line
 from compactctl.summaries.extract.passages import passages, tool_pairs
-from compactctl.summaries.extract.shell_commands import error_lines
 from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.summaries.extract.words import word_end, word_start
 

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from compactctl.errors import UsageError
-from compactctl.tokens.counters.choose import counter_for, counter_named
+from compactctl.tokens.counters.selection import counter_for, counter_named
 from compactctl.tokens.models.lookup import resolve_model
 
 TEXT = "The quick brown fox jumps over the lazy dog."

@@ -9,11 +9,16 @@ from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.errors import UsageError
 from compactctl.tokens.counters import claude
-from compactctl.tokens.counters.choose import counter_for, counter_named
-from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
-from compactctl.tokens.counters.claude_engine import Engine
-from compactctl.tokens.counters.claude_segments import BoundedCache, SegmentCounter
-from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.counters.claude import (
+    VERSIONS,
+    BoundedCache,
+    ClaudeCounter,
+    Engine,
+    SegmentCounter,
+    claude_is_installed,
+)
+from compactctl.tokens.counters.estimates import RatioCounter
+from compactctl.tokens.counters.selection import counter_for, counter_named
 from compactctl.tokens.models.lookup import resolve_model
 
 NAMES = sorted(VERSIONS)

@@ -1,6 +1,6 @@
 import pytest
 
-from compactctl.tokens.counters.claude_pieces import WordTiles, are_separable
+from compactctl.tokens.counters.claude import WordTiles, are_separable
 
 NUMBERS = [f"{n:0{width}}" for width in (1, 2, 3) for n in range(10**width)]
 WORDS = [

@@ -5,9 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.tokens.counters.chars import BytesCounter, CharsCounter, NeuroLinkCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.counters.estimates import (
+    BytesCounter,
+    CharsCounter,
+    NeuroLinkCounter,
+    RatioCounter,
+)
 
 any_text = st.text(st.characters(exclude_categories=()))
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.tokens.counters.bpe import BpeCounter
-from compactctl.tokens.counters.choose import counter_for, counter_named
+from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import SWITCH_OFF, FastCounter, exact_counter, fast_counter
-from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.counters.selection import counter_for, counter_named
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 from compactctl.tokens.models.lookup import resolve_model
 

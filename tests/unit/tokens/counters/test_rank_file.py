@@ -5,8 +5,8 @@ import pytest
 
 from compactctl.errors import UsageError
 from compactctl.tokens.counters.bpe import BpeCounter
-from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.counters.rank_file import read_ranks
+from compactctl.tokens.counters.selection import counter_named
 from compactctl.tokens.counters.vocabulary import VOCABULARIES, published_bytes
 
 TEXTS = ["", "hello world", "it's 123456789 ÉCOLE 日本語\r\n\r\n  /x", "\ud800 \0", " " * 300]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.tokens.counters.choose import counter_for
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
+from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import exact_counter
-from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.counters.selection import counter_for
 from compactctl.tokens.models.lookup import resolve_model
 
 ROWS = Path(__file__).with_name("recorded") / "rights.jsonl"

@@ -5,7 +5,7 @@ import pytest
 from compactctl.errors import UsageError
 from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.models.lookup import listed_models, resolve_model
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 # Where a documented answer is not ours, and why. Each is asserted below with our answer.
 #

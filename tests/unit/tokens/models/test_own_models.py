@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.counters.choose import counter_for
+from compactctl.tokens.counters.selection import counter_for
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.models.own_models import read_own_models
+from compactctl.tokens.models.user_models import read_own_models
 
 OWN = read_own_models(
     {

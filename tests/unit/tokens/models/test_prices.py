@@ -8,9 +8,7 @@ import pytest
 
 from compactctl.commands.measuring.measure import load_prices
 from compactctl.errors import NoInputError, UsageError
-from compactctl.tokens.models.own_prices import read_own_prices
-from compactctl.tokens.models.price_table import BUILT_IN
-from compactctl.tokens.models.prices import Price
+from compactctl.tokens.models.prices import BUILT_IN, Price, read_own_prices
 
 
 def found(model: str | None, context: int = 1_000) -> Price:

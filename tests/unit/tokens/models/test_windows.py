@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.models.token_sizes import parse_window
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Compactions judged: what they lost, what they made up, what was looked at again."""

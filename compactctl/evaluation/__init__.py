@@ -1,1 +1,0 @@
-"""What survives a compaction, told by the session's own future."""

@@ -1,1 +1,0 @@
-"""Rows of logs: where the parts of a request stand in one, and which rows belong together."""

@@ -1,0 +1,193 @@
+"""Which file, and which lines of it, a tool call asks for or changes."""
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from compactctl.history.tool_names import EDITORS, kind_of, plain_name
+from compactctl.model.message import ToolCallPart
+
+PATH_KEYS = (
+    "file_path", "filePath", "path", "notebook_path", "file", "target_file", "absolute_path",
+    "absolutePath",
+)  # fmt: skip
+FIRST_KEYS = ("start_line", "startLine", "start_line_one_indexed", "offset")
+LAST_KEYS = ("end_line", "endLine", "end_line_one_indexed_inclusive")
+COMMAND_KEYS = ("command", "cmd")
+FOLDER_KEYS = ("workdir", "cwd")
+
+_PATH = (
+    r"""(?:"(?P<double>[^"$`\\\n]+)"|'(?P<single>[^'\n]+)'"""
+    r"""|(?P<bare>[\w./@%+=:,~][\w./@%+=:,~-]*))"""
+)
+_SHELL_READS = tuple(
+    re.compile(rf"\s*{form}\s+{_PATH}\s*")
+    for form in (
+        r"cat",
+        r"""sed\s+-n\s+(?P<quote>['"]?)(?P<first>\d+),(?P<last>\d+|\$)p(?P=quote)""",
+        r"head\s+-(?:n\s*)?(?P<last>\d+)",
+    )
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
+_SCRIPT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines as a call asks for them, counted as its tool counts; ``last`` None is the end."""
+
+    first: int
+    last: int | None
+
+    def within(self, other: "LineRange | None") -> bool:
+        """Whether ``other`` asks for all of these lines; None asks for the whole file."""
+        if other is None or other.last is None:
+            return other is None or other.first <= self.first
+        return other.first <= self.first and self.last is not None and self.last <= other.last
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """A request to show a file; ``lines`` None asks for the whole file."""
+
+    path: str
+    lines: LineRange | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """Names of further tools that read a file, and of further arguments that hold its path."""
+
+    tools: tuple[str, ...] = ()
+    path_keys: tuple[str, ...] = ()
+
+    def include(self, tool: str) -> bool:
+        """Whether a tool is one of them, however it is spelled."""
+        return plain_name(tool) in {plain_name(name) for name in self.tools}
+
+
+NO_READERS = Readers()
+
+
+def read_request(
+    call: ToolCallPart, *, cwd: str | None = None, also: Readers = NO_READERS
+) -> ReadRequest | None:
+    """Return what a tool call reads, None when it reads no single file.
+
+    Shell commands count only in the forms ``cat PATH``, ``sed -n 'A,Bp' PATH``, ``head -n N PATH``.
+    """
+    return _read_request(call.tool, call.arguments, cwd, also)
+
+
+# Stages ask for the same calls over and over.
+@lru_cache(maxsize=4096)
+def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadRequest | None:
+    kind = kind_of(tool)
+    if kind == "shell":
+        return _shell_read(_arguments(text), cwd)
+    is_editor, reads = plain_name(tool) in EDITORS, kind == "read" or also.include(tool)
+    if not (is_editor or reads):
+        return None
+    arguments = _arguments(text)
+    if reads or arguments.get("command") == "view":
+        path = _first_text(arguments, (*also.path_keys, *PATH_KEYS))
+        return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
+    return None
+
+
+def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ...]:
+    """Return the files that a tool call writes, edits or patches."""
+    kind = kind_of(call.tool)
+    if kind not in ("edit", "write", "shell"):
+        return ()
+    arguments = _arguments(call.arguments)
+    if arguments.get("command") == "view":
+        return ()
+    path = None if kind == "shell" else _first_text(arguments, PATH_KEYS)
+    patch = "\n".join(_texts(arguments)) or call.arguments
+    paths = [path] if path else _PATCHED.findall(patch)
+    return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
+
+
+def normal_path(path: str, cwd: str | None = None) -> str:
+    r"""Write a path in one way: ``/`` for ``\``, no ``./`` and ``//``, relative to ``cwd``."""
+    plain = posixpath.normpath(re.sub("/{2,}", "/", path.strip().replace("\\", "/")))
+    folder = normal_path(cwd).rstrip("/") + "/" if cwd else "/"
+    return plain.removeprefix(folder) if folder != "/" else plain
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {"input": value}
+
+
+def _texts(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for value in arguments.values():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+
+
+def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    values = (arguments.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+
+
+def _line_range(arguments: Mapping[str, Any]) -> LineRange | None:
+    match arguments.get("view_range"):
+        case [int(start), int(end)]:
+            # An end of -1 stands for the end of the file.
+            return LineRange(start, end if end >= start else None)
+        case _:
+            pass
+    first = _first_number(arguments, FIRST_KEYS)
+    last = _first_number(arguments, LAST_KEYS)
+    limit = _first_number(arguments, ("limit",))
+    if first is None and last is None and limit is None:
+        return None
+    if last is None and limit is not None:
+        last = (1 if first is None else first) + limit - 1
+    return LineRange(1 if first is None else first, last)
+
+
+def _first_number(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> int | None:
+    values = (arguments.get(key) for key in keys)
+    return next((v for v in values if isinstance(v, int) and not isinstance(v, bool)), None)
+
+
+def _shell_read(arguments: Mapping[str, Any], cwd: str | None) -> ReadRequest | None:
+    command = _command(arguments)
+    found = next((m for form in _SHELL_READS if (m := form.fullmatch(command))), None)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    path = groups["double"] or groups["single"] or groups["bare"]
+    folder = _first_text(arguments, FOLDER_KEYS)
+    path = posixpath.join(folder, path) if folder else path
+    return ReadRequest(normal_path(path, cwd), _matched_range(groups))
+
+
+def _matched_range(groups: Mapping[str, str | None]) -> LineRange | None:
+    first, last = groups.get("first"), groups.get("last")
+    if last is None:
+        return None
+    return LineRange(int(first or 1), None if last == "$" else int(last))
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    value = next((arguments[key] for key in COMMAND_KEYS if key in arguments), "")
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else ""
+    words = [str(word) for word in value]
+    # ["bash", "-lc", SCRIPT] is how Codex and others run a script.
+    if len(words) == _SCRIPT and words[1] in ("-c", "-lc"):
+        return words[2]
+    return "" if any(" " in word for word in words) else " ".join(words)

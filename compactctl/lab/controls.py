@@ -1,0 +1,105 @@
+"""Contexts of a size made without looking at what they hold, to compare others with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from compactctl.history.pairs import cut_points
+from compactctl.lab.text_content import WORD, visible
+from compactctl.model.message import Message, MessageId, Part, TextPart, ToolResultPart
+from compactctl.summaries.extract.passages import passages
+from compactctl.tokens.meter import Meter
+
+Control = Callable[[Sequence[Message], int, Meter, int], tuple[Message, ...]]
+"""Takes messages, the tokens that may be kept, what counts them, and a seed."""
+
+MASKED = "[old output left out]"
+
+
+def nothing(
+    messages: Sequence[Message],
+    room: int,  # noqa: ARG001
+    meter: Meter,  # noqa: ARG001
+    seed: int,  # noqa: ARG001
+) -> tuple[Message, ...]:
+    """Keep everything."""
+    return tuple(messages)
+
+
+def newest(
+    messages: Sequence[Message],
+    room: int,
+    meter: Meter,
+    seed: int,  # noqa: ARG001
+) -> tuple[Message, ...]:
+    """Keep the newest messages, and no call without its result."""
+    left, start = room, len(messages)
+    for cut in reversed(cut_points(messages)[:-1]):
+        left -= meter.total(messages[cut:start])
+        if left < 0:
+            break
+        start = cut
+    return tuple(messages[start:])
+
+
+def masked(
+    messages: Sequence[Message],
+    room: int,
+    meter: Meter,
+    seed: int,  # noqa: ARG001
+) -> tuple[Message, ...]:
+    """Keep everything but the oldest results of tools, as many of them as are too much."""
+    excess = meter.total(messages) - room
+    stub = meter.text(MASKED)
+    shown: list[Message] = []
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if excess > 0 and isinstance(part, ToolResultPart) and meter.part(part) > stub:
+                excess -= meter.part(part) - stub
+                part = replace(part, text=MASKED, media=())  # noqa: PLW2901 - the part as it is sent
+            parts.append(part)
+        shown.append(replace(message, parts=tuple(parts)))
+    return tuple(shown)
+
+
+def random_lines(
+    messages: Sequence[Message], room: int, meter: Meter, seed: int
+) -> tuple[Message, ...]:
+    """Keep lines drawn by a hash of ``seed`` and their places, as many as there is room for."""
+    texts = [passage.text.split("\n") for passage in visible(passages(messages))]
+    lines = [
+        (place, row)
+        for place, rows in enumerate(texts)
+        for row, line in enumerate(rows)
+        if WORD.search(line)
+    ]
+    sizes = meter.counter.count_many([texts[place][row] for place, row in lines])
+    kept: dict[int, set[int]] = {}
+    for place, row, size in sorted(
+        ((place, row, size) for (place, row), size in zip(lines, sizes, strict=True)),
+        key=lambda line: _lot(seed, *line[:2]),
+    ):
+        # The end of a line is a token as a rule.
+        if size < room:
+            room -= size + 1
+            kept.setdefault(place, set()).add(row)
+    return tuple(_message(place, texts[place], kept[place]) for place in sorted(kept))
+
+
+CONTROLS: Mapping[str, Control] = {
+    "none": nothing,
+    "newest": newest,
+    "random": random_lines,
+    "mask": masked,
+}
+
+
+def _lot(seed: int, place: int, row: int) -> bytes:
+    return blake2b(f"{seed} {place} {row}".encode(), digest_size=8).digest()
+
+
+def _message(place: int, lines: Sequence[str], rows: set[int]) -> Message:
+    text = "\n".join(line for row, line in enumerate(lines) if row in rows)
+    name = MessageId(f"drawn-{place}")
+    return Message(id=name, role="assistant", parts=(TextPart(text=text),), line=place)

@@ -1,0 +1,87 @@
+"""What a session's future takes up of its past."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.lab.text_content import PathIndex, Reader, TextContent, visible
+from compactctl.model.message import Message
+from compactctl.summaries.extract.passages import Passage, passages
+
+_AGENT = frozenset({"reply", "call"})
+
+
+@dataclass(frozen=True, slots=True)
+class Firsts:
+    """Who was first to name an entity or write a line in a future, and how many requests later.
+
+    ``written`` are those that the agent wrote before anything showed them again, ``shown`` how
+    many entities something else showed first.
+    """
+
+    entities: Mapping[str, int]
+    lines: Mapping[str, int]
+    shown: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Entities and lines of a prefix that the agent wrote again, each with its request from 0.
+
+    ``reintroduced`` counts the entities of the prefix that a tool or a person showed first.
+    """
+
+    entities: Mapping[str, int]
+    lines: Mapping[str, int]
+    reintroduced: int
+
+
+def firsts(future: Sequence[Sequence[Message]], reader: Reader, cwd: str | None) -> Firsts:
+    """Walk through a future, one sequence of messages per request."""
+    entities: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    seen: set[str] = set()
+    shown: set[str] = set()
+    for number, messages in enumerate(future):
+        for passage in _agent_first(messages, cwd):
+            content = reader.content(passage.text)
+            new = (content.entities | content.lines) - seen
+            seen |= new
+            if passage.kind not in _AGENT:
+                shown |= new & content.entities
+                continue
+            entities.update(dict.fromkeys(new & content.entities, number))
+            lines.update(dict.fromkeys(new & content.lines, number))
+    return Firsts(entities, lines, frozenset(shown))
+
+
+def demand(prefix: TextContent, found: Firsts, reader: Reader, unique: frozenset[str]) -> Demand:
+    """Return what of a future's firsts stands in the prefix."""
+    is_known = Presence(prefix, reader, unique)
+    return Demand(
+        entities={name: at for name, at in sorted(found.entities.items()) if is_known(name)},
+        lines={line: at for line, at in sorted(found.lines.items()) if line in prefix.lines},
+        reintroduced=sum(map(is_known, found.shown)),
+    )
+
+
+class Presence:
+    """Tells whether an entity stands in a content; paths also by their ends."""
+
+    def __init__(self, content: TextContent, reader: Reader, unique: frozenset[str]) -> None:
+        self._entities = content.entities
+        self._paths = PathIndex(paths_in(content, reader), unique)
+
+    def __call__(self, entity: str) -> bool:
+        """Tell it of one entity."""
+        return entity in self._entities or entity in self._paths
+
+
+def paths_in(content: TextContent, reader: Reader) -> Iterator[str]:
+    """Yield the paths among the entities of a content."""
+    return (name for name in content.entities if reader.lexicon.kind(name) == "path")
+
+
+def _agent_first(messages: Sequence[Message], cwd: str | None) -> list[Passage]:
+    """Return the passages of one request: what the agent wrote, then what came back."""
+    found = [passage for passage in visible(passages(messages, cwd)) if passage.kind != "summary"]
+    return sorted(found, key=lambda passage: passage.kind not in _AGENT)

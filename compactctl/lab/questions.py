@@ -1,0 +1,89 @@
+"""Questions with one right answer, for a reader who is shown a context and nothing else."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.lab.probes import COMMANDS, rules_in
+from compactctl.lab.text_content import plain, visible
+from compactctl.model.message import Message
+from compactctl.summaries.extract.outcomes import checks, failed, last_line
+from compactctl.summaries.extract.passages import Passage, ToolPair, passages, tool_pairs
+
+# Newest rules asked for, the words of one that are told, and the words it must have.
+_RULES, _TOLD, _FEWEST_WORDS = 3, 4, 7
+# Longer commands are not quoted whole by anyone.
+_COMMAND = 300
+_QUOTES = " \t\n`\"'"
+_PROMPT = """\
+Below is what is known of a session of an agent that works with tools, and a question about it.
+
+<context>
+{context}
+</context>
+
+Question: {question}
+Answer with the exact words from the context alone, on one line. Answer ? if it does not say.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, its answer with single blanks, and whether that is a path."""
+
+    text: str
+    answer: str
+    is_path: bool = False
+
+    def is_answered_by(self, said: str) -> bool:
+        """Tell whether these are the words; a path may be told with more of its beginning."""
+        words = plain(said).strip(_QUOTES)
+        return words == self.answer or (self.is_path and words.endswith(f"/{self.answer}"))
+
+
+def questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question, ...]:
+    """Ask what checks printed, which file was changed last, and how rules go on."""
+    found = passages(prefix, cwd)
+    pairs = tool_pairs(found)
+    return tuple(dict.fromkeys((*_of_commands(pairs), *_of_files(pairs), *_of_rules(found))))
+
+
+def prompt(context: Sequence[Message], question: Question, cwd: str | None) -> str:
+    """Return what a reader is asked."""
+    shown = "\n\n".join(map(_shown, visible(passages(context, cwd))))
+    return _PROMPT.format(context=shown, question=question.text)
+
+
+def _of_commands(pairs: Sequence[ToolPair]) -> Iterator[Question]:
+    newest: dict[str, ToolPair] = {}
+    for pair in pairs:
+        command = pair.command
+        if command and len(command) <= _COMMAND and "\n" not in command and checks(command):
+            newest.pop(command, None)
+            newest[command] = pair
+    for command, pair in list(newest.items())[-COMMANDS:]:
+        answer = plain(last_line(pair)).strip(_QUOTES)
+        if answer:
+            text = f"What is the last line that this command printed when it last ran: {command}"
+            yield Question(text, answer)
+
+
+def _of_files(pairs: Sequence[ToolPair]) -> Iterator[Question]:
+    changed = [path for pair in pairs if not failed(pair) for path in pair.changes]
+    if changed:
+        yield Question("Which file was changed last? Tell its path.", changed[-1], is_path=True)
+
+
+def _of_rules(found: Sequence[Passage]) -> Iterator[Question]:
+    for rule in rules_in(found)[-_RULES:]:
+        words = rule.split()
+        if len(words) >= _FEWEST_WORDS:
+            told = " ".join(words[:_TOLD])
+            text = (
+                f'Which rule did the user set that begins with "{told}"? Tell the whole sentence.'
+            )
+            yield Question(text, rule.strip(_QUOTES))
+
+
+def _shown(passage: Passage) -> str:
+    name = f" {passage.name}" if passage.name else ""
+    return f"[{passage.kind}{name}]\n{passage.text}"

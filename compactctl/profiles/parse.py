@@ -1,0 +1,235 @@
+"""Reads profiles: TOML as people write it, checked key by key."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, get_args
+
+from compactctl.errors import UsageError
+from compactctl.model.summary import FailurePolicy
+from compactctl.model.validators import (
+    SettingsTable,
+    any_list,
+    any_table,
+    boolean,
+    check_keys,
+    finite_number,
+    fraction,
+    non_negative_int,
+    string,
+    string_list,
+    validate_value,
+)
+from compactctl.profiles.neurolink_keys import stage_table, with_system_keys
+from compactctl.profiles.profile import (
+    Background,
+    LevelRule,
+    Profile,
+    ProfileStage,
+    Reach,
+)
+from compactctl.stages.aliases import own_name
+from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
+from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.trigger import Trigger, parse_trigger
+
+# Whose own configuration a file may hold instead of a profile.
+_SYSTEM = "neurolink"
+_KEYS = frozenset({
+    "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
+    "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
+    "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
+    "on_summarizer_failure",
+})  # fmt: skip
+_STAGE_WORDS = frozenset({"stage", "why", "falls_back", "target"})
+_DUE = "due"
+_BUDGET_KEYS = frozenset({
+    "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
+})  # fmt: skip
+_BACKGROUND_KEYS = ("warm", "jitter", "cold")
+_LEVEL_KEYS = frozenset({"name", "when", "text"})
+_REACHES: dict[str, Reach] = {"trigger": "trigger", "all": "all"}
+
+
+def read_profile(
+    table: Mapping[str, Any], name: str, base: Callable[[str], Mapping[str, Any]], toml: str = ""
+) -> Profile:
+    """Build a profile from the table of a user's file.
+
+    ``base`` returns the table of a built-in profile: the one the file names with ``base``, or
+    NeuroLink's for a file that only has keys of NeuroLink's own configuration.
+
+    Raises:
+        UsageError: a key or value in it means nothing; says which.
+    """
+    try:
+        return _profile(complete(table, base), name, toml, read_stage)
+    except UsageError as error:
+        raise UsageError(f"profile {name}: {error}") from error
+
+
+def profile_from(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
+    """Build a profile from a table of ours, whose stages are known to be right.
+
+    Raises UsageError for what it does not understand.
+    """
+    try:
+        return _profile(table, name, toml, _own_stage)
+    except UsageError as error:
+        raise UsageError(f"profile {name}: {error}") from error
+
+
+def complete(
+    table: Mapping[str, Any], base: Callable[[str], Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Put a file's own keys over those of the profile it builds on."""
+    named = table.get("base")
+    if named is None and "stages" not in table:
+        named = _SYSTEM
+    return with_system_keys(table, base(str(named)) if named is not None else {})
+
+
+def _profile(
+    entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
+) -> Profile:
+    check_keys(entries, _KEYS, "the profile")
+    table = SettingsTable(entries)
+    stages = table.get("stages", any_list, ())
+    if not stages:
+        raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
+    trigger = parse_trigger(str(entries.get("trigger", "always")))
+    return Profile(
+        name=name,
+        title=table.get("title", string, "") or name,
+        source=table.get("source", string, ""),
+        differs=table.get("differs", string_list, ()),
+        trigger=trigger,
+        target=_target(entries.get("target", "trigger")),
+        budget=_budget(table.get("budget", any_table, {})),
+        background=_background(table.get("background", any_table, None)),
+        levels=tuple(_level(each, trigger) for each in table.get("levels", any_list, ())),
+        stages=tuple(map(stage, stages)),
+        reactive=tuple(map(stage, table.get("reactive", any_list, ()))),
+        keep_turns=table.get("keep_turns", non_negative_int, None),
+        keep_steps=table.get("keep_steps", _at_least_one, None),
+        estimator=table.get("estimator", string, ""),
+        image_tokens=table.get("image_tokens", non_negative_int, None),
+        counter=table.get("counter", string, ""),
+        window=table.get("window", string, ""),
+        summarizer=table.get("summarizer", string, ""),
+        summarizer_model=table.get("summarizer_model", string, ""),
+        on_summarizer_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
+        file_share=table.get("file_share", fraction, DEFAULT_SHARE),
+        enabled=table.get("enabled", boolean, default=True),
+        text=toml,
+    )
+
+
+def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
+    settings = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in table.items()
+        if key not in _STAGE_WORDS
+    }
+    return _with_words(ProfileStage(name=own_name(table["stage"]), settings=settings), table)
+
+
+def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
+    """Return a stage with what a table says of it beside its options."""
+    table, asked = SettingsTable(entries, f"stage {made.name}: "), entries["stage"]
+    size = entries.get("target")
+    return replace(
+        made,
+        asked="" if asked == made.name else asked,
+        why=str(entries.get("why", "")),
+        falls_back=table.get("falls_back", boolean, default=False),
+        target=None if size is None else parse_target(size),
+    )
+
+
+def read_stage(entries: object) -> ProfileStage:
+    """Read a stage and its options, or its name alone. UsageError for what means nothing."""
+    # All stages are loaded with this one, which a profile of ours does without.
+    from compactctl.stages.registry import stage_named
+    from compactctl.stages.support.stage import options_of
+
+    entries = stage_table(entries)
+    stage = stage_named(entries["stage"])
+    options = {each.name: each for each in options_of(stage)}
+    settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
+    check_keys(settings, options, f"stage {stage.name}")
+    read = {
+        key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
+        for key, value in settings.items()
+    }
+    return _with_words(ProfileStage(name=stage.name, settings=read), entries)
+
+
+def _level(entries: object, trigger: Trigger) -> LevelRule:
+    if not isinstance(entries, Mapping):
+        raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
+    check_keys(entries, _LEVEL_KEYS, "a level")
+    table = SettingsTable(entries)
+    written = str(entries.get("when", "always"))
+    when = trigger if written == _DUE else parse_trigger(written)
+    return LevelRule(
+        name=table.get("name", string, ""), trigger=when, text=table.get("text", string, "")
+    )
+
+
+def _budget(entries: Mapping[str, Any]) -> BudgetRule:
+    table = _table(entries, _BUDGET_KEYS, "[budget]")
+    own = BudgetRule()
+    divisor = table.get("divide_by", _factor, Fraction(1))
+    multiplier = table.get("multiply_by", _factor, Fraction(1))
+    usable = multiplier / divisor if divisor else Fraction(0)
+    if not 0 < usable <= 1:
+        raise UsageError("[budget] leaves more or less than a share of the input to be used")
+    reserve = table.get("reserve", non_negative_int, None)
+    most = table.get("reserve_max", non_negative_int, None)
+    return BudgetRule(
+        reserve=reserve,
+        percent=table.get("reserve_percent", non_negative_int, own.percent),
+        most=most if most is not None or reserve is not None else own.most,
+        longest_answer=table.get("longest_answer", boolean, default=False),
+        usable=usable,
+    )
+
+
+def _background(entries: Mapping[str, Any] | None) -> Background | None:
+    if entries is None:
+        return None
+    table = _table(entries, _BACKGROUND_KEYS, "[background]")
+    for key in _BACKGROUND_KEYS:
+        if key not in table.entries:
+            raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
+    warm, jitter, cold = (table.get(key, fraction, 0.0) for key in _BACKGROUND_KEYS)
+    return Background(warm=warm, jitter=jitter, cold=cold)
+
+
+def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
+    check_keys(entries, keys, where)
+    return SettingsTable(entries, f"{where} ")
+
+
+def _target(value: object) -> TargetSize | Reach:
+    return _REACHES.get(str(value)) or parse_target(value)
+
+
+def _failure_policy(value: object) -> FailurePolicy:
+    found = next((each for each in get_args(FailurePolicy) if each == value), None)
+    if found is None:
+        raise ValueError(f"is none of {', '.join(get_args(FailurePolicy))}")
+    policy: FailurePolicy = found
+    return policy
+
+
+def _at_least_one(value: object) -> int:
+    found = non_negative_int(value)
+    if not found:
+        raise ValueError("is not at least 1")
+    return found
+
+
+def _factor(value: object) -> Fraction:
+    return Fraction(str(finite_number(value)))

@@ -1,0 +1,60 @@
+"""Partial: put a summary in place of the older half of the older messages."""
+
+from dataclasses import dataclass
+
+from compactctl.history.conversation_view import View
+from compactctl.history.turns import leading_system
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.stages.support.condensation import (
+    Condensing,
+    SummaryShape,
+    condense,
+    end_of_older,
+    last_cut,
+    nothing_older,
+    older,
+    request_for,
+    write,
+)
+from compactctl.stages.support.stage import Stage, option
+from compactctl.tokens.meter import Meter
+
+NAME = "partial"
+LABEL = "[Earlier conversation summary — {count} messages compacted]\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialOptions:
+    """How to summarize a part; the defaults are those of Codebuddy."""
+
+    keep_recent: int = option(4, "How many of the newest messages are not among the older ones.")
+    summary_tokens: int = option(
+        0,
+        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
+        "more than half of the tokens it replaces.",
+    )
+
+
+def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
+    """Propose to hide the older half of the older messages behind a summary."""
+    front = leading_system(view.messages)
+    end = end_of_older(view, options.keep_recent)
+    hidden = older(view, last_cut(view, front + (end - front) // 2))
+    refusal = nothing_older(NAME, view, hidden, "see --partial-keep-recent and --keep-turns")
+    if refusal:
+        return refusal
+    shape = SummaryShape(prefix=LABEL)
+    request = request_for(view, meter, hidden, shape, options.summary_tokens)
+    reason = "in the older half of the messages before the newest"
+    how = Condensing(stage=NAME, options=options, shape=shape, reason=reason)
+    return condense(view, meter, hidden, write(view, request, meter), how)
+
+
+STAGE = Stage(
+    name=NAME,
+    title="put a summary in place of the older half of the older messages",
+    options=PartialOptions,
+    propose=propose,
+    keeps_words=True,
+    tier=3,
+)

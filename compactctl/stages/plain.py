@@ -1,0 +1,80 @@
+"""Plain: say in a few lines how much older talk there was and about what, without a summary."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.conversation_view import View
+from compactctl.history.turns import steps
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message
+from compactctl.model.summary import COUNTS, Summary
+from compactctl.stages.support.condensation import (
+    Condensing,
+    SummaryShape,
+    condense,
+    end_of_older,
+    nothing_older,
+    older,
+    originals,
+)
+from compactctl.stages.support.stage import Stage, option
+from compactctl.summaries.extract.words import word_end
+from compactctl.tokens.meter import Meter
+
+NAME = "plain"
+LABEL = "[Conversation context — {count} earlier messages removed to fit context window]\n"
+# Codebuddy's: characters of a topic, and what stands for the rest of a longer one; it cuts inside
+# of words, which here is done only where one is all there is.
+TOPIC_CHARS = 80
+ELLIPSIS = "..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainOptions:
+    """What is kept and said; the defaults are those of Codebuddy."""
+
+    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
+    topics: int = option(
+        10, "How many first lines of what the user wrote are listed, the oldest ones."
+    )
+
+
+def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
+    """Propose to hide all but the newest messages behind a count and their topics."""
+    hidden = older(view, end_of_older(view, options.keep_recent))
+    refusal = nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
+    if refusal:
+        return refusal
+    text = "\n".join(_lines(originals(view, hidden), options.topics))
+    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))
+    return condense(view, meter, hidden, Summary(text=text, source=COUNTS), how)
+
+
+def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
+    users = sum(message.starts_turn for message in messages)
+    calls = sum(len(message.calls) for message in messages)
+    responses = len(steps(messages))
+    yield f"User messages: {users:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
+    found = [topic for message in messages if message.starts_turn for topic in _topic(message)]
+    if found[:topics]:
+        yield "Topics discussed:"
+        yield from (f"- {topic}" for topic in found[:topics])
+
+
+def _topic(message: Message) -> Iterator[str]:
+    """Yield the first line of what a person wrote, if there is any."""
+    text = "\n".join(filter(None, map(message.words, message.parts))).strip()
+    line = text.partition("\n")[0].strip()
+    if line:
+        most = TOPIC_CHARS - len(ELLIPSIS)
+        cut = line[: word_end(line, most) or most].rstrip() + ELLIPSIS
+        yield cut if len(line) > TOPIC_CHARS else line
+
+
+STAGE = Stage(
+    name=NAME,
+    title="say in a few lines how much older talk there was and about what, without a summary",
+    options=PlainOptions,
+    propose=propose,
+    tier=4,
+)

@@ -1,0 +1,228 @@
+"""Summarize: put a summary in place of older messages, keep the newest as they are."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from compactctl.history.conversation_view import View
+from compactctl.history.stand_ins import is_stand_in
+from compactctl.history.turns import leading_system
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, TextPart
+from compactctl.model.operation import neurolink_record
+from compactctl.model.summary import Summary
+from compactctl.stages.support.condensation import (
+    Condensing,
+    SummaryShape,
+    condense,
+    end_of_older,
+    nothing_older,
+    older,
+    originals,
+    request_for,
+    room_for,
+    too_few,
+    write,
+)
+from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import newest_start, tail_start, without
+from compactctl.summaries.document.earlier_summary import previous_summary
+from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
+from compactctl.tokens.meter import Meter
+
+NAME = "summarize"
+LABEL = "[Previous conversation summary]:"
+BLANK_LINE = "\n\n"
+PREFIX = f"{LABEL}{BLANK_LINE}"
+# Keeps ceil(0.1 x 30) at 3 although 0.1 x 30 is 3.0000000000000004.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizeOptions:
+    """How to summarize; the defaults are those of NeuroLink."""
+
+    keep_ratio: float = option(
+        0.3, "Part of the messages to keep as they are, the newest ones (0 to 1)."
+    )
+    keep_min: int = option(4, "Keep at least this many messages.")
+    keep_tokens: int = option(
+        0,
+        "Keep as many of the newest messages as fit in this many tokens instead of ``keep_ratio``; "
+        "0 is off. With ``keep_texts`` keep at least this many tokens.",
+    )
+    keep_texts: int = option(
+        0,
+        "Keep at least this many messages with text and what is among and after them, instead of "
+        "``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.",
+    )
+    keep_tokens_max: int = option(
+        0,
+        "With ``keep_texts``, add no message once those kept have this many tokens, 40,000 in "
+        "agent-code; 0 means no bound.",
+    )
+    fill: bool = option(
+        False,
+        "With a target, keep as many of the newest messages as it has room for, more or fewer than "
+        "the options above say. Without this they may only become fewer.",
+    )
+    min_messages: int = option(4, "Do nothing unless there are more messages than this.")
+    summary_tokens: int = option(
+        0,
+        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
+        "more than half of the tokens it replaces.",
+    )
+    role: Literal["user", "system"] = option(
+        "user",
+        "The role of the summary, where the format has system messages among the others; elsewhere "
+        "it is a user message.",
+    )
+    prefix: str = option(
+        LABEL,
+        "The line that the summary starts with; {count} is the number of messages it stands for.",
+    )
+    suffix: str = option("", "What the summary ends with.")
+    template: Literal["nine", "ten", "eight", "six"] = option(
+        "nine",
+        'Sections of the summary: the "nine" of NeuroLink, its later "ten" with one for '
+        'constraints, the "eight" of VS Code Copilot Chat, the "six" of agent-code.',
+    )
+    instructions: str = option("", "What a summary by a model or a command is to heed.")
+    overlap: int = option(2, "How many of the messages kept a model is shown as what comes next.")
+    archive_hint: bool = option(
+        False, "End the summary with where the originals are and how to see them."
+    )
+
+
+def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
+    """Propose to hide all but the newest messages behind a summary of their originals."""
+    hidden = _older(view, meter, options)
+    refusal = _refusal(view, hidden, options) or _shortest(view, hidden, meter, options)
+    if refusal:
+        return refusal
+    summary = _summary(view, hidden, meter, options)
+    if options.archive_hint:
+        summary = _with_hint(summary, view.texts.archive_hint)
+    how = Condensing(stage=NAME, options=options, shape=_shape(options))
+    return condense(view, meter, hidden, summary, how)
+
+
+def _older(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
+    """Return what is older than the messages to keep.
+
+    With a target these are at most what it has room for beside the summary, else what no summary
+    covers would have to go; with ``fill`` they are as many.
+    """
+    hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))
+    if view.target is None:
+        return hidden
+    told = meter.total(originals(view, hidden))
+    reserved = min(options.summary_tokens or summary_budget(told), view.target // 2)
+    left = meter.total(view.messages) - meter.total(hidden)
+    if not options.fill and left + reserved <= view.target:
+        return hidden
+    newest = newest_start(view)
+    may_go = meter.total(older(view, newest))
+    fixed = meter.total(view.messages[:newest]) - may_go
+    return older(view, tail_start(view, meter, view.target - reserved - fixed))
+
+
+def _shape(options: SummarizeOptions) -> SummaryShape:
+    prefix = f"{options.prefix}{BLANK_LINE}" if options.prefix else ""
+    return SummaryShape(prefix=prefix, role=options.role, suffix=options.suffix)
+
+
+def _summary(
+    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> Summary:
+    given = view.texts.summary.strip()
+    if given:
+        return Summary(text=given, source="file")
+    request = request_for(view, meter, hidden, _shape(options), options.summary_tokens)
+    request = replace(
+        request,
+        template=options.template,
+        template_text=view.texts.template,
+        previous=previous_summary(request.messages),
+        upcoming=_upcoming(view, hidden, options.overlap),
+        instructions=options.instructions,
+    )
+    return write(view, request, meter)
+
+
+def _upcoming(view: View, hidden: Sequence[Message], count: int) -> tuple[Message, ...]:
+    last = view.messages.index(hidden[-1])
+    return view.messages[last + 1 : last + 1 + count]
+
+
+def _with_hint(summary: Summary, hint: str) -> Summary:
+    if not (hint and summary.text):
+        return summary
+    return replace(summary, text=f"{summary.text}{BLANK_LINE}{hint}")
+
+
+def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -> Skipped | None:
+    count = len(view.messages) - leading_system(view.messages)
+    if count <= options.min_messages:
+        reason = f"only {count} messages, a summary needs more than {options.min_messages}"
+        return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
+    detail = "see --summarize-keep-ratio, --summarize-keep-min and --keep-turns"
+    # For a smaller target what was summarized is summarized anew, from its originals.
+    source = originals(view, hidden)
+    if view.target is not None and not any(map(is_stand_in, source)):
+        return too_few(NAME, source, detail)
+    return nothing_older(NAME, view, hidden, detail)
+
+
+def _shortest(
+    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> Skipped | None:
+    """Refuse to write a summary anew that is as short as one is useful, however far the target."""
+    hint = view.texts.archive_hint if options.archive_hint else ""
+    around = _shape(options).tokens(f"\n\n{hint}", len(originals(view, hidden)), meter)
+    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > SHORTEST_USEFUL + around:
+        return None
+    if room_for(view, meter, without(view.messages, hidden), around) < SHORTEST_USEFUL:
+        return None
+    reason = "what is summarized is told as shortly as is useful"
+    return Skipped(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
+
+
+def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
+    body = messages[leading_system(messages) :]
+    if options.keep_texts:
+        return max(options.keep_min, _kept_by_texts(body, meter, options))
+    if not options.keep_tokens:
+        return max(options.keep_min, math.ceil(len(body) * options.keep_ratio - _ROUNDING))
+    tokens = count = 0
+    for message in reversed(body):
+        tokens += meter.message(message)
+        if tokens > options.keep_tokens:
+            break
+        count += 1
+    return max(options.keep_min, count)
+
+
+def _kept_by_texts(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
+    """Count the newest messages up to the one with which there is enough, or too much."""
+    texts = tokens = count = 0
+    for message in reversed(messages):
+        enough = texts >= options.keep_texts and tokens >= options.keep_tokens
+        if enough or 0 < options.keep_tokens_max <= tokens:
+            break
+        texts += any(isinstance(part, TextPart) and part.text.strip() for part in message.parts)
+        tokens += meter.message(message)
+        count += 1
+    return count
+
+
+STAGE = Stage(
+    name=NAME,
+    title="put a summary in place of older messages, keep the newest as they are",
+    options=SummarizeOptions,
+    propose=propose,
+    keeps_words=True,
+    told_as=(neurolink_record("SummarizeResult", summarized="applied"),),
+)

@@ -1,0 +1,86 @@
+"""Advisory locks on open files; the system takes them back when their process ends, however."""
+
+import errno
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from compactctl.errors import UsageError
+
+UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+
+
+def require_locks() -> None:
+    """Raise UsageError on a system that has no such locks, so that nothing is written there."""
+    try:
+        import fcntl  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            "this system has no file locks (fcntl), and without them nothing is written; "
+            "run compactctl on Linux or macOS, or on Windows in WSL"
+        ) from error
+
+
+def take_lock(fd: int, path: Path, *, wait: bool = False) -> bool:
+    """Lock an open file; tell whether it was free, and is still the one at ``path``.
+
+    A file system without locks counts as free. OSError for everything else that goes wrong.
+    """
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in UNLOCKABLE:
+            raise
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(fd), path.stat())
+    return False
+
+
+def is_free(fd: int) -> bool | None:
+    """Tell whether no process holds the lock of an open file; None where there are no locks."""
+    import fcntl
+
+    try:
+        # Shared, since an exclusive one over NFS needs a file that is open for writing.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def tells_writers() -> bool:
+    """Tell whether this machine knows who has a file open for writing."""
+    return sys.platform == "linux"
+
+
+def has_writer(path: Path) -> bool:
+    """Tell whether another process has the file open for writing; False where none can tell.
+
+    On Linux a read lease is granted only when nobody has the file open for writing
+    (fcntl(2), F_SETLEASE).
+    """
+    if not tells_writers():
+        return False
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # Breaking a lease sends SIGIO, which ends a process; SIGURG is ignored.
+        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    finally:
+        os.close(fd)
+    return False

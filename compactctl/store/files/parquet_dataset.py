@@ -1,0 +1,314 @@
+"""Parquet data sets with a conversation per row: where these are, and the file with others there.
+
+Only one row group is held at a time.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
+from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.parquet_pages import (
+    chunks_of,
+    n_bytes,
+    place_of,
+    repeats,
+    unpacked_sizes,
+)
+
+ENDING = ".parquet"
+FORMAT = "parquet"
+"""What operations on such files name as the format."""
+NAMES = (
+    "messages",
+    "conversations",
+    "conversation",
+    "trajectory",
+    "traj",
+    "history",
+    "chat",
+    "prompt",
+)
+"""What public data sets call a column of conversations, the likeliest first."""
+# Beside its completion a prompt is a text as often as messages, and a text is none.
+_NEVER_TEXT = frozenset({"prompt"})
+_BATCH_ROWS = 64
+_BATCH_BYTES = 16 << 20
+"""How much is unpacked at a time: so many rows at most, one at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOfRows:
+    """How many rows there are, and the number of the first one, from 1.
+
+    ``n_bytes`` is what the pages of the column of conversations take unpacked.
+    """
+
+    rows: int
+    first: int
+    n_bytes: int
+
+    @property
+    def batch_rows(self) -> int:
+        """How many rows are unpacked at a time."""
+        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, self.n_bytes)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """A Parquet file, its column of conversations, and its row groups.
+
+    ``kind`` is the column's Arrow type: a list of structs, or text that holds JSON.
+    """
+
+    path: Path
+    column: str
+    kind: Any
+    groups: tuple[GroupOfRows, ...]
+
+    def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
+        """Yield the conversations of some row groups, in order: lists, texts, or None.
+
+        NoInputError where a row, or all of them, take more than the limits allow, before it is
+        unpacked, NotUnderstoodError for a file that is damaged.
+        """
+        self._check(limits, groups, is_whole=False)
+        with _opened(self.path, self.column) as file:
+            for group in groups:
+                yield from self._rows(file, group, limits)
+
+    def write_with(
+        self, out: BinaryIO, replaced: Callable[[list[Any]], list[Any]], limits: ReadLimits
+    ) -> None:
+        """Write the file with other conversations, its schema, row groups and codecs as they are.
+
+        ``replaced`` gets the conversations of one row group after another and returns as many.
+        What was written is read back: IntegrityError where it does not hold them. NoInputError
+        as ``values`` raises it, also for the other columns.
+        """
+        from pyarrow import parquet
+
+        self._check(limits, range(len(self.groups)), is_whole=True)
+        with _opened(self.path) as file, _opened(self.path, self.column) as rows:
+            schema, codecs = file.schema_arrow, _codecs(file.metadata)
+            written: list[str] = []
+            with parquet.ParquetWriter(out, schema, compression=codecs) as writer:
+                for group in range(file.num_row_groups):
+                    values = replaced(list(self._rows(rows, group, limits)))
+                    table = file.read_row_group(group, use_threads=False)
+                    made = self._with(table, values)
+                    written.append(_told(made.column(self.column).to_pylist()))
+                    writer.write_table(made, row_group_size=table.num_rows)
+        self._prove(out, written)
+
+    def _rows(self, file: Any, group: int, limits: ReadLimits) -> Iterator[Any]:  # noqa: ANN401
+        """Yield the conversations of a row group; NoInputError for one that is too large."""
+        number = self.groups[group].first
+        for column in self._batches(file, group, [self.column]):
+            for place in range(len(column)):
+                limits.check_row(n_bytes(column.slice(place, 1)), str(self.path), number)
+                yield column[place].as_py()
+                number += 1
+
+    def _batches(self, file: Any, group: int, columns: Sequence[str] | None) -> Iterator[Any]:  # noqa: ANN401
+        """Yield the columns, all by default, of some rows of a group at a time."""
+        rows = self.groups[group].batch_rows
+        for batch in file.iter_batches(rows, [group], columns=columns, use_threads=False):
+            yield from batch.columns
+
+    def _check(self, limits: ReadLimits, groups: Sequence[int], *, is_whole: bool) -> None:
+        """Raise NoInputError for more than the limits allow in the pages and rows of some groups.
+
+        That is told from the headers of pages, and where texts may stand for themselves again and
+        again from their lengths: none of them is copied. ``is_whole`` means all columns.
+        """
+        name = str(self.path)
+        limits.check_size(sum(group.n_bytes for group in self.groups), name)
+        column = None if is_whole else self.column
+        with _opened(self.path, column, is_whole=is_whole) as file, self.path.open("rb") as stream:
+            n_pages = n_most = 0
+            for group, chunk in chunks_of(file.metadata, lambda path: _is_of(path, column)):
+                sizes = _page_sizes(stream, chunk, name) if group in groups else []
+                for size in sizes:
+                    limits.check_page(size, name)
+                n_pages += sum(sizes)
+                n_most += chunk.num_values * sizes[0] if sizes and repeats(chunk) else 0
+            limits.check_size(n_pages, name)
+            if n_pages + n_most <= limits.unpacked:
+                return
+            total = 0
+            for group in groups:
+                for each in self._batches(file, group, column and [column]):
+                    total += n_bytes(each)
+                    limits.check_size(total, name)
+
+    def _with(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
+        import pyarrow as pa
+
+        place = table.schema.get_field_index(self.column)
+        held = pa.array(values, type=self.kind)
+        return table.set_column(place, table.schema.field(place), held)
+
+    def _prove(self, out: BinaryIO, written: Sequence[str]) -> None:
+        from pyarrow import parquet
+
+        out.seek(0)
+        made = parquet.ParquetFile(out)
+        for group, expected in enumerate(written):
+            found = made.read_row_group(group, columns=[self.column], use_threads=False)
+            if _told(found.column(0).to_pylist()) != expected:
+                raise IntegrityError(
+                    f"{self.path}: what was written does not read back (row group {group + 1}); "
+                    "nothing was changed"
+                )
+
+
+def is_data_set(path: str) -> bool:
+    """Tell whether a file is called as data sets are."""
+    return path.lower().endswith(ENDING)
+
+
+def data_set_at(path: str, column: str | None = None) -> DataSet:
+    """Look at a file's footer: ``column``, or the first one that is called and typed as a list.
+
+    Raises NoInputError for what cannot be read, NotUnderstoodError for what is no Parquet file or
+    has no such column, UsageError for a column that is there and holds something else.
+    """
+    with _opened(Path(path)) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+        name = _column(path, schema, column)
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    sizes = [group.num_rows for group in groups]
+    firsts = accumulate(sizes, initial=1)
+    return DataSet(
+        path=Path(path),
+        column=name,
+        kind=schema.field(name).type,
+        groups=tuple(
+            GroupOfRows(rows=rows, first=first, n_bytes=_n_bytes(group, name))
+            for rows, first, group in zip(sizes, firsts, groups, strict=False)
+        ),
+    )
+
+
+def holds_conversations(path: str) -> bool:
+    """Tell whether a file that nobody named is a data set: of no tool's own, and with a column."""
+    try:
+        with _opened(Path(path)) as file:
+            ours = any(name.startswith(b"compactctl.") for name in file.metadata.metadata or ())
+            return not ours and any(_fits(file.schema_arrow, name) for name in NAMES)
+    except (NoInputError, NotUnderstoodError):
+        # Told when it is worked on.
+        return True
+
+
+def _column(path: str, schema: Any, asked: str | None) -> str:  # noqa: ANN401
+    if asked is None:
+        found = next((name for name in NAMES if _fits(schema, name)), None)
+        if found is None:
+            raise NotUnderstoodError(
+                f"{path}: no column is called as conversations are ({', '.join(NAMES)}); name one "
+                f"of {', '.join(schema.names[:12])} with --column"
+            )
+        return found
+    if schema.names.count(asked) != 1:
+        raise NotUnderstoodError(
+            f"{path}: {asked!r} is not a column; there are {', '.join(schema.names[:12])}"
+        )
+    kind = schema.field(asked).type
+    if not (is_text(kind) or is_structs(kind)):
+        raise UsageError(
+            f"{path}: column {asked!r} holds {kind}; it takes lists of structs, or JSON text"
+        )
+    return asked
+
+
+def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
+    if schema.names.count(name) != 1:
+        return False
+    kind = schema.field(name).type
+    return is_structs(kind) or (is_text(kind) and name not in _NEVER_TEXT)
+
+
+def is_text(kind: Any) -> bool:  # noqa: ANN401
+    """Tell whether an Arrow type is text."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def is_structs(kind: Any) -> bool:  # noqa: ANN401
+    """Tell whether an Arrow type is a list of structs."""
+    from pyarrow import types
+
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    return bool(is_list and types.is_struct(kind.value_type))
+
+
+def _told(values: list[Any]) -> str:
+    """Return values so that equal ones are equal, also numbers that are none."""
+    return json.dumps(values, default=repr)
+
+
+def _page_sizes(stream: BinaryIO, chunk: Any, name: str) -> list[int]:  # noqa: ANN401
+    """Return what the pages of a column chunk take unpacked; NotUnderstoodError for damage."""
+    try:
+        return list(unpacked_sizes(stream, *place_of(chunk)))
+    except (ValueError, IndexError) as error:
+        why = "the header of a page is damaged"
+        raise NotUnderstoodError(f"{name}: cannot be read as Parquet ({why})") from error
+
+
+def _n_bytes(group: Any, column: str) -> int:  # noqa: ANN401
+    chunks = (group.column(index) for index in range(group.num_columns))
+    return sum(
+        chunk.total_uncompressed_size for chunk in chunks if _is_of(chunk.path_in_schema, column)
+    )
+
+
+def _is_of(path: str, column: str | None) -> bool:
+    """Tell whether a path in the schema is in a column; None is all of them."""
+    return column is None or path == column or path.startswith(f"{column}.")
+
+
+def _codecs(metadata: Any) -> dict[str, str] | str:  # noqa: ANN401
+    """Return how each column is compressed, by its path."""
+    if not metadata.num_row_groups:
+        return "snappy"
+    group = metadata.row_group(0)
+    chunks = [group.column(index) for index in range(group.num_columns)]
+    return {each.path_in_schema: _codec(each.compression) for each in chunks}
+
+
+def _codec(name: str) -> str:
+    return "none" if name == "UNCOMPRESSED" else name.lower()
+
+
+@contextmanager
+def _opened(path: Path, column: str | None = None, *, is_whole: bool = False) -> Iterator[Any]:
+    """Open a file; the texts of ``column``, or of all, are not copied where they are repeated."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with path.open("rb") as stream, parquet.ParquetFile(stream) as file:
+            if column is None and not is_whole:
+                yield file
+                return
+            chunks = chunks_of(file.metadata, lambda name: _is_of(name, column))
+            names = {chunk.path_in_schema for _, chunk in chunks if repeats(chunk)}
+            with parquet.ParquetFile(
+                stream, metadata=file.metadata, read_dictionary=sorted(names)
+            ) as sparing:
+                yield sparing
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        why = " ".join(str(error).split())
+        raise NotUnderstoodError(f"{path}: cannot be read as Parquet ({why[:160]})") from error
+    except OSError as error:
+        why = error.strerror or " ".join(str(error).split())[:160]
+        raise NoInputError(f"{path}: cannot be read ({why}); name a readable file") from error

@@ -1,0 +1,66 @@
+"""Drafts that killed runs left behind, and how they are told from everything else."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.locks import is_free
+
+DRAFT = re.compile(r"\..+\.cctl-(?P<pid>\d+)-\d+", re.DOTALL)
+
+
+def remove(fs: FileSystem, path: Path) -> None:
+    """Remove a file if that is possible."""
+    with suppress(OSError):
+        fs.unlink(path)
+
+
+def sweep(fs: FileSystem, folder: Path) -> None:
+    """Remove the drafts in ``folder`` that their process does not hold any more.
+
+    A process holds the lock of its draft as long as it lives, on whatever machine or in whatever
+    container; so a number that another process has by now keeps none. Drafts of other users,
+    links, and files with other names are left.
+    """
+    for path in left_behind(folder):
+        remove(fs, path)
+
+
+def left_behind(folder: Path) -> Iterator[Path]:
+    """Yield the drafts in ``folder`` that ``sweep`` removes, each held while looked at."""
+    for path in sorted(folder.glob(".*.cctl-*")):
+        if match := DRAFT.fullmatch(path.name):
+            with suppress(OSError), _opened(path) as fd:
+                if _is_left(fd, int(match["pid"])):
+                    yield path
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _is_left(fd: int, pid: int) -> bool:
+    info = os.fstat(fd)
+    if not stat.S_ISREG(info.st_mode) or os.geteuid() not in {0, info.st_uid}:
+        return False
+    free = is_free(fd)
+    return not _is_alive(pid) if free is None else free
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,48 @@
+"""Command lines in tool calls, and other arguments by the names that agent clients use."""
+
+import re
+from collections.abc import Mapping
+
+from compactctl.history.tool_names import kind_of
+
+_COMMAND_KEYS = ("command", "cmd", "script")
+# Commands that only look: what they print is not an outcome.
+_LOOKING = re.compile(
+    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|head|tail|less|bat|nl|sed\s+-n|e?grep|rg|ls|find|tree|wc"
+    r"|pwd|which|echo|file|stat|git\s+(?:log|show|diff|status|blame|grep|branch))\b"
+)
+# A folder that a command line goes to first, and what cuts its output short.
+_GOING = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
+_SHOWING = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
+_SPACE = re.compile(r"\s+")
+
+
+def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
+    """Return the command line that a call runs, None when its tool runs none."""
+    if kind_of(tool) not in {"shell", None}:
+        return None
+    for key in _COMMAND_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, list) and value:
+            # The script is the last word of ["bash", "-lc", SCRIPT].
+            script = {"-c", "-lc"} & {str(word) for word in value}
+            value = str(value[-1]) if script else " ".join(map(str, value))
+        if isinstance(value, str) and value.strip():
+            return value
+    return None
+
+
+def only_looks(command: str) -> bool:
+    """Whether a command line shows things and changes nothing, as far as its start tells."""
+    return _LOOKING.match(command) is not None
+
+
+def essence(command: str) -> str:
+    """Return a command without the folder it goes to first and what cuts its output short."""
+    return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
+
+
+def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
+    """Return the first of the named arguments that is a text with something in it."""
+    values = (arguments.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)

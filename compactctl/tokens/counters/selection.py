@@ -1,0 +1,121 @@
+"""Which counter measures a transcript: the model's own, or one a user names."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from compactctl.errors import UsageError
+from compactctl.tokens.counters.bpe import BpeCounter
+from compactctl.tokens.counters.claude import (
+    VERSIONS,
+    ClaudeCounter,
+    claude_counter,
+    claude_is_installed,
+)
+from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.estimates import (
+    NEUROLINK_MULTIPLIERS,
+    BytesCounter,
+    CharsCounter,
+    NeuroLinkCounter,
+    RatioCounter,
+)
+from compactctl.tokens.counters.fast import WORTH_LOADING, exact_counter
+from compactctl.tokens.counters.rank_file import rank_file_counter
+from compactctl.tokens.counters.vocabulary import VOCABULARIES
+from compactctl.tokens.models.lookup import ModelInfo
+from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.models.user_models import OwnModel
+
+RANK_FILE = "file"
+COUNTER_NAMES = (
+    *VOCABULARIES,
+    "chars/4",
+    "bytes/4",
+    "neurolink",
+    "neurolink/PROVIDER",
+    *VERSIONS,
+    "tiktoken:o200k_base",
+    "file:RANKS",
+    "file:RANKS#cl100k_base",
+)
+_PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
+    "chars": CharsCounter,
+    "bytes": BytesCounter,
+}
+
+
+def counter_for(model: ModelInfo, worth: int = WORTH_LOADING) -> TokenCounter:
+    """Return the best counter for a model that is installed.
+
+    The one that the user's own table names, else exact with the model's own vocabulary,
+    reconstructed with ctok, or an estimate. ``worth`` as for ``fast_counter``.
+
+    Raises:
+        UsageError: the user's table names a counter that is not there.
+    """
+    if model.own is not None and model.own.counter:
+        return own_counter(model.own, worth)
+    if model.reconstruction and claude_is_installed():
+        return ClaudeCounter(model.reconstruction)
+    base = exact_counter(model.counter, worth)
+    return base if model.exact else RatioCounter(base, model.factor, model.family)
+
+
+def counter_named(name: str, worth: int = WORTH_LOADING) -> TokenCounter:
+    """Return the counter a user names; any name may be followed by a factor, as in ``… x1.2``.
+
+    ``worth`` as for ``fast_counter``.
+
+    Raises:
+        UsageError: there is no counter of that name, what it needs is not installed, or the rank
+            file it names is not such a file.
+    """
+    base_name, size = _without_factor(name)
+    base = _base_counter(base_name, worth)
+    if base is None:
+        names = ", ".join(COUNTER_NAMES)
+        raise UsageError(
+            f"no token counter is named {name!r}; there are {names},"
+            ' and each of them times a factor, such as "o200k_base x1.2"'
+        )
+    return base if size is None else RatioCounter(base, float(size), "chosen by the user")
+
+
+def rank_file_in(name: str) -> str:
+    """Return the file, and its pattern if any, that a counter's name names; "" without one."""
+    kind, _, argument = _without_factor(name)[0].partition(":")
+    return argument if kind == RANK_FILE else ""
+
+
+def _without_factor(name: str) -> tuple[str, Fraction | None]:
+    wanted = name.strip()
+    base_name, times, factor = wanted.rpartition(" x")
+    size = parse_size(factor) if times else None
+    return (base_name, size) if size else (wanted, None)
+
+
+def own_counter(row: OwnModel, worth: int = WORTH_LOADING) -> TokenCounter:
+    """Return the counter that a row of the user's table names; UsageError names the row."""
+    try:
+        return counter_named(row.counter, worth)
+    except UsageError as error:
+        raise UsageError(f"{row.source}: {row.prefix!r}: counter: {error}") from error
+
+
+def _base_counter(name: str, worth: int) -> TokenCounter | None:
+    if name in VOCABULARIES:
+        return exact_counter(name, worth)
+    if name in VERSIONS:
+        return claude_counter(name)
+    kind, _, argument = name.partition(":")
+    if kind == "tiktoken" and argument in VOCABULARIES:
+        return BpeCounter(argument)
+    return rank_file_counter(argument) if kind == RANK_FILE and argument else _estimate(name)
+
+
+def _estimate(name: str) -> TokenCounter | None:
+    kind, slash, argument = name.partition("/")
+    if kind == "neurolink" and (not slash or argument in NEUROLINK_MULTIPLIERS):
+        return NeuroLinkCounter(argument)
+    build, size = _PER_TOKEN.get(kind), parse_size(argument)
+    return build(float(size)) if build and size else None

@@ -1,0 +1,103 @@
+"""A user's own table of models, which is asked before the built-in one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compactctl.errors import UsageError
+from compactctl.model.validators import SettingsTable, check_keys, string, validate_value
+from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
+from compactctl.tokens.models.token_sizes import parse_size
+
+_KEYS = ("window", "max_output", "counter")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnModel:
+    """What a user says of the models whose names begin with ``prefix``.
+
+    Attributes:
+        prefix: as the user wrote it.
+        source: the user's file.
+        window: context window in tokens; None leaves it to the built-in table.
+        max_output: longest answer in tokens; None likewise.
+        counter: name of the counter; "" likewise.
+    """
+
+    prefix: str
+    source: str
+    window: int | None = None
+    max_output: int | None = None
+    counter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModels:
+    """A user's table."""
+
+    rows: tuple[OwnModel, ...] = ()
+
+    def match(self, name: str | None) -> OwnModel | None:
+        """Return the row with the longest beginning of a model's name; None without one.
+
+        A prefix counts at the start of the whole name ("openrouter/…"), of what follows the last
+        slash, and of the model's own name without provider and region.
+        """
+        path = plain_name(name)
+        starts = {dashed(path), dashed(path.rpartition("/")[2]), bare_name(path)}
+        fitting = (
+            row
+            for row in self.rows
+            if any(is_beginning(_key(row.prefix), start) for start in starts)
+        )
+        return max(fitting, key=lambda row: len(row.prefix), default=None)
+
+
+NO_MODELS = OwnModels()
+
+
+def read_own_models(document: Mapping[str, Any], source: str) -> OwnModels:
+    """Read a table: ``"gpt-4.1" = "1m"``, or with ``window``, ``max_output`` and ``counter``.
+
+    Raises:
+        UsageError: a key or value means nothing; says which, and where.
+    """
+    rows = [_row(prefix, value, source) for prefix, value in document.items()]
+    first: dict[str, str] = {}
+    for row in rows:
+        other = first.setdefault(_key(row.prefix), row.prefix)
+        if other is not row.prefix:
+            raise UsageError(f"{source}: {row.prefix!r} is {other!r} once more; keep one of them")
+    return OwnModels(tuple(rows))
+
+
+def _key(prefix: str) -> str:
+    return dashed(plain_name(prefix))
+
+
+def _row(prefix: str, value: object, source: str) -> OwnModel:
+    if not plain_name(prefix):
+        raise UsageError(f"{source}: a model without a name; write the beginning of its name")
+    where = f"{source}: {prefix!r}"
+    if not isinstance(value, Mapping):
+        window = validate_value(f"{where} = ", _tokens, value)
+        return OwnModel(prefix=prefix, source=source, window=window)
+    if not value:
+        raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
+    check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
+    table = SettingsTable(value, f"{where}: ")
+    return OwnModel(
+        prefix=prefix,
+        source=source,
+        window=table.get("window", _tokens, None),
+        max_output=table.get("max_output", _tokens, None),
+        counter=table.get("counter", string, ""),
+    )
+
+
+def _tokens(value: object) -> int:
+    is_size = isinstance(value, int | str) and not isinstance(value, bool)
+    size = parse_size(str(value)) if is_size else None
+    if size is None or size.denominator != 1:
+        raise ValueError('is not a number of tokens; write it as "128k" or 131072')
+    return size.numerator

@@ -1,0 +1,75 @@
+"""What a future takes up of a past."""
+
+from builders import assistant, call, conversation, result, thinking, user
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.lab.demand import Demand, demand, firsts, paths_in
+from compactctl.lab.text_content import PathIndex, Reader, unique_names
+from compactctl.model.message import Message
+from compactctl.summaries.extract.passages import passages
+
+NAMES = st.sampled_from(
+    ["soil_sensor", "garden/beds.py", "plotRows", "ENG-4012", "WaterError", "rain-gauge", "leaf"]
+)
+TEXTS = st.lists(NAMES, max_size=6).map(" and ".join)
+SPOKEN = st.tuples(st.sampled_from([user, assistant, thinking]), TEXTS)
+
+
+def demanded(prefix: list[Message], *future: list[Message]) -> Demand:
+    reader = Reader()
+    content = reader.contents(passages(conversation(*prefix)))
+    found = firsts([conversation(*each) for each in future], reader, None)
+    return demand(content, found, reader, unique_names(paths_in(content, reader)))
+
+
+def test_what_the_agent_names_first_is_demanded_with_its_request() -> None:
+    found = demanded(
+        [user("The soil_sensor and the rain_gauge are in garden/beds.py.")],
+        [assistant("The soil_sensor first.")],
+        [call("a", "Read", file_path="garden/beds.py"), result("a", "rain_gauge = 3")],
+        [assistant("Now the rain_gauge, and the soil_sensor again.")],
+    )
+    assert found.entities == {"soil_sensor": 0, "garden/beds.py": 1}
+    assert found.reintroduced == 1
+
+
+def test_within_a_request_the_agent_speaks_before_its_tools() -> None:
+    found = demanded(
+        [user("Mind the rain_gauge.")],
+        [
+            call("a", "Bash", command="ls"),
+            result("a", "rain_gauge"),
+            call("b", "Bash", command="cat rain_gauge"),
+            result("b", "3"),
+        ],
+    )
+    assert (found.entities, found.reintroduced) == ({"rain_gauge": 0}, 0)
+
+
+def test_lines_are_known_without_the_marks_before_them() -> None:
+    found = demanded(
+        [user("    12→water = tank.level - rain.today")],
+        [call("a", "Edit", old_string="water = tank.level - rain.today\n")],
+        [assistant("water = tank.level + rain.tomorrow")],
+    )
+    assert list(found.lines) == ["water = tank.level - rain.today"]
+
+
+def test_a_path_is_known_by_its_end() -> None:
+    unique = unique_names(["src/garden/beds.py", "src/roof/tiles.py", "old/roof/tiles.py"])
+    index = PathIndex(["src/garden/beds.py", "src/roof/tiles.py"], unique)
+    for known in ("src/garden/beds.py", "/home/me/src/garden/beds.py", "garden/beds.py", "beds.py"):
+        assert known in index
+    for other in ("tiles.py", "pond/beds.md", "rden/beds.py"):
+        assert other not in index
+
+
+@given(prefix=st.lists(SPOKEN, max_size=4), future=st.lists(SPOKEN, max_size=6))
+def test_nothing_is_demanded_that_the_prefix_lacks(
+    prefix: list[tuple[object, str]], future: list[tuple[object, str]]
+) -> None:
+    before = [speak(text) for speak, text in prefix]  # type: ignore[operator]
+    found = demanded(before, *([speak(text)] for speak, text in future))  # type: ignore[operator]
+    said = " ".join(text for speak, text in prefix if speak is not thinking)
+    assert all(name in said for name in found.entities)

@@ -1,0 +1,39 @@
+"""What programs say of their own accord is no claim; what they quote stays."""
+
+import pytest
+
+from compactctl.lab.audit import without_frame, without_own_words
+from compactctl.summaries.digest.render import NOTE, NOTE_IN_PLACE, noted
+
+
+def test_labels_counts_and_notes_go() -> None:
+    text = """[Earlier conversation summary — 353 messages compacted]
+
+Hand-over of 353 earlier messages (L2 to L466), extracted without a model.
+- [L2] Keep 42 of them. [... 2,961 chars truncated]
+Earlier messages were condensed; 175 tokens hold no summary of them. Last request: 8080"""
+    left = without_own_words(text)
+    assert [number for number in ("353", "2,961", "175", "42", "8080") if number in left] == [
+        "42",
+        "8080",
+    ]
+    assert left.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("note", [NOTE, NOTE_IN_PLACE])
+def test_what_a_digest_says_of_itself_goes(note: str) -> None:
+    assert without_own_words(f"{noted(note, 247, ())}\nPort 8080") == "\nPort 8080"
+
+
+def test_lists_in_a_digest_are_no_quotations() -> None:
+    text = (
+        "## Files\n> src/: port.py (edited), config.py\n## Course\n[L2] user\n> said by the agent"
+    )
+    assert [line for line in without_own_words(text).splitlines() if line.startswith(">")] == [
+        "> said by the agent"
+    ]
+
+
+def test_where_a_client_kept_the_transcript_goes() -> None:
+    text = "The port. If you need details, read the full transcript at: /home/kim/a b.jsonl\nGo on."
+    assert without_frame(text) == "The port. If you need details, \nGo on."
