@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, text_parts
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -278,9 +278,8 @@ class _UIConversation(Conversation):
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "system")
         definitions = tool_definitions(request.get("tools"), tools)
-        system = text_or_empty(request.get("system"))
-        said = (TextPart(text=system, path=prompt),) if system else ()
-        return opening_drafts(definitions, tools, said, prompt)
+        system = text_parts(request.get("system"), prompt)
+        return opening_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         if not _is_message(record):

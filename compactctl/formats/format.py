@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from compactctl.formats.content.part_rewrite import rewritten
 from compactctl.formats.records.decode import Decoded
@@ -59,7 +59,7 @@ class Format(Writer, ABC):
         return text
 
 
-class Appending(Protocol):
+class Appending(ABC):
     """How to change what a client sends of a session without changing a byte that is there.
 
     Attributes:
@@ -74,15 +74,17 @@ class Appending(Protocol):
     of: Literal["client", "file"]
     oldest: Version
     newest: Version
-    notes_open: Version | None
-    holds_files: bool
+    notes_open: Version | None = None
+    holds_files: bool = False
 
     def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return a session without records that do not count any more, as if it were new.
 
         Each record stands where the conversation has it; the same lines where nothing was appended.
         """
+        return lines
 
+    @abstractmethod
     def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
         """Return the lines that make a session of the lines ``now`` read as ``wanted`` does.
 

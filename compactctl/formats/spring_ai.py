@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import (
     CallId,
@@ -176,7 +176,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 def _row_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     content, data = column(record, "messageContent"), column(record, "messageData")
-    text = _text_part(record.get(content), (*path, content))
+    text = text_parts(record.get(content), (*path, content))
     listed = responses if _kind(record) == "TOOL" else calls
     return (*text, *listed(record.get(data), (*path, data)))
 
@@ -184,15 +184,11 @@ def _row_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
 def _event_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     message, path = object_or_empty(record.get("message")), (*path, "message")
     return (
-        *_text_part(message.get("text"), (*path, "text")),
+        *text_parts(message.get("text"), (*path, "text")),
         *_media(list_or_empty(message.get("media")), (*path, "media")),
         *calls(message.get("toolCalls"), (*path, "toolCalls")),
         *responses(message.get("responses"), (*path, "responses")),
     )
-
-
-def _text_part(value: object, path: JsonPath) -> tuple[Part, ...]:
-    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
 
 
 def _media(items: list[Any], path: JsonPath) -> Iterator[Part]:

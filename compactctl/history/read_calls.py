@@ -94,7 +94,7 @@ def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadR
         return None
     arguments = _arguments(text)
     if reads or arguments.get("command") == "view":
-        path = _first_text(arguments, (*also.path_keys, *PATH_KEYS))
+        path = first_text(arguments, (*also.path_keys, *PATH_KEYS))
         return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
     return None
 
@@ -107,7 +107,7 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
     arguments = _arguments(call.arguments)
     if arguments.get("command") == "view":
         return ()
-    path = None if kind == "shell" else _first_text(arguments, PATH_KEYS)
+    path = None if kind == "shell" else first_text(arguments, PATH_KEYS)
     patch = "\n".join(_texts(arguments)) or call.arguments
     paths = [path] if path else _PATCHED.findall(patch)
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))
@@ -136,7 +136,8 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield from (item for item in value if isinstance(item, str))
 
 
-def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
+    """Return the first of the named arguments that is a text with something in it."""
     values = (arguments.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
@@ -170,7 +171,7 @@ def _shell_read(arguments: Mapping[str, Any], cwd: str | None) -> ReadRequest | 
         return None
     groups = found.groupdict()
     path = groups["double"] or groups["single"] or groups["bare"]
-    folder = _first_text(arguments, FOLDER_KEYS)
+    folder = first_text(arguments, FOLDER_KEYS)
     path = posixpath.join(folder, path) if folder else path
     return ReadRequest(normal_path(path, cwd), _matched_range(groups))
 

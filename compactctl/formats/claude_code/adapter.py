@@ -20,7 +20,7 @@ from compactctl.formats.claude_code.requests import (
 from compactctl.formats.content.anthropic import content_parts, new_content, reported_usage
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
-    TranscriptBuilder,
+    LineReader,
     content_id,
     message_of,
     own_id,
@@ -109,10 +109,7 @@ class ClaudeCode(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = _Reader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish()
+        return _Reader(self.name).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""
@@ -141,18 +138,16 @@ def _is_own(record: Mapping[str, Any]) -> bool:
 
 def chain_of(lines: Iterable[Decoded]) -> ClaudeChain:
     """Return how the records of a session follow one another, once all of it was read."""
-    reader = _Reader()
-    for decoded in lines:
-        reader.line(decoded)
-    reader.finish()
+    reader = _Reader(ClaudeCode.name)
+    reader.read(lines)
     return reader.chain
 
 
-class _Reader:
+class _Reader(LineReader):
     """Reads records in file order and settles the effective history at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.chain = ClaudeChain()
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
@@ -167,7 +162,6 @@ class _Reader:
         self.lines: dict[str, tuple[int, int]] = {}
 
     def line(self, decoded: Decoded) -> None:
-        self.gather.line(decoded)
         if decoded.damage is not None:
             self.chain.gap(decoded.index)
         for value in decoded.values:
@@ -352,7 +346,7 @@ class _Reader:
             self.gather.messages.sort(key=lambda message: message.line)
             effective = (overhead, *effective)
         return self.gather.transcript(
-            ClaudeCode.name,
+            self.name,
             effective,
             session=SessionInfo(
                 model=self.model,

@@ -6,13 +6,12 @@ conversation; versions before 2.1.119 look at timestamps, which records keep. Se
 """
 
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.formats.claude_code.adapter import chain_of
 from compactctl.formats.claude_code.boundaries import Boundary, boundary_of
 from compactctl.formats.claude_code.chain import ClaudeChain
-from compactctl.formats.format import Version
+from compactctl.formats.format import Appending
 from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.formats.records.record_versions import Superseding, marked
 from compactctl.model.tags import MARK
@@ -27,14 +26,13 @@ _Session = Superseding[ClaudeChain]
 _KEPT_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
 
-class ClaudeAppending:
+class ClaudeAppending(Appending):
     """Later records in place of earlier ones; see ``Appending``."""
 
-    of: Literal["client", "file"] = "client"
-    oldest: Version = (2, 0, 76)
-    newest: Version = (2, 1, 331)
-    notes_open: Version | None = (2, 1, 197)
-    holds_files = False
+    of = "client"
+    oldest = (2, 0, 76)
+    newest = (2, 1, 331)
+    notes_open = (2, 1, 197)
 
     def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return each record once, at its place in the conversation."""

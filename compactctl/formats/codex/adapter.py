@@ -59,10 +59,7 @@ class Codex(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = CodexReader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish(self.name)
+        return CodexReader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message; inside a compaction's history items have no envelope."""

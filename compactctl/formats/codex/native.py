@@ -9,12 +9,12 @@ record has no number.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.usage import COUNTS
-from compactctl.formats.format import Version
+from compactctl.formats.format import Appending
 from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.history.stand_ins import edit_places, record_name
@@ -31,18 +31,16 @@ _NEWEST = ("through", "occurrence")
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
-class CodexAppending:
-    """All that is sent, told once more; see ``Appending``."""
+class CodexAppending(Appending):
+    """All that is sent, told once more; see ``Appending``.
 
-    of: Literal["client", "file"] = "client"
-    oldest: Version = (0, 142, 0)
-    newest: Version = (0, 169, 0)
-    notes_open: Version | None = None
+    What is told last counts alone, and can be changed where it stands: nothing is to be settled.
+    """
+
+    of = "client"
+    oldest = (0, 142, 0)
+    newest = (0, 169, 0)
     holds_files = True
-
-    def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        """Return the lines: what is told last counts alone, and can be changed where it stands."""
-        return lines
 
     def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
         """Return what is sent of ``wanted``, what is known of it, and its size, in this order.

@@ -8,10 +8,10 @@ from compactctl.formats.codex.effective import CodexHistory
 from compactctl.formats.codex.usage import COUNTS, TokenCounts
 from compactctl.formats.content.response_items import is_item, item_draft, item_kind
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import LineReader, TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import answered
 from compactctl.formats.records.order import order_of_times
 from compactctl.formats.records.responses import ResponseNames
@@ -37,14 +37,10 @@ def header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]
 def _instructions(payload: Mapping[str, Any], path: JsonPath) -> tuple[TextPart, ...]:
     base = payload.get("base_instructions")
     if isinstance(base, Mapping):
-        return _text(base.get("text"), (*path, "base_instructions", "text"))
+        return text_parts(base.get("text"), (*path, "base_instructions", "text"))
     if isinstance(base, str):
-        return _text(base, (*path, "base_instructions"))
-    return _text(payload.get("instructions"), (*path, "instructions"))
-
-
-def _text(value: object, path: JsonPath) -> tuple[TextPart, ...]:
-    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
+        return text_parts(base, (*path, "base_instructions"))
+    return text_parts(payload.get("instructions"), (*path, "instructions"))
 
 
 def _tools(payload: Mapping[str, Any], path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
@@ -126,11 +122,11 @@ _SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 _MAX_ROLLBACK = 100_000
 
 
-class CodexReader:
+class CodexReader(LineReader):
     """Takes in records in file order and settles the effective history at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.history = CodexHistory()
         self.counts = TokenCounts()
         self.responses = Responses(self.gather)
@@ -145,8 +141,7 @@ class CodexReader:
         self._replacements: list[_Replacement] = []
 
     def line(self, decoded: Decoded) -> None:
-        """Take in a line."""
-        self.gather.line(decoded)
+        """Take in the records on a line."""
         for value in decoded.values:
             if not isinstance(value, Mapping):
                 self.gather.opaque(decoded, "a JSON value that is not a record")
@@ -156,7 +151,7 @@ class CodexReader:
             else:
                 self._bare(value, decoded)
 
-    def finish(self, name: str) -> Transcript:
+    def finish(self) -> Transcript:
         """Return the transcript."""
         sent = self.history.ids()
         self._drop_superseded(set(sent))
@@ -165,7 +160,7 @@ class CodexReader:
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
         replaced = {name for each in self._replacements if not each.own for name in each.ids}
         found = self.gather.transcript(
-            name,
+            self.name,
             effective,
             session=SessionInfo(
                 model=self.model,

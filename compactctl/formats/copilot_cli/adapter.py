@@ -51,10 +51,7 @@ class CopilotCli(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = CopilotReader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish(self.name)
+        return CopilotReader(self.name).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.copilot_cli.effective import CopilotHistory
 from compactctl.formats.copilot_cli.events import Assets, event_draft, text_parts
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -72,11 +72,11 @@ _MODELS = {
 }
 
 
-class CopilotReader:
+class CopilotReader(LineReader):
     """Takes in records in file order and settles the effective history at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.history = CopilotHistory()
         self.assets = Assets()
         self.usages = Usages()
@@ -89,8 +89,7 @@ class CopilotReader:
         self._held: set[str] = set()
 
     def line(self, decoded: Decoded) -> None:
-        """Take in a line."""
-        self.gather.line(decoded)
+        """Take in the records on a line."""
         for value in decoded.values:
             data = value.get("data") if isinstance(value, Mapping) else None
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
@@ -98,13 +97,13 @@ class CopilotReader:
             else:
                 self.gather.opaque(decoded, "a JSON value that is not an event")
 
-    def finish(self, name: str) -> Transcript:
+    def finish(self) -> Transcript:
         """Return the transcript."""
         self.gather.messages = [self.usages.put(message) for message in self.gather.messages]
         effective = (self.usages.put(message) for message in self.history.effective())
         edited = any(message.tags != NO_TAGS for message in self.gather.messages)
         return self.gather.transcript(
-            name,
+            self.name,
             tuple(self._anchored(message) for message in effective),
             session=SessionInfo(
                 model=self.model,

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.gemini import new_content
 from compactctl.formats.format import Format
-from compactctl.formats.gemini_cli.reader import NAME, GeminiReader
+from compactctl.formats.gemini_cli.reader import GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
@@ -23,7 +23,7 @@ _UNSENT = (
 class GeminiCli(Format):
     """Reads and writes sessions of Gemini CLI."""
 
-    name = NAME
+    name = "gemini-cli"
     title = "Gemini CLI session"
     unsent = _UNSENT
     new_content = staticmethod(new_content)
@@ -39,10 +39,7 @@ class GeminiCli(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = GeminiReader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish()
+        return GeminiReader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message, as old as the record it stands before."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.formats.content import gemini
 from compactctl.formats.gemini_cli.replay import GeminiRecord, Replay
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     integer_or_none,
@@ -82,7 +82,6 @@ def _named(path: JsonPath) -> str:
     return "call-" + ".".join(map(str, path))
 
 
-NAME = "gemini-cli"
 PERSON, MODEL = "user", "gemini"
 # The client writes it anew whenever a session is resumed.
 _CONTEXT = "<session_context>"
@@ -94,17 +93,16 @@ _SNAPSHOT = re.compile(r"^\s*<state_snapshot>", re.MULTILINE)
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
 
 
-class GeminiReader:
+class GeminiReader(LineReader):
     """Takes in records in file order and settles the effective history at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._replay = Replay()
         self._around: dict[int, tuple[str, int]] = {}
 
     def line(self, decoded: Decoded) -> None:
-        """Take in a line."""
-        self.gather.line(decoded)
+        """Take in the records on a line."""
         for value in decoded.values:
             kind = self._replay.take(value, decoded) if isinstance(value, Mapping) else ""
             if isinstance(value, Mapping):
@@ -130,7 +128,7 @@ class GeminiReader:
         effective = tuple(_reported_since(since, born, message) for message in shown)
         model = next((m.model for m in reversed(effective) if m.model), None)
         return self.gather.transcript(
-            NAME,
+            self.name,
             effective,
             session=SessionInfo(model=model, cwd=_folder(effective), drops_past_reasoning=True),
             compactions=PastCompactions(by_client=since >= 0),

@@ -37,10 +37,7 @@ class Pi(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = PiReader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish(self.name)
+        return PiReader(self.name).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return an entry id derived from the message's id."""

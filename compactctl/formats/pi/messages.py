@@ -13,7 +13,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -37,11 +37,6 @@ def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
         for index, block in enumerate(list_or_empty(content))
         for part in _block(block, (*path, index))
     )
-
-
-def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
-    """Return a text as a part; () when there is none."""
-    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
 
 
 def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:

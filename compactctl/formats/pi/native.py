@@ -5,9 +5,8 @@ and files of version 3; they write those of earlier versions anew when they load
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
-from compactctl.formats.format import Version
+from compactctl.formats.format import Appending
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
@@ -17,14 +16,12 @@ from compactctl.pipeline.record_splice import with_fields
 from compactctl.pipeline.spans import line_place
 
 
-class PiAppending:
+class PiAppending(Appending):
     """Later entries in place of earlier ones; see ``Appending``."""
 
-    of: Literal["client", "file"] = "file"
-    oldest: Version = (3,)
-    newest: Version = (3,)
-    notes_open: Version | None = None
-    holds_files = False
+    of = "file"
+    oldest = (3,)
+    newest = (3,)
 
     def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return each entry once, at its place in the conversation."""
@@ -59,8 +56,6 @@ def _session(lines: Sequence[bytes]) -> Superseding[PiChain]:
 
 
 def _chain_of(lines: Iterable[Decoded]) -> PiChain:
-    reader = PiReader()
-    for decoded in lines:
-        reader.line(decoded)
-    reader.finish("pi")
+    reader = PiReader("pi")
+    reader.read(lines)
     return reader.chain

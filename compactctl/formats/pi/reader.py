@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -19,11 +19,11 @@ from compactctl.model.usage_fields import as_reported
 _NO_RESULT = "No result provided"
 
 
-class PiReader:
+class PiReader(LineReader):
     """Takes in records in file order and settles the effective history at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None
@@ -31,8 +31,7 @@ class PiReader:
         self._responses = 0
 
     def line(self, decoded: Decoded) -> None:
-        """Take in a line."""
-        self.gather.line(decoded)
+        """Take in the records on a line."""
         if decoded.damage is not None:
             self.chain.gap(decoded.index)
         for value in decoded.values:
@@ -43,7 +42,7 @@ class PiReader:
             else:
                 self._entry(as_reported(value, COUNTS), decoded)
 
-    def finish(self, name: str) -> Transcript:
+    def finish(self) -> Transcript:
         """Return the transcript."""
         effective = self.chain.effective()
         follows = self.chain.resumed
@@ -55,7 +54,7 @@ class PiReader:
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
         found = self.gather.transcript(
-            name,
+            self.name,
             effective,
             session=SessionInfo(model=model, file_version=self.version, cwd=self.cwd),
             order=self._order(),

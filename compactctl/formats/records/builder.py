@@ -1,8 +1,9 @@
 """Collects what a reader finds: messages, links, metadata and lines not understood."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -242,6 +243,33 @@ class TranscriptBuilder:
             order=order_of_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),
         )
+
+
+class LineReader(ABC):
+    """Takes in a session line by line, and settles at the end what of it is sent.
+
+    ``name`` is that of the format. What a line is as such, its size and its damage, is taken note
+    of before it is read.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.gather = TranscriptBuilder()
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines once, in order."""
+        for decoded in lines:
+            self.gather.line(decoded)
+            self.line(decoded)
+        return self.finish()
+
+    @abstractmethod
+    def line(self, decoded: Decoded) -> None:
+        """Take in the records on a line."""
+
+    @abstractmethod
+    def finish(self) -> Transcript:
+        """Return the transcript, with the messages that are still sent."""
 
 
 def message_of(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, ToolResultPart
+from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPart, ToolResultPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,11 @@ class MessageDraft:
     time: float | None = None
     aside: bool = False
     logged_answer: bool = False
+
+
+def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
+    """Return a text as a part; () where there is none."""
+    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
 
 
 def opening_drafts(

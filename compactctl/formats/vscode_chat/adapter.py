@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.format import Format
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     list_or_empty,
@@ -37,10 +37,7 @@ class VsCodeChat(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = _Reader()
-        for decoded in lines:
-            reader.line(decoded)
-        return reader.finish(self.name)
+        return _Reader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Refuse: requests and rounds stay where they are, so nothing is ever put among them."""
@@ -51,18 +48,17 @@ class VsCodeChat(Format):
         return new_item_value(current, text) if isinstance(part, ToolResultPart) else text
 
 
-class _Reader:
+class _Reader(LineReader):
     """Reads the documents of a file one by one, or replays its changes at the end."""
 
-    def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.effective: list[Message] = []
         self.model: str | None = None
         self._changes: list[Mapping[str, Any]] = []
         self._state: Decoded | None = None
 
     def line(self, decoded: Decoded) -> None:
-        self.gather.line(decoded)
         for value in decoded.values:
             self._value(object_or_empty(value), decoded)
 
@@ -103,13 +99,13 @@ class _Reader:
         if len(self.gather.messages) == before:
             self.gather.meta("empty conversation", decoded.n_bytes)
 
-    def finish(self, name: str) -> Transcript:
+    def finish(self) -> Transcript:
         if self._state is not None:
             state = replayed(self._changes)
             self._take(map(kept_by_the_editor, chat_messages(state)), self._state)
             self.model = model_of(state) or self.model
         return self.gather.transcript(
-            name,
+            self.name,
             tuple(self.effective),
             session=SessionInfo(model=self.model),
             compactions=PastCompactions(by_client=bool(self.gather.compactions)),

@@ -1,4 +1,4 @@
-"""Command lines in tool calls, and other arguments by the names that agent clients use."""
+"""Command lines in tool calls: which of them only look, and what they come down to."""
 
 import re
 from collections.abc import Mapping
@@ -40,9 +40,3 @@ def only_looks(command: str) -> bool:
 def essence(command: str) -> str:
     """Return a command without the folder it goes to first and what cuts its output short."""
     return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
-
-
-def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
-    """Return the first of the named arguments that is a text with something in it."""
-    values = (arguments.get(key) for key in keys)
-    return next((value for value in values if isinstance(value, str) and value.strip()), None)

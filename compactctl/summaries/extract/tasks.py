@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from compactctl.summaries.extract.command_lines import first_text
+from compactctl.history.read_calls import first_text
 from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_line
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, Spot, ToolPair, tool_pairs
