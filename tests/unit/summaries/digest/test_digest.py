@@ -300,7 +300,7 @@ def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]
 def test_it_is_the_same_under_any_hash_seed() -> None:
     program = (
         "import sys; sys.path.insert(0, 'tests');"
-        "from unit.stages.summarizing.test_distill import session;"
+        "from unit.stages.test_distill import session;"
         "from compactctl.summaries.digest.digest import DigestRequest, digest;"
         "count = lambda texts: [len(t.split()) for t in texts];"
         "print(digest(DigestRequest(messages=session(), budget=700), count))"
