@@ -239,7 +239,7 @@ class NeverFailing(click.Command):
             lambda: super(NeverFailing, self).make_context(info_name, args, parent, **extra)
         )
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         return _ended_well(lambda: super(NeverFailing, self).invoke(ctx))
 

@@ -241,7 +241,7 @@ class LazyGroup(click.Group):
             raise UsageError(decision.complaint)
         return decision
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command; a value that means nothing is refused with where it stands."""
         try:
             return super().invoke(ctx)

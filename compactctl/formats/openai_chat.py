@@ -233,7 +233,7 @@ def _is_own(message: Mapping[str, Any]) -> bool:
     return message.get("role") in _OWN_ROLES or any(name in message for name in _OWN_FIELDS)
 
 
-def _is_tool(tool: Any) -> bool:  # noqa: ANN401 - JSON is any value
+def _is_tool(tool: object) -> bool:
     return isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping)
 
 

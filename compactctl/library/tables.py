@@ -71,7 +71,7 @@ def compact_batch(
     return made
 
 
-def _kind_of(batch: pa.RecordBatch, column: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _kind_of(batch: pa.RecordBatch, column: str) -> object:
     """Return the column's type. Raises UsageError for one that holds no conversations."""
     names = batch.schema.names
     if names.count(column) != 1:
@@ -86,8 +86,8 @@ def _kind_of(batch: pa.RecordBatch, column: str) -> Any:  # noqa: ANN401 - pyarr
 
 
 def _compacted(
-    value: Any,  # noqa: ANN401
-    kind: Any,  # noqa: ANN401
+    value: object,
+    kind: object,
     options: InputOptions,
     recipe: Recipe,
 ) -> _CompactedRow:
@@ -102,11 +102,11 @@ def _compacted(
         return _failed(value, f"{type(error).__name__}: {error}")
 
 
-def _failed(value: Any, why: str) -> _CompactedRow:  # noqa: ANN401
+def _failed(value: object, why: str) -> _CompactedRow:
     return _CompactedRow(value=value, compact_status="failed", compact_error=" ".join(why.split()))
 
 
-def _row(before: Any, after: Any, made: CompactedLines) -> _CompactedRow:  # noqa: ANN401
+def _row(before: object, after: object, made: CompactedLines) -> _CompactedRow:
     if made.opaque:
         raise NotUnderstoodError(
             f"holds what is not a message of this format: {made.opaque[0].damage}"

@@ -75,7 +75,7 @@ def _library() -> ModuleType:
     return library
 
 
-def _model(library: ModuleType, name: str) -> Any:  # noqa: ANN401 - a class of a plugin's own
+def _model(library: ModuleType, name: str) -> object:
     try:
         return library.get_model(name)
     except library.UnknownModelError as error:
@@ -84,7 +84,7 @@ def _model(library: ModuleType, name: str) -> Any:  # noqa: ANN401 - a class of 
         ) from error
 
 
-def _wanted(model: Any, max_tokens: int) -> dict[str, int]:  # noqa: ANN401
+def _wanted(model: object, max_tokens: int) -> dict[str, int]:
     """Return those of our options that the model has."""
     known = getattr(getattr(model, "Options", None), "model_fields", {})
     wanted = {"temperature": 0, "max_tokens": max_tokens}

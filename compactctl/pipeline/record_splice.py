@@ -14,7 +14,7 @@ from compactctl.pipeline.spans import find_places, find_spans, splice
 from compactctl.pipeline.writer import Writer
 
 
-def dump(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+def dump(value: object) -> str:
     """Return compact JSON text that can be encoded as UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:

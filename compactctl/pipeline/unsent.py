@@ -58,7 +58,7 @@ def _marks(rule: UnsentRule) -> list[bytes]:
     return [f'"{name}"'.encode() for name in list(rule.where.values())[-1]]
 
 
-def _record(text: str) -> Any:  # noqa: ANN401 - JSON is any value
+def _record(text: str) -> object:
     try:
         return json.loads(text.lstrip("\ufeff"), strict=False)
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ def _record(text: str) -> Any:  # noqa: ANN401 - JSON is any value
 def _places(
     rule: UnsentRule,
     index: int,
-    record: Any,  # noqa: ANN401 - JSON is any value
+    record: object,
     text: str,
 ) -> Iterator[UnsentPlace]:
     if not rule.path:
@@ -88,7 +88,7 @@ def _place(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> Unsent
     )
 
 
-def _paths(value: Any, path: JsonPath) -> Iterator[JsonPath]:  # noqa: ANN401 - JSON is any value
+def _paths(value: object, path: JsonPath) -> Iterator[JsonPath]:
     """Yield the paths that one with ``EACH`` stands for, as far as they lead anywhere."""
     if not path:
         yield ()
@@ -100,7 +100,7 @@ def _paths(value: Any, path: JsonPath) -> Iterator[JsonPath]:  # noqa: ANN401 - 
             yield from ((name, *found) for found in _paths(inner, rest))
 
 
-def _one_at(value: Any, path: JsonPath) -> str:  # noqa: ANN401 - JSON is any value
+def _one_at(value: object, path: JsonPath) -> str:
     for name in path:
         value = _member(value, name)
     return value if isinstance(value, str) else ""

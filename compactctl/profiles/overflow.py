@@ -206,7 +206,7 @@ def _embedded(text: str) -> Iterator[Any]:
             yield value
 
 
-def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON is any value
+def _parsed(text: str) -> object:
     """Return the value of a JSON text; None for other text, and for more than is read."""
     if len(text) > MAX_JSON or text.lstrip()[:1] not in {"{", "[", '"'}:
         return None
@@ -221,7 +221,7 @@ def _next_start(text: str, start: int) -> int:
     return min(found, default=-1)
 
 
-def _words(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON is any value
+def _words(value: object) -> Iterator[str]:
     """Yield the texts of an error, outer ones first, from a bounded number of values."""
     queue: list[tuple[Any, int]] = [(value, 0)]
     for seen, (each, depth) in enumerate(queue):
@@ -236,7 +236,7 @@ def _words(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON is any value
             queue += [(part, depth + 1) for part in _parts(each, inner)]
 
 
-def _parts(value: Any, inner: Any) -> list[Any]:  # noqa: ANN401 - JSON is any value
+def _parts(value: object, inner: object) -> list[Any]:
     """Return what within a value may tell of the error: of a JSON string its own value."""
     if isinstance(value, dict):
         return [value[key] for key in value if key.lower() in _TEXT_KEYS]

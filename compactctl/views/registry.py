@@ -79,7 +79,7 @@ PAGES = {
 }
 
 
-def make_view(result: object, output: Output) -> Any:  # noqa: ANN401
+def make_view(result: object, output: Output) -> object:
     """Return a result as an output prints it."""
     return function_at(f"{RESULTS[type(result).__name__]}_{output.suffix}")(result)
 
@@ -91,7 +91,7 @@ def messages_of(result: object) -> Iterable[str]:
     return lines
 
 
-def make_page(result: object, options: Any) -> str:  # noqa: ANN401
+def make_page(result: object, options: object) -> str:
     """Return a result as a page, as the options of the page ask for it."""
     made: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
     return made

@@ -96,7 +96,7 @@ class TableFile:
         return disk_errors(self.path, "nothing was written there")
 
 
-def _schema(types: Mapping[str, str], metadata: Mapping[str, int]) -> Any:  # noqa: ANN401
+def _schema(types: Mapping[str, str], metadata: Mapping[str, int]) -> object:
     import pyarrow as pa
 
     return pa.schema(

@@ -113,7 +113,7 @@ class _Conversations:
         for number, value in enumerate(values, first):
             yield self._one(f"{self.data.path}#{number}", number, value)
 
-    def _one(self, name: str, number: int, value: Any) -> DoneConversation:  # noqa: ANN401
+    def _one(self, name: str, number: int, value: object) -> DoneConversation:
         started = monotonic()
         work: Callable[[], DoneConversation] = partial(
             self._compacted if self.options.compacts else self._measured, name, value
@@ -125,14 +125,14 @@ class _Conversations:
         took = round(1000 * (monotonic() - started))
         return replace(done, row=replace(done.row, row=number, milliseconds=took))
 
-    def _empty(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+    def _empty(self, name: str, value: object) -> DoneConversation:
         """Return what becomes of a row without a conversation: it counts nothing."""
         row = BatchRow(path=name)
         if self.options.compacts:
             row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
         return DoneConversation(row=row, value=value)
 
-    def _measured(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+    def _measured(self, name: str, value: object) -> DoneConversation:
         source = _source(value, self.data.kind)
         asked = self.options.input
         transcript = loaded_from(source, name, asked.format, asked.limits).transcript
@@ -144,7 +144,7 @@ class _Conversations:
         details = details_of(name, transcript, measured, self.options.details) if wanted else None
         return DoneConversation(row=row, value=value, details=details)
 
-    def _compacted(self, name: str, value: Any) -> DoneConversation:  # noqa: ANN401
+    def _compacted(self, name: str, value: object) -> DoneConversation:
         source = _source(value, self.data.kind)
         made = compact_lines(
             source.lines, self.options.input.at(name), self._recipe, self._summarizer
@@ -182,7 +182,7 @@ class _Conversations:
         return details_of(name, made.transcript, made.measured, self.options.details, left)
 
 
-def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
+def _source(value: object, kind: object) -> Source:
     lines = lines_of(value, kind)
     return Source(path=None, lines=lines, digest=digest_of(lines))
 

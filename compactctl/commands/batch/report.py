@@ -111,7 +111,7 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
         ) from error
 
 
-def _values(stream: Any, path: str) -> Iterable[Mapping[str, Any]]:  # noqa: ANN401
+def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(stream)

@@ -221,7 +221,7 @@ def _makers(kind: type["DataclassInstance"]) -> tuple[tuple[str, Callable[[Any],
     return tuple((each.name, _maker(each.type)) for each in fields(kind))
 
 
-def _maker(kind: Any) -> Callable[[Any], object]:  # noqa: ANN401 - of any field
+def _maker(kind: object) -> Callable[[Any], object]:
     record: Any = next((each for each in (kind, *get_args(kind)) if is_dataclass(each)), None)
     if record is not None:
         return lambda value: None if value is None else _read(record, value)

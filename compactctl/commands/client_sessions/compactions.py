@@ -260,7 +260,7 @@ def _time_at(state: PastState, place: RecordPlace) -> float | None:
     return told if told is not None else next(there, None)
 
 
-def _at(state: PastState, place: RecordPlace) -> Any:  # noqa: ANN401 - JSON is any value
+def _at(state: PastState, place: RecordPlace) -> object:
     line, element = place
     value: Any = state.decoded[line].values[0]
     for step in element:

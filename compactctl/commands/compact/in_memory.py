@@ -120,14 +120,14 @@ def value_of(value: Any, kind: Any, made: CompactedLines) -> Any:  # noqa: ANN40
     return left
 
 
-def without_nulls(value: Any) -> Any:  # noqa: ANN401
+def without_nulls(value: object) -> object:
     """Return a value without the fields of structs that are null, as they are where none is."""
     if isinstance(value, dict):
         return {name: without_nulls(each) for name, each in value.items() if each is not None}
     return [without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-def _require_place(messages: list[Any], kind: Any) -> None:  # noqa: ANN401
+def _require_place(messages: list[Any], kind: object) -> None:
     """Raise UsageError where the column's type has no place for what compaction writes."""
     import pyarrow as pa
 

@@ -238,11 +238,11 @@ def _our_hooks(text: str, client: str) -> list[tuple[str, _Place]]:
     ]
 
 
-def _list(value: Any) -> list[Any]:  # noqa: ANN401 - JSON
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_command(value: Any, arguments: list[str]) -> bool:  # noqa: ANN401 - JSON
+def _is_command(value: object, arguments: list[str]) -> bool:
     """Tell whether a command is one that ``integrate`` writes, and nothing besides."""
     command = value.get("command") if isinstance(value, dict) else None
     if not isinstance(command, str):

@@ -237,7 +237,7 @@ def _scalar(text: str, start: int) -> int:
     return found.end()
 
 
-def _plain(text: str, value: _Value) -> Any:  # noqa: ANN401 - JSON
+def _plain(text: str, value: _Value) -> object:
     if value.opens == "{":
         return {each.name: _plain(text, each.value) for each in value.entries}
     if value.opens:
@@ -245,7 +245,7 @@ def _plain(text: str, value: _Value) -> Any:  # noqa: ANN401 - JSON
     return _decoded(text, value.start, value.end)
 
 
-def _decoded(text: str, start: int, end: int) -> Any:  # noqa: ANN401 - JSON
+def _decoded(text: str, start: int, end: int) -> object:
     try:
         return json.loads(text[start:end])
     except ValueError as error:

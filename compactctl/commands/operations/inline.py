@@ -186,7 +186,7 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
 
 
-def _own(value: Any, message: Message) -> Mapping[str, Any]:  # noqa: ANN401 - JSON is any value
+def _own(value: object, message: Message) -> Mapping[str, Any]:
     return own_object(value_at(value, message.element))
 
 

@@ -39,7 +39,7 @@ def key_of(holder: Mapping[str, Any], name: str) -> str:
     return other if other in holder else name
 
 
-def field_of(holder: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON is any value
+def field_of(holder: Mapping[str, Any], name: str) -> object:
     """Return a field in either spelling, None where there is none."""
     return holder.get(key_of(holder, name))
 

@@ -235,7 +235,7 @@ def _is_text(item: object) -> bool:
     return text_or_empty(item.get("type")) in _TEXTS
 
 
-def _is_content(value: Any) -> bool:  # noqa: ANN401 - JSON is any value
+def _is_content(value: object) -> bool:
     """Whether a tool's result is one text, as the Agents SDK for JavaScript stores it."""
     return isinstance(value, Mapping) and value.get("type") == "text" and "text" in value
 

@@ -88,7 +88,7 @@ def is_wrapped(data: bytes) -> bool:
     return bool(place.depth or text[: place.start].strip(" \t\r\n\ufeff"))
 
 
-def _unwrapped(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+def _unwrapped(body: bytes) -> object:
     try:
         value = loads(body)
     except ValueError:

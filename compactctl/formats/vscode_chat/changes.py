@@ -34,7 +34,7 @@ def replayed(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     return state if isinstance(state, Mapping) else {}
 
 
-def _carry_out(record: Mapping[str, Any], state: Any) -> None:  # noqa: ANN401 - JSON is any value
+def _carry_out(record: Mapping[str, Any], state: object) -> None:
     *way, last = record["k"] or [None]
     holder = state
     for step in way:
@@ -48,7 +48,7 @@ def _carry_out(record: Mapping[str, Any], state: Any) -> None:  # noqa: ANN401 -
             holder.pop(last, None)
 
 
-def _inner(holder: Any, step: object) -> Any:  # noqa: ANN401 - JSON is any value
+def _inner(holder: object, step: object) -> object:
     if isinstance(holder, dict) and isinstance(step, str):
         return holder.get(step)
     if isinstance(holder, list) and isinstance(step, int) and 0 <= step < len(holder):
@@ -63,7 +63,7 @@ def _put(holder: Any, last: object, value: Any) -> None:  # noqa: ANN401 - JSON 
         holder[last] = value
 
 
-def _push(array: Any, record: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON is any value
+def _push(array: object, record: Mapping[str, Any]) -> None:
     if not isinstance(array, list):
         return
     length = record.get("i")

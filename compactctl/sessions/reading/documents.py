@@ -57,12 +57,12 @@ def items_of(data: bytes, key: str) -> Iterator[Any]:
         at = end - 1
 
 
-def first_value(data: bytes, key: str) -> Any:  # noqa: ANN401 - JSON is any value
+def first_value(data: bytes, key: str) -> object:
     """Return the first whole value under a key; None when there is none."""
     return next(values_of(data, key), None)
 
 
-def last_value(data: bytes, key: str) -> Any:  # noqa: ANN401 - JSON is any value
+def last_value(data: bytes, key: str) -> object:
     """Return the last whole value under a key; None when there is none."""
     text = data.decode("utf-8", "replace")
     found = (_value_at(text, match.end()) for match in reversed(list(_places(text, key))))
@@ -74,7 +74,7 @@ def _places(text: str, key: str) -> Iterator[re.Match[str]]:
     return re.finditer(rf'(?<!\\)"{re.escape(key)}"\s*:\s*', text)
 
 
-def _value_at(text: str, start: int) -> Any:  # noqa: ANN401 - JSON is any value
+def _value_at(text: str, start: int) -> object:
     try:
         return _DECODER.raw_decode(text, start)[0]
     except (ValueError, RecursionError):

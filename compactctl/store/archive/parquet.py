@@ -135,7 +135,7 @@ def read_parquet(path: Path, columns: Sequence[str], bounds: Bounds) -> Iterator
 def _check_pages(
     path: Path,
     stream: BinaryIO,
-    metadata: Any,  # noqa: ANN401
+    metadata: object,
     columns: Sequence[str],
     bounds: Bounds,
 ) -> None:
@@ -198,7 +198,7 @@ def opened(
     stream: BinaryIO,
     path: Path,
     columns: Sequence[str],
-    schema: Any | None = None,  # noqa: ANN401
+    schema: object | None = None,
 ) -> Any:  # noqa: ANN401
     """Return the opened file; values that it names again and again are not copied each time.
 

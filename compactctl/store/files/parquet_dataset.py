@@ -106,7 +106,7 @@ class DataSet:
                     writer.write_table(made, row_group_size=table.num_rows)
         self._prove(out, written)
 
-    def _rows(self, file: Any, group: int, limits: ReadLimits) -> Iterator[Any]:  # noqa: ANN401
+    def _rows(self, file: object, group: int, limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of a row group; NoInputError for one that is too large."""
         number = self.groups[group].first
         for column in self._batches(file, group, [self.column]):
@@ -235,7 +235,7 @@ def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
     return is_structs(kind) or (is_text(kind) and name not in _NEVER_TEXT)
 
 
-def is_text(kind: Any) -> bool:  # noqa: ANN401
+def is_text(kind: object) -> bool:
     """Tell whether an Arrow type is text."""
     from pyarrow import types
 
