@@ -91,7 +91,7 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
             sizes[row["group"]] = {}
     return ArchivedEdits(
         edits=tuple(_edit(by_place[n]) for n in sorted(by_place)),
-        groups={row.get("group") or row["message"]["group"]: row["stage"] for row in rows},
+        groups={row.get("message", row)["group"]: row["stage"] for row in rows},
         sizes=dict(sizes),
     )
 

@@ -70,6 +70,11 @@ REWRITE = row_of(rewrite("a", "x", part=1))
 INSERT = row_of(insert("a", "m"))
 
 
+def test_a_group_without_a_name_is_a_group() -> None:
+    found = read_edits([dump_edits([HIDE | {"group": ""}])])
+    assert found.groups == {"": HIDE["stage"]}
+
+
 @pytest.mark.parametrize("row", [HIDE, REWRITE, INSERT], ids=lambda row: row["edit"])
 def test_every_field_of_an_archived_edit_is_checked(row: dict[str, Any]) -> None:
     (edit,) = read_edits([dump_edits([row])]).edits
