@@ -12,9 +12,11 @@ from compactctl.history.voices import attributed
 from compactctl.model.message import (
     CallId,
     FilePart,
+    Locks,
     MediaPart,
     Message,
     MessageId,
+    Origin,
     Part,
     ReasoningPart,
     Role,
@@ -26,13 +28,15 @@ from compactctl.model.message import (
 
 
 def message(role: Role, *parts: Part, **fields: Any) -> Message:
-    """Build a message of any role from parts; ``fields`` are those of Message."""
-    fields = {"id": MessageId(""), "line": 0, **fields}
+    """Build a message of any role from parts; ``fields`` are those of Message, Origin and Locks."""
+    origin = Origin(**{name: fields.pop(name) for name in Origin.__slots__ if name in fields})
+    locks = Locks(**{name: fields.pop(name) for name in Locks.__slots__ if name in fields})
+    fields = {"id": MessageId(""), "line": 0, "origin": origin, "locks": locks, **fields}
     return Message(**fields, role=role, parts=parts)
 
 
 def user(text: str, **fields: Any) -> Message:
-    """Build what a person wrote (or a reminder, with ``injected=True``)."""
+    """Build what a person wrote (or a reminder, with ``is_injected=True``)."""
     return message("user", TextPart(text=text), **fields)
 
 
@@ -53,7 +57,7 @@ def thinking(text: str, *, opaque: bool = False, **fields: Any) -> Message:
 
 def summary(text: str, **fields: Any) -> Message:
     """Build a summary that a client wrote in place of earlier messages."""
-    return user(text, **({"summary": True} | fields))
+    return user(text, **({"is_summary": True} | fields))
 
 
 def call(call_id: str, tool: str, /, **arguments: Any) -> Message:
@@ -89,7 +93,7 @@ def result_part(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> 
 def attached(file_path: str, text: str, **fields: Any) -> Message:
     """Build a record with which the client attached a file."""
     part = FilePart(file_path=file_path, text=text)
-    return message("user", part, **({"injected": True} | fields))
+    return message("user", part, **({"is_injected": True} | fields))
 
 
 def image(n_bytes: int = 1_000, *, width: int = 0, height: int = 0, **fields: Any) -> Message:

@@ -104,11 +104,11 @@ class _AgentCodeConversation(Conversation):
         return MessageDraft(
             role=role_with(parts, role),
             parts=parts,
-            name=name,
+            record_id=name,
             response_id=name if role == "assistant" else None,
             model=text_or_none(record.get("model")) if role == "assistant" else None,
-            injected=record.get("is_meta") is True,
-            summary=record.get("is_compact_summary") is True,
+            is_injected=record.get("is_meta") is True,
+            is_summary=record.get("is_compact_summary") is True,
             usage=reported_usage(as_reported(record, _COUNTS)) if role == "assistant" else None,
         )
 

@@ -289,7 +289,7 @@ class _UIConversation(Conversation):
         return MessageDraft(
             role=role or "system",
             parts=message_parts(record, path) if role else (),
-            name=text_or_none(record.get("id")),
+            record_id=text_or_none(record.get("id")),
             model=text_or_none(metadata.get("model")) if role == "assistant" else None,
         )
 

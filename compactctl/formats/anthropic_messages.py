@@ -104,7 +104,7 @@ class AnthropicMessages(ApiFormat):
 
 def _is_among(message: Message) -> bool:
     """Tell whether it is a system message among the others, not the system prompt or the tools."""
-    return message.role == "system" and message.fixed is None
+    return message.role == "system" and message.locks.immutable_reason is None
 
 
 class _AnthropicConversation(Conversation):

@@ -109,11 +109,11 @@ class _NeuroLinkConversation(Conversation):
         return MessageDraft(
             role=_ROLES[role],
             parts=self._parts(role, record, path),
-            name=text_or_none(record.get("id")),
+            record_id=text_or_none(record.get("id")),
             model=text_or_none(metadata.get("modelUsed")),
             # Older versions mark a truncation with nothing else.
-            injected=role in ("user", "system") and metadata.get("truncated") is True,
-            summary=metadata.get("isSummary") is True,
+            is_injected=role in ("user", "system") and metadata.get("truncated") is True,
+            is_summary=metadata.get("isSummary") is True,
         )
 
     def _parts(self, role: str, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:

@@ -117,7 +117,7 @@ class _OpenAIConversation(Conversation):
         for key in ("tools", "functions"):
             parts = tool_definitions(request.get(key), (*path, key))
             if parts:
-                yield (*path, key), MessageDraft(role="system", parts=parts, injected=True)
+                yield (*path, key), MessageDraft(role="system", parts=parts, is_injected=True)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

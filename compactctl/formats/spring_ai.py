@@ -159,12 +159,12 @@ class SpringConversation(Conversation):
         return MessageDraft(
             role=role,
             parts=parts,
-            name=text_or_none(record.get("id")),
+            record_id=text_or_none(record.get("id")),
             model=text_or_none(inner.get("model")) if role == "assistant" else None,
             # A summary is a question that stands in for one, and the answer.
-            injected=synthetic and role == "user",
-            summary=synthetic,
-            aside=bool(branch_of(record)),
+            is_injected=synthetic and role == "user",
+            is_summary=synthetic,
+            is_subagent=bool(branch_of(record)),
         )
 
 

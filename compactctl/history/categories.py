@@ -90,10 +90,10 @@ def categorised(
 
 
 def _category(message: Message, part: Part) -> Category:
-    if message.summary:
+    if message.origin.is_summary:
         return "summaries"
     if isinstance(part, TextPart):
-        written = not (message.injected or message.synthetic)
+        written = not (message.origin.is_injected or message.origin.is_synthetic)
         return _BY_ROLE[message.role] if written else "other"
     return _BY_PART[type(part)]
 

@@ -118,7 +118,11 @@ def _own_reasons(view: View) -> Iterator[tuple[int, str]]:
     front = leading_system(view.messages)
     behind = _behind_anchored(view.messages)
     for index, (message, is_behind) in enumerate(zip(view.messages, behind, strict=True)):
-        reason = view.protected.get(message.id) or message.fixed or message.anchored
+        reason = (
+            view.protected.get(message.id)
+            or message.locks.immutable_reason
+            or message.locks.unmovable_reason
+        )
         if reason or index < front:
             yield index, reason or "system prompt"
         elif is_behind:
@@ -148,14 +152,14 @@ def _behind_anchored(messages: Sequence[Message]) -> Iterator[bool]:
     anchored = False
     for index, message in enumerate(messages):
         if index in cuts:
-            anchored = bool(message.anchored)
+            anchored = bool(message.locks.unmovable_reason)
         yield anchored
 
 
 def _fixed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     for index, message in enumerate(messages):
-        if message.fixed:
-            yield index, message.fixed
+        if message.locks.immutable_reason:
+            yield index, message.locks.immutable_reason
 
 
 def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:
@@ -228,7 +232,9 @@ def _newest(
 def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
     """Yield the message with which a person begins a turn, and what their command stands for."""
     yield first
-    yield from takewhile(lambda index: messages[index].instructs, range(first + 1, len(messages)))
+    yield from takewhile(
+        lambda index: messages[index].origin.is_instruction, range(first + 1, len(messages))
+    )
 
 
 def _newest_steps(
@@ -244,6 +250,6 @@ def _newest_steps(
     count = most if kept == begun else len(kept)
     reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:
-        came_along = with_prompt and messages[index].injected
+        came_along = with_prompt and messages[index].origin.is_injected
         if came_along or (kept and index >= kept[0]):
             yield index, reason

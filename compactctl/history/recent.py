@@ -18,7 +18,7 @@ def events(messages: Sequence[Message]) -> tuple[int, ...]:
     return tuple(
         index
         for index, message in enumerate(messages)
-        if index >= front and not (message.summary or is_marker(message))
+        if index >= front and not (message.origin.is_summary or is_marker(message))
     )
 
 

@@ -22,7 +22,7 @@ def is_marker(message: Message) -> bool:
 
 def is_stand_in(message: Message) -> bool:
     """Whether compactctl wrote the message as a summary or a marker."""
-    return message.synthetic and (message.summary or is_marker(message))
+    return message.origin.is_synthetic and (message.origin.is_summary or is_marker(message))
 
 
 def group_behind(message: Message) -> str | None:
@@ -33,7 +33,7 @@ def group_behind(message: Message) -> str | None:
     tags = message.tags
     if tags.condense_id:
         return tags.condense_id
-    is_ours = message.synthetic and tags.is_truncation_marker
+    is_ours = message.origin.is_synthetic and tags.is_truncation_marker
     return tags.truncation_id if is_ours and not tags.final else None
 
 

@@ -17,7 +17,9 @@ def turns(messages: Sequence[Message]) -> tuple[range, ...]:
     """
     starts = turn_starts(messages)
     opening = messages[: starts[0]] if starts else messages
-    if all(m.role == "system" or (m.injected and not m.summary) for m in opening):
+    if all(
+        m.role == "system" or (m.origin.is_injected and not m.origin.is_summary) for m in opening
+    ):
         starts = starts[1:]
     bounds = sorted({0, *starts, len(messages)})
     return tuple(range(start, end) for start, end in pairwise(bounds))
@@ -34,7 +36,7 @@ def steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     step_of: dict[int, list[int]] = {}
     response: str | None = None
     for index, message in enumerate(messages):
-        if message.role == "assistant" and not message.summary:
+        if message.role == "assistant" and not message.origin.is_summary:
             if not members or message.response_id is None or message.response_id != response:
                 members.append([])
             response = message.response_id
@@ -50,7 +52,9 @@ def leading_system(messages: Sequence[Message]) -> int:
 
     What compactctl wrote there stands in for messages and is none of it.
     """
-    return sum(1 for _ in takewhile(lambda m: m.role == "system" and not m.synthetic, messages))
+    return sum(
+        1 for _ in takewhile(lambda m: m.role == "system" and not m.origin.is_synthetic, messages)
+    )
 
 
 def system_front(messages: Sequence[Message]) -> frozenset[int]:
@@ -58,7 +62,7 @@ def system_front(messages: Sequence[Message]) -> frozenset[int]:
     begun: set[int] = set()
     front: set[int] = set()
     for index, message in enumerate(messages):
-        if message.role != "system" or message.synthetic:
+        if message.role != "system" or message.origin.is_synthetic:
             begun.add(message.conversation)
         elif message.conversation not in begun:
             front.add(index)
@@ -71,12 +75,12 @@ def given(messages: Sequence[Message]) -> tuple[Message, ...]:
     They stay whatever is compacted, so that a share of the conversation is one of the rest.
     """
     front = leading_system(messages)
-    return tuple(m for index, m in enumerate(messages) if index < front or m.fixed)
+    return tuple(m for index, m in enumerate(messages) if index < front or m.locks.immutable_reason)
 
 
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the indices of the messages that a person wrote, each of which starts a turn."""
-    return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.synthetic)
+    return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.origin.is_synthetic)
 
 
 def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -88,7 +92,7 @@ def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
     newest = starts[-1] if starts else 0
     return tuple(
         replace(message, parts=tuple(map(_unsealed, message.parts)))
-        if index < newest and not message.summary and any(map(_is_sealed, message.parts))
+        if index < newest and not message.origin.is_summary and any(map(_is_sealed, message.parts))
         else message
         for index, message in enumerate(messages)
     )

@@ -39,10 +39,10 @@ def stretches(transcript: Transcript) -> Iterator[tuple[Message, ...]]:
     Behind a compaction the agent no longer saw what was before it; a stretch begins with the
     summary, where the file holds one.
     """
-    main = tuple(message for message in transcript.messages if not message.aside)
+    main = tuple(message for message in transcript.messages if not message.origin.is_subagent)
     for conversation in conversations_of(main or transcript.messages):
         lines = [message.line for message in conversation]
-        bounds = {index for index, message in enumerate(conversation) if message.summary}
+        bounds = {index for index, message in enumerate(conversation) if message.origin.is_summary}
         for line in transcript.compactions.lines:
             bounds |= {sum(each < line for each in lines)}
         ends = sorted({0, *bounds, len(conversation)})

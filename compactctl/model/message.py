@@ -1,6 +1,6 @@
 """One chat message and the parts it is made of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
 MessageId = NewType("MessageId", str)
@@ -10,8 +10,8 @@ CallId = NewType("CallId", str)
 Role = Literal["system", "user", "assistant", "tool"]
 SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
-RecordPlace = tuple[int, JsonPath]
-"""Where a record stands: the index of its line, and its path in it, () for all of it."""
+RecordLocation = tuple[int, JsonPath]
+"""Where a record is: the index of its line, and its path in it, () for all of it."""
 # Among the details of a marker: what it hides was dropped for good.
 FINAL = "final"
 
@@ -224,26 +224,55 @@ NO_TAGS = Tags()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who wrote a message, and what for. Messages of one origin share the record.
+
+    Attributes:
+        is_injected: a user or system record that no person wrote (reminder, command echo, memory).
+        is_instruction: injected, but an instruction of the user's choice: the text that a command
+            of theirs stands for.
+        is_summary: stands for earlier messages (written by a client or by compactctl).
+        is_synthetic: written by compactctl.
+        is_subagent: a subagent's, whose context is its own.
+        is_logged_answer: what was answered to a request in a log, which the next request repeats,
+            with the results of its calls.
+    """
+
+    is_injected: bool = False
+    is_instruction: bool = False
+    is_summary: bool = False
+    is_synthetic: bool = False
+    is_subagent: bool = False
+    is_logged_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locks:
+    """Why an edit may not touch a record.
+
+    Attributes:
+        immutable_reason: why it must stay exactly as it is; None when it may be edited.
+        unmovable_reason: why it must stay where it is, though its content may be replaced.
+    """
+
+    immutable_reason: str | None = None
+    unmovable_reason: str | None = None
+
+
+NO_LOCKS = Locks()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One record of a transcript as a chat message.
 
     Attributes:
         id: the record's own id, or one derived from its content; unique in a transcript.
         line: index of the raw line, from 0.
-        element: JSON path of the record inside its line; () when the line is the record.
+        record_path: JSON path of the record inside its line; () when the line is the record.
         conversation: 0 unless one file holds several independent conversations.
         response_id: shared by all records of one model response; None outside of responses.
-        injected: a user or system record that no person wrote (reminder, command echo, memory).
-        instructs: injected, but an instruction of the user's choice: the text that a command of
-            theirs stands for.
-        summary: stands for earlier messages (written by a client or by compactctl).
-        synthetic: written by compactctl.
-        fixed: why this record must stay exactly as it is; None when it may be edited.
-        anchored: why this record must stay where it is, though its content may be replaced.
-        time: when it was written, in seconds since 1970; None where that is not known.
-        aside: a subagent's, whose context is its own.
-        logged_answer: what was answered to a request in a log, which the next request repeats, with
-            the results of its calls.
+        timestamp: when it was written, in seconds since 1970; None where that is not known.
         rank: where it stands among messages of several states of a transcript, whose lines mean
             nothing to one another; None in one state.
         dialect: the name of the format whose shape the record has, in files of several; None in
@@ -254,21 +283,15 @@ class Message:
     role: Role
     parts: tuple[Part, ...]
     line: int
-    element: JsonPath = ()
+    record_path: JsonPath = ()
     conversation: int = 0
     response_id: str | None = None
     model: str | None = None
-    injected: bool = False
-    instructs: bool = False
-    summary: bool = False
-    synthetic: bool = False
-    fixed: str | None = None
-    anchored: str | None = None
+    origin: Origin = Origin()
+    locks: Locks = NO_LOCKS
     tags: Tags = NO_TAGS
     usage: ReportedUsage | None = None
-    time: float | None = None
-    aside: bool = False
-    logged_answer: bool = False
+    timestamp: float | None = None
     rank: int | None = None
     dialect: str | None = None
 
@@ -283,7 +306,7 @@ class Message:
         return tuple([part for part in self.parts if isinstance(part, ToolResultPart)])
 
     @property
-    def thinks_unseen(self) -> bool:
+    def has_unstored_reasoning(self) -> bool:
         """Whether it holds reasoning that the file does not have as text."""
         return any(isinstance(part, ReasoningPart) and part.opaque for part in self.parts)
 
@@ -298,11 +321,15 @@ class Message:
 
         Results may stand beside their words: some APIs join consecutive messages of a user.
         """
-        if self.role != "user" or self.injected or self.summary:
+        if self.role != "user" or self.origin.is_injected or self.origin.is_summary:
             return False
         return not self.results or any(
             isinstance(part, TextPart) and self.words(part).strip() for part in self.parts
         )
+
+    def as_unmovable(self, reason: str) -> "Message":
+        """Return the message as one that must stay where it is."""
+        return replace(self, locks=replace(self.locks, unmovable_reason=reason))
 
     def words(self, part: Part) -> str:
         """Return what a person or the agent's operator wrote in a part of this message.
@@ -310,12 +337,16 @@ class Message:
         It is "" where a client, a tool, a model or compactctl wrote all of it.
         """
         match part:
-            case TextPart() if self.instructs:
+            case TextPart() if self.origin.is_instruction:
                 return part.text
-            case TextPart() if self.role == "user" and self.synthetic and self.summary:
+            case TextPart() if (
+                self.role == "user" and self.origin.is_synthetic and self.origin.is_summary
+            ):
                 # A harness may have joined a request with a summary that has lost its tags.
                 return part.typed or ""
-            case TextPart() if self.injected or self.summary or self.synthetic:
+            case TextPart() if (
+                self.origin.is_injected or self.origin.is_summary or self.origin.is_synthetic
+            ):
                 return ""
             case TextPart() if self.role in ("user", "system"):
                 return part.text if part.typed is None else part.typed

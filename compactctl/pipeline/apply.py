@@ -9,6 +9,7 @@ from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
 from compactctl.model.message import (
     FilePart,
     Message,
+    Origin,
     Part,
     ReasoningPart,
     Synthetic,
@@ -113,11 +114,9 @@ def written_message(item: Synthetic, anchor: Message) -> Message:
         role=item.role,
         parts=_written_parts(item),
         line=anchor.line,
-        element=anchor.element,
+        record_path=anchor.record_path,
         conversation=anchor.conversation,
-        injected=True,
-        summary=item.kind == "summary",
-        synthetic=True,
+        origin=Origin(is_injected=True, is_summary=item.kind == "summary", is_synthetic=True),
         tags=written_tags(item),
     )
 

@@ -46,7 +46,11 @@ def _gaps(view: View, proposal: Proposal) -> Iterator[tuple[MessageId, Role]]:
     met = {(first.id, second.id) for first, second in pairwise(view.messages)}
     for first, second in pairwise(apply(view.messages, proposal.edits)):
         # What must stay exactly as it is may not be a record among others but part of a request.
-        if view.between is None or second.fixed is not None or (first.id, second.id) in met:
+        if (
+            view.between is None
+            or second.locks.immutable_reason is not None
+            or (first.id, second.id) in met
+        ):
             continue
         for role in view.between(first, second):
             yield second.id, role

@@ -77,7 +77,7 @@ class _Eraser:
             messages = touched.get(index)
             if not messages:
                 yield data
-            elif messages[0].element:
+            elif messages[0].record_path:
                 yield self.array_line(data.decode(*_TEXT), messages).encode(*_TEXT)
             else:
                 text = data.decode(*_TEXT)
@@ -87,8 +87,8 @@ class _Eraser:
                 yield None if record is None else changed.encode(*_TEXT)
 
     def array_line(self, text: str, messages: Sequence[Message]) -> str:
-        for path in sorted({message.element[:-1] for message in messages}, reverse=True):
-            members = {m.element[-1]: m for m in messages if m.element[:-1] == path}
+        for path in sorted({message.record_path[:-1] for message in messages}, reverse=True):
+            members = {m.record_path[-1]: m for m in messages if m.record_path[:-1] == path}
             text = self.array(text, path, members)
         return text
 

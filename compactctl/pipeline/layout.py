@@ -131,7 +131,7 @@ class _Page:
         if messages and index in self.damaged:
             yield from self._before_damage(messages)
             yield NewLine(data, index, kept=True)
-        elif (messages and messages[0].element) or (stale and () not in stale):
+        elif (messages and messages[0].record_path) or (stale and () not in stale):
             yield self._array_line(index, data, messages or ())
         elif messages:
             yield from self._record_lines(index, data, messages[0])
@@ -232,9 +232,9 @@ class _Page:
     def _array_line(self, index: int, data: bytes, messages: Sequence[Message]) -> NewLine:
         text = data.decode()
         stale = self.stale.get(index, set())
-        elements = stale | {message.element for message in messages}
+        elements = stale | {message.record_path for message in messages}
         for path in sorted({element[:-1] for element in elements}, reverse=True):
-            members = {m.element[-1]: m for m in messages if m.element[:-1] == path}
+            members = {m.record_path[-1]: m for m in messages if m.record_path[:-1] == path}
             text = self._array(text, path, members, {e[-1] for e in stale if e[:-1] == path})
         return _changed_line(text, index, data)
 
@@ -264,7 +264,7 @@ class _Page:
     def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
         """Yield the records to be inserted before a message's own one, spelled as that is."""
         for item in self._written_before(message):
-            like = _value_at(text, message.element)
+            like = _value_at(text, message.record_path)
             yield spelled(self._written_record(item, message, like), place.depth)
         if self.writer.parent_path is None:
             yield from self._stand_in(message, text, place)

@@ -33,7 +33,7 @@ def value_changes(
     The work grows with the record, not with the document that it may stand in. ``depth`` is how
     many texts the record stands in, which is then given as it is spelled there.
     """
-    holders = len(message.element)
+    holders = len(message.record_path)
     paths = {index: message.parts[index].path[holders:] for index in edits}
     places = find_places(record, paths.values(), depth)
     changes: dict[Span, str] = {}

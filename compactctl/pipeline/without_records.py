@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.model.message import JsonPath, RecordPlace
+from compactctl.model.message import JsonPath, RecordLocation
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.record_splice import changed
@@ -17,7 +17,7 @@ def without_records(
     lines: Sequence[bytes],
     transcript: Transcript,
     writer: Writer,
-    dropped: Collection[RecordPlace],
+    dropped: Collection[RecordLocation],
     values: Mapping[int, Mapping[JsonPath, Any]],
 ) -> Iterator[NewLine]:
     """Yield the lines without the records at ``dropped``; all others are the same bytes.
@@ -46,7 +46,7 @@ def without_records(
             yield NewLine(data, index, kept=True)
 
 
-def _inside(dropped: Collection[RecordPlace]) -> dict[int, dict[JsonPath, set[int]]]:
+def _inside(dropped: Collection[RecordLocation]) -> dict[int, dict[JsonPath, set[int]]]:
     """Return the elements to be taken out by line and by the path of their array."""
     found: dict[int, dict[JsonPath, set[int]]] = defaultdict(lambda: defaultdict(set))
     for line, element in dropped:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from compactctl.history.conversation_view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
 from compactctl.stages.support.chunking import (
     NAME,
@@ -135,7 +135,7 @@ def _as_messages(parts: Sequence[Summary]) -> tuple[Message, ...]:
             role="user",
             parts=(TextPart(text=f"[Part {number}]:\n{part.text}"),),
             line=number - 1,
-            injected=True,
+            origin=Origin(is_injected=True),
         )
         for number, part in enumerate(parts, 1)
     )

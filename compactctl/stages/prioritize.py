@@ -118,7 +118,7 @@ def _kind(message: Message) -> PriorityKind:
     if message.calls:
         return "tool_calls"
     if message.role == "user":
-        return "injected" if message.injected else "user"
+        return "injected" if message.origin.is_injected else "user"
     if message.is_thought:
         return "reasoning"
     return "tool_results" if message.role == "tool" else "assistant"

@@ -109,7 +109,7 @@ def _counted(view: View, options: PruneOptions, places: tuple[Place, ...]) -> tu
 
 def _after_summary(view: View) -> int:
     """Return the index behind the newest summary, 0 without one."""
-    summaries = (index for index, message in enumerate(view.messages) if message.summary)
+    summaries = (index for index, message in enumerate(view.messages) if message.origin.is_summary)
     return max(summaries, default=-1) + 1
 
 

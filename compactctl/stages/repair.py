@@ -96,7 +96,7 @@ def _answering_nothing(messages: Sequence[Message]) -> Orphans:
 def _waiting(messages: Sequence[Message]) -> range:
     """Return the messages of the newest response, whose results may be still to come."""
     end = len(messages)
-    while end and (messages[end - 1].results or messages[end - 1].injected):
+    while end and (messages[end - 1].results or messages[end - 1].origin.is_injected):
         end -= 1
     start = end
     while start and _calls_with(messages[start - 1], messages[end - 1].response_id):
@@ -164,7 +164,7 @@ def _placed(messages: Sequence[Message], found: Orphans) -> Iterator[tuple[int, 
     for place, part in found.items():
         at = _place_for(messages, place, part, found)
         # What must stay exactly as it is may not be a record among others but part of a request.
-        if at == len(messages) or messages[at].fixed or not is_replaceable(part):
+        if at == len(messages) or messages[at].locks.immutable_reason or not is_replaceable(part):
             continue
         if isinstance(part, ToolCallPart):
             taken = _calls_between(messages, place, at)

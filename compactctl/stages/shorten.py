@@ -108,7 +108,7 @@ def _text(message: Message, part: Part) -> str:
     if isinstance(part, ToolResultPart):
         return "" if part.cleared or part.media or is_stub(part.text) else part.text
     written = message.role in {"user", "assistant"} and not (
-        message.injected or message.summary or is_stand_in(message)
+        message.origin.is_injected or message.origin.is_summary or is_stand_in(message)
     )
     return part.text if written and isinstance(part, TextPart) else ""
 

@@ -92,7 +92,7 @@ def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
     own = [
         index
         for index, message in enumerate(messages[front:], front)
-        if not (message.role == "system" or message.injected or message.summary)
+        if not (message.role == "system" or message.origin.is_injected or message.origin.is_summary)
         and not is_marker(message)
     ]
     end = own[:keep][-1] + 1 if own[:keep] else front

@@ -103,7 +103,7 @@ def _content(view: View, meter: Meter, unit: WindowUnit) -> int:
 
 def _summaries(view: View, meter: Meter) -> int:
     """Return the tokens of the summaries; markers are free, or each run would need another one."""
-    return meter.total(m for m in view.messages if m.summary and not is_marker(m))
+    return meter.total(m for m in view.messages if m.origin.is_summary and not is_marker(m))
 
 
 def _bounds(view: View, meter: Meter, options: WindowOptions) -> tuple[int, int]:

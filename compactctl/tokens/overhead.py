@@ -238,7 +238,7 @@ def frame_tokens(message: Message, framing: Framing) -> int:
     """Return what a message adds to a request beside what is counted of it."""
     answers = len(message.results) + sum([bool(call.added) for call in message.calls])
     tokens = framing.per_call * len(message.calls) + framing.per_result * answers
-    if message.injected and message.role == "user":
+    if message.origin.is_injected and message.role == "user":
         return tokens + framing.per_injected
     if any(isinstance(part, TextPart) for part in message.parts):
         return tokens + (framing.per_prompt if message.role == "user" else framing.per_text)
@@ -287,4 +287,4 @@ def is_numbered(text: str) -> bool:
 def _prose(message: Message, framing: Framing) -> float:
     if message.role == "assistant":
         return framing.said
-    return framing.injected if message.injected else framing.user
+    return framing.injected if message.origin.is_injected else framing.user

@@ -31,8 +31,8 @@ def test_a_request_opens_with_its_tools_and_system_prompt() -> None:
     assert isinstance(definitions.parts[0], ToolDefinitionPart)
     assert texts((prompt,)) == ["Be brief."]
     assert [m.role for m in (definitions, prompt)] == ["system", "system"]
-    assert definitions.fixed
-    assert prompt.fixed
+    assert definitions.locks.immutable_reason
+    assert prompt.locks.immutable_reason
     assert found.session.model == "m-1"
 
 
@@ -62,7 +62,7 @@ def test_a_logged_answer_is_part_of_the_conversation() -> None:
     found = anthropic({"messages": TALK[:3], "response": TALK[3]})
 
     assert texts(found.effective) == SAID
-    assert found.effective[-1].fixed == "the logged answer to the request"
+    assert found.effective[-1].locks.immutable_reason == "the logged answer to the request"
 
 
 def test_blocks_of_all_kinds() -> None:

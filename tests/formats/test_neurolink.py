@@ -58,9 +58,9 @@ def test_summaries_markers_and_tags_of_the_client() -> None:
     )
 
     assert [m.id for m in found.effective] == ["s", "t", "o", "c"]
-    assert [m.summary for m in found.effective] == [True, False, False, False]
+    assert [m.origin.is_summary for m in found.effective] == [True, False, False, False]
     assert [m.starts_turn for m in found.effective] == [False, False, False, True]
-    assert not any(m.synthetic for m in found.effective)
+    assert not any(m.origin.is_synthetic for m in found.effective)
 
 
 def test_ids_that_repeat_are_told_apart() -> None:

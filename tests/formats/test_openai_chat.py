@@ -22,11 +22,11 @@ def test_the_same_messages_are_read_from_every_container() -> None:
     array = chat(TALK)
 
     assert texts(bare.effective) == texts(document.effective) == texts(array.effective) == SAID
-    assert bare.effective[1].element == ()
+    assert bare.effective[1].record_path == ()
     assert bare.effective[1].parts[0].path == ("content",)
-    assert document.effective[1].element == ("messages", 1)
+    assert document.effective[1].record_path == ("messages", 1)
     assert document.effective[1].parts[0].path == ("messages", 1, "content")
-    assert array.effective[1].element == (1,)
+    assert array.effective[1].record_path == (1,)
     assert array.effective[1].parts[0].path == (1, "content")
 
 
@@ -153,7 +153,7 @@ def test_tool_definitions_stand_in_front_and_stay() -> None:
 
     first = found.effective[0]
     assert first.role == "system"
-    assert first.fixed == "it defines tools the model may call"
+    assert first.locks.immutable_reason == "it defines tools the model may call"
     assert first.parts == (
         ToolDefinitionPart(name="f", text='{"description":"d"}', path=("tools", 0)),
     )
@@ -177,7 +177,7 @@ def test_a_logged_request_has_its_answer_and_usage() -> None:
 
     answer = found.effective[-1]
     assert texts(found.effective) == SAID
-    assert answer.fixed == "the logged answer to the request"
+    assert answer.locks.immutable_reason == "the logged answer to the request"
     assert answer.usage is not None
     assert (answer.usage.context, answer.usage.output) == (900, 9)
     assert (found.session.model, found.session.window) == ("m-1", 32_000)
@@ -241,8 +241,8 @@ def test_tags_hide_what_a_summary_stands_for() -> None:
 
     shown = found.effective
     assert texts(shown) == ["Be brief.", "Earlier: all of it.", "[cut]", "three"]
-    assert [m.summary for m in shown] == [False, True, False, False]
-    assert [m.synthetic for m in shown] == [False, True, True, False]
+    assert [m.origin.is_summary for m in shown] == [False, True, False, False]
+    assert [m.origin.is_synthetic for m in shown] == [False, True, True, False]
     assert [m.starts_turn for m in shown] == [False, False, False, True]
     assert len(found.messages) == 7
     assert found.warnings

@@ -23,7 +23,7 @@ def test_a_claude_answer_tells_its_cache_and_its_time() -> None:
     assert one.usage is not None
     assert (one.usage.context, one.usage.cache_read) == (593, 500)
     assert (one.usage.cache_write, one.usage.cache_hour) == (90, 70)
-    assert (one.time, one.aside) == (60.5, False)
+    assert (one.timestamp, one.origin.is_subagent) == (60.5, False)
 
 
 def test_an_answer_that_the_model_was_asked_for_twice_counts_what_was_sent_first() -> None:
@@ -66,7 +66,7 @@ def test_claudes_compactions_are_told_and_a_subagents_are_not() -> None:
         microcompacted("m", "s"),
     )
     assert found.compactions.lines == (1, 5)
-    assert [each.aside for each in found.messages] == [False, False, True]
+    assert [each.origin.is_subagent for each in found.messages] == [False, False, True]
 
 
 def test_codex_tells_what_was_cached_and_where_it_compacted() -> None:
@@ -89,6 +89,6 @@ def test_copilots_subagents_are_aside_and_its_compactions_are_told() -> None:
         copilot_said("fine"),
         copilot_event("session.compaction_complete", success=True, summaryContent="all so far"),
     )
-    lines = {each.line: each.aside for each in found.messages}
+    lines = {each.line: each.origin.is_subagent for each in found.messages}
     assert sorted(lines.values()) == [False, False, False, True]
     assert len(found.compactions.lines) == 1

@@ -142,7 +142,9 @@ def test_a_share_is_one_of_the_rest(format_name: str, share: float) -> None:
     result = made_of(format_name, Recipe(plan=PlanOptions(keep=share)))
     check(result)
     size = result.measured.meter.total
-    defining = [m for m in result.transcript.effective if m.fixed or m.role == "system"]
+    defining = [
+        m for m in result.transcript.effective if m.locks.immutable_reason or m.role == "system"
+    ]
     rest = result.tokens_before - size(defining)
     left = result.tokens_after - size(defining)
     assert 0.8 * share * rest <= left <= share * rest

@@ -45,9 +45,9 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     before = load(InputOptions(path=str(path))).transcript.effective
     result = compact(options(path, out, layout))
     after = load(InputOptions(path=str(out))).transcript
-    ours = [message for message in after.effective if message.synthetic]
+    ours = [message for message in after.effective if message.origin.is_synthetic]
     assert [message.role for message in ours] == WRITTEN[name]
-    assert all(message.summary and message.injected for message in ours)
+    assert all(message.origin.is_summary and message.origin.is_injected for message in ours)
     assert {message.tags.condense_id for message in ours} == {result.stages[0].group}
     assert orphans(after.effective) <= orphans(before)
     again = compact(options(out, tmp_path / "again.jsonl", layout))

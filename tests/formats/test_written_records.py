@@ -145,8 +145,10 @@ def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout)
 def test_the_summary_is_known_as_ours(case: Case, layout: Layout) -> None:
     _, again, _ = compacted(case, layout)
 
-    ours = [message for message in again.effective if message.synthetic]
-    assert [(m.summary, m.starts_turn, m.tags.condense_id) for m in ours] == [(True, False, "g1")]
+    ours = [message for message in again.effective if message.origin.is_synthetic]
+    assert [(m.origin.is_summary, m.starts_turn, m.tags.condense_id) for m in ours] == [
+        (True, False, "g1")
+    ]
     assert ours[0].tags.operation == "op1"
     assert [m.tags.edit_id for m in again.effective if m.tags.edit_id] == ["e1"]
 

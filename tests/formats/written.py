@@ -78,7 +78,7 @@ def with_new_arguments(messages: Iterable[Message]) -> list[Edit]:
     return [
         Replace(id=message.id, part=index, text=ARGUMENTS, group=GroupId("e2"))
         for message in messages
-        if not message.fixed
+        if not message.locks.immutable_reason
         for index, part in enumerate(message.parts)
         if isinstance(part, ToolCallPart) and part.arguments.startswith("{") and not part.embedded
     ]
@@ -95,7 +95,7 @@ def halved(messages: list[Message]) -> list[Edit]:
     stubs: list[Edit] = [
         Replace(id=message.id, part=index, text=STUB, group=GroupId("e1"))
         for message in messages
-        if message.id not in hidden and not message.fixed
+        if message.id not in hidden and not message.locks.immutable_reason
         for index, part in enumerate(message.parts)
         if isinstance(part, ToolResultPart) and not part.cleared
     ]

@@ -145,6 +145,6 @@ def test_collapse_of_ten_pairs() -> None:
     found = tried("collapse", chat(20, 400), counter=COUNTER, target=50)
     assert found.hidden
     assert len(found.after) < 20
-    marker = next(m for m in found.after if m.synthetic)
+    marker = next(m for m in found.after if m.origin.is_synthetic)
     assert marker.role == "user"
     assert Meter(counter_named(COUNTER)).message(marker) == 13

@@ -72,9 +72,9 @@ def test_i3_and_i9_pairs_are_whole_after_a_repair(turns: int, target: int) -> No
 
 def test_i5_what_is_left_is_in_order() -> None:
     found = compacted(chat(100, 1_000), *STAGES, target=10_000)
-    numbers = [int(m.id[1:]) for m in found.view.messages if not m.synthetic]
+    numbers = [int(m.id[1:]) for m in found.view.messages if not m.origin.is_synthetic]
     assert numbers == sorted(numbers)
-    assert [m.synthetic for m in found.view.messages[:4]] == [False, False, True, False]
+    assert [m.origin.is_synthetic for m in found.view.messages[:4]] == [False, False, True, False]
 
 
 def test_i6_and_i10_the_window_decides() -> None:
@@ -112,6 +112,6 @@ def test_i11_edges() -> None:
 def test_every_message_left_is_one_that_was_there() -> None:
     messages = tool_heavy(9)
     kept = compacted(messages, "truncate", target=5_000).view.messages
-    assert [message(m.role, *m.parts) for m in kept if not m.synthetic] == [
+    assert [message(m.role, *m.parts) for m in kept if not m.origin.is_synthetic] == [
         message(m.role, *m.parts) for m in messages if m.id in {one.id for one in kept}
     ]

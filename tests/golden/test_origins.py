@@ -145,7 +145,7 @@ def test_roo_deviations() -> None:
 def test_hidden_messages_and_markers_are_not_truncated_again() -> None:
     first = tried("truncate", chat(41, 400), fraction=0.5, **ROO)
     again = tried("truncate", (*first.after, user("next", id="n1")), fraction=0.5, **ROO)
-    marker = next(m.id for m in first.after if m.synthetic)
+    marker = next(m.id for m in first.after if m.origin.is_synthetic)
     assert again.hidden
     assert marker not in again.hidden
 

@@ -96,7 +96,7 @@ def users(count: int) -> tuple[Message, ...]:
 
 def names(messages: Sequence[Message]) -> list[str]:
     """Return the ids without those of what we wrote, and without texts."""
-    return [m.id.partition(":")[0] for m in messages if not m.synthetic]
+    return [m.id.partition(":")[0] for m in messages if not m.origin.is_synthetic]
 
 
 def windowed(
@@ -337,7 +337,7 @@ def test_a_pair_stands_before_what_is_kept(
     assert names(rest) == kept.split()
     assert [m.id for m in messages if m not in rest] == [m.id for m in messages[: -len(rest)]]
     assert names(told.requests[0].messages) == archived.split()
-    assert [(m.role, m.synthetic, m.summary) for m in (shadow, answer)] == [
+    assert [(m.role, m.origin.is_synthetic, m.origin.is_summary) for m in (shadow, answer)] == [
         ("user", True, True),
         ("assistant", True, True),
     ]
@@ -420,7 +420,7 @@ def test_what_a_session_archives_can_still_be_found(tmp_path: Path) -> None:
     ]
     assert len(view(ViewOptions(input=InputOptions(path=str(path)), what="archived")).messages) == 3
     everything = view(ViewOptions(input=InputOptions(path=str(path)), what="all")).messages
-    assert sum(not viewed.message.synthetic for viewed in everything) == 5
+    assert sum(not viewed.message.origin.is_synthetic for viewed in everything) == 5
     (found,) = view(
         ViewOptions(input=InputOptions(path=str(path)), what="archived", patterns=("msg-1",))
     ).messages

@@ -84,7 +84,7 @@ def staying(messages: Sequence[Message]) -> set[MessageId]:
     return {
         message.id
         for index, message in enumerate(messages)
-        if index < front or message.fixed or message.anchored
+        if index < front or message.locks.immutable_reason or message.locks.unmovable_reason
     } | {messages[-1].id}
 
 

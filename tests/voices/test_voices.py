@@ -123,7 +123,9 @@ def _check_ends(place: Place, way: Way) -> None:
     before = read(lines)
     newest = _newest(before)
     assert unseen(sentences(NEWEST), [newest]) == []
-    assert protect(before.effective)[newest.id] == (newest.fixed or "prompt of the newest turn")
+    assert protect(before.effective)[newest.id] == (
+        newest.locks.immutable_reason or "prompt of the newest turn"
+    )
     # Behind a compaction, the client's summary is the first turn.
     first = [] if place.restarts and way.stage in ("truncate", "collapse") else sentences(OPENING)
     wanted = [*sentences(NEWEST), *([] if way.stage == "window" else first)]
@@ -172,7 +174,9 @@ def test_nothing_is_a_request_after_a_compaction_that_was_none_before(shape: str
     made = compacted(lines, Way("", 0.4), TALKS[shape].shell)
     said = " ".join(text for message in made.transcript.effective for text in _typed(message))
     after = [message for message in seen(made).effective if message.starts_turn]
-    asked = [text for message in after if not message.synthetic for text in _typed(message)]
+    asked = [
+        text for message in after if not message.origin.is_synthetic for text in _typed(message)
+    ]
     assert [text for text in asked if not all(line in said for line in _lines(text))] == []
 
 

@@ -16,7 +16,7 @@ from compactctl.commands.client_sessions.places import (
 )
 from compactctl.formats.opencode.compactions import asking, cleared_outputs
 from compactctl.formats.records.json_values import object_or_empty, seconds, time_of
-from compactctl.model.message import Message, MessageId, RecordPlace
+from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import plain, spelled
@@ -57,7 +57,7 @@ def tagged_groups(transcript: Transcript) -> tuple[TaggedGroup, ...]:
     for message in transcript.messages:
         tags = message.tags
         for name in filter(None, (tags.condense_id, tags.truncation_id)):
-            if name in members and not (message.synthetic or tags.operation):
+            if name in members and not (message.origin.is_synthetic or tags.operation):
                 stand_ins[name].append(message)
     return tuple(
         TaggedGroup(
@@ -70,9 +70,9 @@ def tagged_groups(transcript: Transcript) -> tuple[TaggedGroup, ...]:
     )
 
 
-def places_of(messages: Iterable[Message]) -> tuple[RecordPlace, ...]:
+def places_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
     """Return where messages stand."""
-    return tuple((message.line, message.element) for message in messages)
+    return tuple((message.line, message.record_path) for message in messages)
 
 
 def untagged(
@@ -88,10 +88,10 @@ def untagged(
 
 def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[str]) -> bytes:
     text = line.decode()
-    places = find_places(text, [m.element for m in messages if m.element])
+    places = find_places(text, [m.record_path for m in messages if m.record_path])
     changes = {}
     for message in messages:
-        place = places[message.element] if message.element else record_place(text)
+        place = places[message.record_path] if message.record_path else record_place(text)
         record = without_fields(plain(place.cut(text), place.depth), _fields(message, groups))
         changes[place.span] = spelled(record, place.depth)
     return splice(text, changes).encode()
@@ -123,8 +123,8 @@ class ClientCompaction:
     id: OperationId
     client: str
     what: Removal
-    places: tuple[RecordPlace, ...] = ()
-    values: Mapping[RecordPlace, Any] = field(default_factory=dict)
+    places: tuple[RecordLocation, ...] = ()
+    values: Mapping[RecordLocation, Any] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     time: float | None
     hidden: tuple[MessageId, ...]
@@ -200,12 +200,16 @@ def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:
     return any(same) if made else True
 
 
-def _places(state: PastState, moment: Moment) -> tuple[RecordPlace, ...]:
+def _places(state: PastState, moment: Moment) -> tuple[RecordLocation, ...]:
     """Return the records of a moment: boundary, summary, and the request for it."""
     marked = set(state.transcript.compactions.lines)
-    marked |= {m.line for m in state.transcript.messages if m.summary and not m.aside}
+    marked |= {
+        m.line
+        for m in state.transcript.messages
+        if m.origin.is_summary and not m.origin.is_subagent
+    }
     lines = [line for line in range(moment.first, moment.last + 1) if line in marked]
-    places: list[RecordPlace] = [(line, ()) for line in lines]
+    places: list[RecordLocation] = [(line, ()) for line in lines]
     if moment.element:
         places = [moment.place]
     if state.transcript.format == "opencode":
@@ -232,11 +236,11 @@ def _cleared(state: PastState) -> Iterator[ClientCompaction]:
         )
 
 
-def _cleared_time(state: PastState, place: RecordPlace) -> float | None:
+def _cleared_time(state: PastState, place: RecordLocation) -> float | None:
     return seconds(object_or_empty(_at(state, place)).get("compacted"))
 
 
-def _id(state: PastState, places: Sequence[RecordPlace]) -> OperationId:
+def _id(state: PastState, places: Sequence[RecordLocation]) -> OperationId:
     text = json.dumps([_named(_at(state, place)) for place in places], sort_keys=True)
     return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
 
@@ -248,19 +252,19 @@ def _named(record: object) -> object:
     return next(filter(None, names), record)
 
 
-def _time(state: PastState, places: Sequence[RecordPlace]) -> float | None:
+def _time(state: PastState, places: Sequence[RecordLocation]) -> float | None:
     """Return when the last of the records was written."""
     times = (_time_at(state, place) for place in reversed(places))
     return next((time for time in times if time is not None), None)
 
 
-def _time_at(state: PastState, place: RecordPlace) -> float | None:
+def _time_at(state: PastState, place: RecordLocation) -> float | None:
     told = time_of(object_or_empty(_at(state, place)))
-    there = (m.time for m in state.transcript.messages if (m.line, m.element) == place)
+    there = (m.timestamp for m in state.transcript.messages if (m.line, m.record_path) == place)
     return told if told is not None else next(there, None)
 
 
-def _at(state: PastState, place: RecordPlace) -> object:
+def _at(state: PastState, place: RecordLocation) -> object:
     line, element = place
     value: Any = state.decoded[line].values[0]
     for step in element:

@@ -86,20 +86,26 @@ class Moment:
 
 def moments(transcript: Transcript, start: int) -> tuple[Moment, ...]:
     """Return where a client compacted, from line ``start`` on, in order."""
-    summaries = [m for m in transcript.messages if m.summary and not (m.synthetic or m.aside)]
+    summaries = [
+        m
+        for m in transcript.messages
+        if m.origin.is_summary and not (m.origin.is_synthetic or m.origin.is_subagent)
+    ]
     marked, own = set(transcript.compactions.lines), set(transcript.compactions.own_history_lines)
-    alone = {m.line for m in summaries if not m.element}
+    alone = {m.line for m in summaries if not m.record_path}
     lines = sorted(line for line in marked | alone if line >= start)
     known = marked | own
-    inside = (m for m in summaries if m.element and m.line not in known and m.line >= start)
-    within = (Moment(first=m.line, last=m.line, element=m.element) for m in inside)
+    inside = (m for m in summaries if m.record_path and m.line not in known and m.line >= start)
+    within = (Moment(first=m.line, last=m.line, element=m.record_path) for m in inside)
     return (*_runs(lines, transcript), *within)
 
 
 def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[Moment]:
     """Join the lines between which the agent said nothing: a boundary and its summary."""
     marks = set(lines)
-    answers = {m.line for m in transcript.messages if m.role == "assistant" and not m.summary}
+    answers = {
+        m.line for m in transcript.messages if m.role == "assistant" and not m.origin.is_summary
+    }
     for is_mark, run in groupby(sorted(marks | answers), marks.__contains__):
         if is_mark:
             found = list(run)
@@ -124,7 +130,7 @@ def place_after(transcript: Transcript, moment: Moment) -> int:
     """Return the index of the first message after a moment, in file order."""
     places = enumerate(transcript.messages)
     if moment.element:
-        found = (at + 1 for at, m in places if (m.line, m.element) == moment.place)
+        found = (at + 1 for at, m in places if (m.line, m.record_path) == moment.place)
     else:
         found = (at for at, m in places if m.line > moment.last)
     return next(found, len(transcript.messages))

@@ -16,7 +16,7 @@ from compactctl.commands.client_sessions.compactions import (
 from compactctl.commands.client_sessions.places import PastState, present
 from compactctl.commands.reading.transcript import Loaded, parse
 from compactctl.errors import IntegrityError
-from compactctl.model.message import Message, MessageId, RecordPlace
+from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
 from compactctl.pipeline.archive_rows import moved_rows
@@ -90,7 +90,7 @@ def _lines(
         yield replace(new, kept=False) if new.source in bare else new
 
 
-def _links(state: PastState, dropped: set[RecordPlace]) -> Iterator[Link]:
+def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:
     """Yield the links; a boundary begins anew, and here follows what was newest before it."""
     known = {link.id for link in state.transcript.chain.links}
     for link in state.transcript.chain.links:
@@ -116,8 +116,10 @@ def _prove(
     names = {name for each in wanted for name in each.hidden}
     names |= {message.id for message in loaded.transcript.effective}
     due = [m for m in loaded.transcript.messages if m.id in names and not m.is_thought]
-    places = {_moved(m, gone, new) for m in due if not {(m.line, ()), (m.line, m.element)} & gone}
-    lost = places - {(message.line, message.element) for message in transcript.effective}
+    places = {
+        _moved(m, gone, new) for m in due if not {(m.line, ()), (m.line, m.record_path)} & gone
+    }
+    lost = places - {(message.line, message.record_path) for message in transcript.effective}
     if lost:
         raise IntegrityError(
             f"{loaded.source.path or 'standard input'}: without its client's compaction "
@@ -126,12 +128,12 @@ def _prove(
         )
 
 
-def _moved(message: Message, gone: Collection[RecordPlace], new: NewFile) -> RecordPlace:
+def _moved(message: Message, gone: Collection[RecordLocation], new: NewFile) -> RecordLocation:
     """Return where a message stands once the records at ``gone`` are not there any more."""
-    *holders, at = message.element or (0,)
+    *holders, at = message.record_path or (0,)
     line, holder = message.line, tuple(holders)
-    if not message.element or not isinstance(at, int):
-        return new.places[line], message.element
+    if not message.record_path or not isinstance(at, int):
+        return new.places[line], message.record_path
     before = sum((line, (*holder, place)) in gone for place in range(at))
     return new.places[line], (*holder, at - before)
 

@@ -224,7 +224,7 @@ def _as_viewed(
 
 def _sent_since(timeline: Timeline, entry: TimelineMessage | None) -> SentSince | None:
     """Tell since when a message is sent; what was written in the place of others hides that."""
-    if entry is None or entry.first_round is None or entry.message.synthetic:
+    if entry is None or entry.first_round is None or entry.message.origin.is_synthetic:
         return None
     if _group_of(entry.message.tags) is not None:
         return None

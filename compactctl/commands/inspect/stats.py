@@ -141,7 +141,7 @@ class StatsResult:
     def is_refused(self) -> bool:
         """Whether the provider refused the request as too large without telling its size."""
         refusal = self.transcript.refusal
-        is_ours = any(message.synthetic for message in self.transcript.effective)
+        is_ours = any(message.origin.is_synthetic for message in self.transcript.effective)
         return refusal is not None and refusal.tokens is None and not is_ours
 
     @property

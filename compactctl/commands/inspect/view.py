@@ -129,7 +129,7 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
         if not _is_inside(viewed):
             yield viewed.line.data
             continue
-        place = (viewed.line.state, viewed.message.element[:-1])
+        place = (viewed.line.state, viewed.message.record_path[:-1])
         if place not in found:
             text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
             found[place] = text, find_array(text, place[1])
@@ -289,7 +289,7 @@ def _texts(message: Message) -> Iterator[str]:
 
 
 def _is_inside(viewed: ViewedMessage) -> bool:
-    return bool(viewed.message.element) and _is_document(viewed.line)
+    return bool(viewed.message.record_path) and _is_document(viewed.line)
 
 
 def _is_document(line: Shown) -> bool:
@@ -297,11 +297,11 @@ def _is_document(line: Shown) -> bool:
 
 
 def _record(message: Message, text: str, array: Array) -> bytes:
-    at = message.element[-1]
+    at = message.record_path[-1]
     if isinstance(at, int) and at < len(array.elements):
         place = ValuePlace(*array.elements[at], array.depth)
     else:
-        place = find_places(text, [message.element])[message.element]
+        place = find_places(text, [message.record_path])[message.record_path]
     record = _BREAK.sub(" ", plain(place.cut(text), place.depth))
     if record.endswith("}"):
         tags = tag_fields(message.tags).items()

@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import text_or_empty, text_or_none
 from compactctl.lab.audit import Compaction, without_frame
 from compactctl.lab.audit import audit as judged
 from compactctl.lab.audit_findings import Audit, LossKind
-from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.summaries.extract.items import one_line
 
 # What is worth a word while one is at work, in the order in which it matters.
@@ -97,14 +97,14 @@ def _of_summary(path: str, summary: str) -> Audit | None:
     """Audit a summary of all that is sent; None where the file has it already."""
     transcript = load(InputOptions(path=path)).transcript
     before = tuple(m for m in transcript.effective if m.conversation == 0)
-    if not before or summary in text_of(tuple(m for m in before if m.summary)):
+    if not before or summary in text_of(tuple(m for m in before if m.origin.is_summary)):
         return None
     written = Message(
         id=MessageId("summary"),
         role="user",
         parts=(TextPart(text=summary),),
         line=before[-1].line + 1,
-        summary=True,
+        origin=Origin(is_summary=True),
     )
     compaction = Compaction(
         before=before,

@@ -112,7 +112,9 @@ class FoundCompaction:
         return tuple(
             message
             for message in self.compaction.after
-            if message.summary and message.id not in known and message.conversation == conversation
+            if message.origin.is_summary
+            and message.id not in known
+            and message.conversation == conversation
         )
 
 
@@ -231,8 +233,8 @@ def _by_compactctl(
     following = moments(state.transcript, outcome.n_lines)
     end = following[0].first if following else state.transcript.n_lines
     later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
-    later = (message for message in later if not message.aside)
-    written = (m.line for m in outcome.effective if m.synthetic)
+    later = (message for message in later if not message.origin.is_subagent)
+    written = (m.line for m in outcome.effective if m.origin.is_synthetic)
     said = chain.from_iterable(each.transcript.messages for each in past)
     return FoundCompaction(
         writer=OWN,
@@ -276,7 +278,11 @@ def _found_compaction(
     if tagged is not None:
         return tagged
     before, after = read_before(state, moment), read_after(state, moment)
-    said = [m for m in following if not (m.aside or m.summary or m.synthetic)]
+    said = [
+        m
+        for m in following
+        if not (m.origin.is_subagent or m.origin.is_summary or m.origin.is_synthetic)
+    ]
     answers = (at for at, message in enumerate(said) if message.role == "assistant")
     answer = next(answers, len(said))
     restored = (message for message in said[:answer] if not message.starts_turn)
@@ -302,7 +308,7 @@ def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
     When it happened is not told: all that is sent beside the summary counts as kept.
     """
     left = sent(state.transcript)
-    at_moment = (m for m in left if m.summary and (m.line, m.element) == moment.place)
+    at_moment = (m for m in left if m.origin.is_summary and (m.line, m.record_path) == moment.place)
     summary = next((m for m in at_moment if m.tags.condense_id), None)
     if summary is None:
         return None
@@ -340,7 +346,9 @@ def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
     new = tuple(message for message in after.effective if message.id not in known)
     if new and known <= left:
         return "gone"
-    return "sealed" if new and not text_of(tuple(m for m in new if m.summary)) else "audited"
+    return (
+        "sealed" if new and not text_of(tuple(m for m in new if m.origin.is_summary)) else "audited"
+    )
 
 
 def _audited(

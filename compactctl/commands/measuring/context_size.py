@@ -363,7 +363,7 @@ def _from_before(
     It says nothing where compactctl took out messages, which may have stood before it.
     """
     framed = measured.framed
-    if any(message.synthetic for message in transcript.messages):
+    if any(message.origin.is_synthetic for message in transcript.messages):
         return size
     first = _first_request(transcript, measured)
     if first is None:

@@ -71,7 +71,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
     history, meter = transcript.effective, measured.meter
     conversations = conversations_of(history)
     found = breakdown(history, meter, cwd=transcript.session.cwd, largest=0)
-    times = [message.time for message in transcript.messages if message.time is not None]
+    times = [message.timestamp for message in transcript.messages if message.timestamp is not None]
     return Figures(
         totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
         is_doubted=bool(size.doubt),
@@ -99,7 +99,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
 
 def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
     """Return the orphans, but for calls in logged answers: their results are in other requests."""
-    asking = {message.id for message in conversation if message.logged_answer}
+    asking = {message.id for message in conversation if message.origin.is_logged_answer}
     found = orphans(conversation)
     return [each for each in found if each.kind == "result" or each.message not in asking]
 
@@ -197,7 +197,7 @@ def _message_rows(
             role=message.role,
             category=_largest(share),
             tools=_tools(message, share),
-            time=message.time,
+            time=message.timestamp,
             tokens=measured.meter.message(message),
             visible=name in sent,
             stage=None if outcome is None else outcome.stage,

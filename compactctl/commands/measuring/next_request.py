@@ -14,6 +14,7 @@ from compactctl.model.message import (
     FilePart,
     Message,
     MessageId,
+    Origin,
     Part,
     Role,
     TextPart,
@@ -194,7 +195,7 @@ def restatement(
     left = max(1, tokens - behind)
     if beside is not None:
         return Restated(line=beside, tokens=left)
-    if newest is None or after[newest].fixed:
+    if newest is None or after[newest].locks.immutable_reason:
         return None
     return Restated(line=after[newest].line, id=after[newest].id, tokens=left)
 
@@ -202,7 +203,7 @@ def restatement(
 def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | None:
     for index in reversed(range(len(messages))):
         message = messages[index]
-        is_answer = message.role == "assistant" and not message.synthetic
+        is_answer = message.role == "assistant" and not message.origin.is_synthetic
         is_told = message.usage is not None and message.usage.context > 0
         if is_answer and (is_told or not is_reported):
             return index
@@ -258,7 +259,9 @@ def _after(options: ExtraOptions) -> Iterator[Message]:
 
 
 def _message(name: str, role: Role, *parts: Part, injected: bool = False) -> Message:
-    return Message(id=MessageId(name), role=role, parts=parts, line=-1, injected=injected)
+    return Message(
+        id=MessageId(name), role=role, parts=parts, line=-1, origin=Origin(is_injected=injected)
+    )
 
 
 def _text_of(path: str) -> str:

@@ -129,7 +129,7 @@ def _messages(
             category=max(sizes[index], key=sizes[index].__getitem__, default="other"),
             tools=tools.get(index, ()),
             # A subagent's are in none of the contexts that are shown.
-            first_round=None if message.aside else _next(answers, message, index),
+            first_round=None if message.origin.is_subagent else _next(answers, message, index),
             is_sent=message.id in sent,
         )
         for index, message in enumerate(messages)

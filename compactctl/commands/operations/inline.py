@@ -187,7 +187,7 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
 
 
 def _own(value: object, message: Message) -> Mapping[str, Any]:
-    return own_object(value_at(value, message.element))
+    return own_object(value_at(value, message.record_path))
 
 
 def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:

@@ -256,7 +256,7 @@ def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
         raise UsageError(
             f"{decided.where(each.before)} is to be rewritten without a text; keep or hide it"
         )
-    why = message.fixed or ("system prompt" if message.id in decided.front else "")
+    why = message.locks.immutable_reason or ("system prompt" if message.id in decided.front else "")
     if why:
         raise UsageError(f"{decided.where(each.before)} may not be rewritten: {why}")
     for new in row.texts:
@@ -325,8 +325,8 @@ def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:
             continue
         before = decided.messages[edit.before]
         why = (
-            before.anchored
-            or before.fixed
+            before.locks.unmovable_reason
+            or before.locks.immutable_reason
             or (before.id in decided.front and "it is the system prompt")
         )
         why = why or (before.id not in cuts and "that is between a call and its result")

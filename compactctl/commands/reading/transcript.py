@@ -320,9 +320,9 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
     marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK.search(line)}
     records = (record for values in marked.values() for record in values)
     elements = (
-        value_at(marked[message.line][0], message.element)
+        value_at(marked[message.line][0], message.record_path)
         for message in transcript.messages
-        if message.element and marked.get(message.line)
+        if message.record_path and marked.get(message.line)
     )
     return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
 

@@ -31,6 +31,7 @@ from compactctl.formats.records.json_values import list_or_empty, object_or_empt
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import reused, with_responses
 from compactctl.model.message import (
+    Locks,
     Message,
     MessageId,
     Part,
@@ -212,8 +213,7 @@ class _Reader(LineReader):
             role="system",
             parts=parts,
             line=decoded.index,
-            fixed=WHY_FIXED,
-            anchored=WHY_FIXED,
+            locks=Locks(immutable_reason=WHY_FIXED, unmovable_reason=WHY_FIXED),
         )
 
     def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
@@ -237,7 +237,9 @@ class _Reader(LineReader):
             parts = attachment_message_parts(record)
             message = self.build(record, decoded, parts, injected=not _is_queued_prompt(record))
             why = RESTORED.get(_attachment_type(record) or "")
-            return replace(message, fixed=message.fixed or why) if message else None
+            if message is None or message.locks.immutable_reason:
+                return message
+            return replace(message, locks=replace(message.locks, immutable_reason=why))
         if kind == "system" and record.get("subtype") == "local_command":
             # What a person typed to the client, and its answer, go along with the next request.
             parts = content_parts(record.get("content"), ("content",))
@@ -293,10 +295,10 @@ class _Reader(LineReader):
             parts=parts,
             response_id=None if response is None else self.response_name(record, response, name),
             model=text_or_none(response.get("model")) if response and is_answer else None,
-            injected=injected,
-            summary=record.get("isCompactSummary") is True,
+            is_injected=injected,
+            is_summary=record.get("isCompactSummary") is True,
             usage=reported_usage(response) if response and is_answer else None,
-            aside=record.get("isSidechain") is True,
+            is_subagent=record.get("isSidechain") is True,
         )
         return message_of(draft, record, decoded, tags, name)
 
@@ -355,7 +357,7 @@ class _Reader(LineReader):
                 holds_overhead=overhead is not None,
             ),
             compactions=PastCompactions(
-                by_client=any(message.summary for message in effective),
+                by_client=any(message.origin.is_summary for message in effective),
                 cleared=self.chain.cleared,
             ),
             session_lines=self.chain.sessions(self.lines),

@@ -50,7 +50,7 @@ class _ClaudeNode:
     @property
     def is_written(self) -> bool:
         """Whether compactctl put the record between others, which may not follow it."""
-        return not self.appended and any(message.synthetic for message in self.messages)
+        return not self.appended and any(message.origin.is_synthetic for message in self.messages)
 
 
 class ClaudeChain:
@@ -215,7 +215,7 @@ class ClaudeChain:
         held = {m.id: why for u, why in self._held.items() for m in self._included(u, included)}
         for message in messages:
             why = held.get(message.id)
-            yield message if why is None else replace(message, anchored=why)
+            yield message if why is None else message.as_unmovable(why)
 
     def _included(self, uuid: str, included: dict[str, None]) -> list[Message]:
         return self._nodes[uuid].messages if uuid in included else []
@@ -400,7 +400,7 @@ class ClaudeChain:
         start = max((node.line for _, node in placed if node.boundary), default=0)
         return tuple(
             # What was reported for what was kept describes a context that the compaction ended.
-            message if node.line >= start else replace(message, anchored=_KEPT, usage=None)
+            message if node.line >= start else replace(message.as_unmovable(_KEPT), usage=None)
             for _, node in placed
             for message in node.messages
         )

@@ -12,8 +12,9 @@ first answer. It stands in where the others are missing. Neither is ever sent fr
 client builds both parts anew for each request.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -98,11 +99,11 @@ class ClaudeRequests:
         return next((shape for shape in shapes if shape is not None), self._snapshot)
 
 
-Changes = Mapping[MessageId, Mapping[str, Any]]
+Changes = Mapping[MessageId, Callable[[Message], Message]]
 
 
 def command_changes(messages: Sequence[Message], meta: Collection[MessageId]) -> Changes:
-    """Return what commands tell of ``messages`` in the order they are sent, by id and field.
+    """Return how to mark messages by what commands tell of them, in the order they are sent.
 
     A command that is sent to the model is followed by its text, a record of ``meta``; one that the
     client carries out itself, such as ``/model``, by what it printed.
@@ -113,23 +114,22 @@ def command_changes(messages: Sequence[Message], meta: Collection[MessageId]) ->
 def with_changes(messages: Iterable[Message], changes: Changes) -> tuple[Message, ...]:
     """Return the messages with those changes."""
     return tuple(
-        replace(message, **changes[message.id]) if message.id in changes else message
-        for message in messages
+        changes[message.id](message) if message.id in changes else message for message in messages
     )
 
 
 def _changes(
     messages: Sequence[Message], meta: Collection[MessageId]
-) -> Iterator[tuple[MessageId, Mapping[str, Any]]]:
+) -> Iterator[tuple[MessageId, Callable[[Message], Message]]]:
     for message, following in pairwise(messages):
         line = _command(message)
         if not line:
             continue
         if following.role == "user" and is_clients(following.parts):
-            yield message.id, _typed(message, "")
-        elif following.id in meta and not following.synthetic:
-            yield message.id, _typed(message, line)
-            yield following.id, {"instructs": True}
+            yield message.id, partial(_typed, parts=_parts(message, ""), is_injected=True)
+        elif following.id in meta and not following.origin.is_synthetic:
+            yield message.id, partial(_typed, parts=_parts(message, line), is_injected=False)
+            yield following.id, _instruction
 
 
 def _command(message: Message) -> str:
@@ -137,9 +137,17 @@ def _command(message: Message) -> str:
     return command_in(texts[0]) if message.role == "user" and len(texts) == 1 else ""
 
 
-def _typed(message: Message, line: str) -> Mapping[str, Any]:
-    """Return the fields of a person's command, ``line``, or of one for the client, ""."""
-    parts = tuple(
+def _parts(message: Message, line: str) -> tuple[Part, ...]:
+    """Return the parts of a user's command, ``line``, or of one for the client, ""."""
+    return tuple(
         replace(part, typed=line) if isinstance(part, TextPart) else part for part in message.parts
     )
-    return {"parts": parts, "injected": not line}
+
+
+def _typed(message: Message, *, parts: tuple[Part, ...], is_injected: bool) -> Message:
+    origin = replace(message.origin, is_injected=is_injected)
+    return replace(message, parts=parts, origin=origin)
+
+
+def _instruction(message: Message) -> Message:
+    return replace(message, origin=replace(message.origin, is_instruction=True))

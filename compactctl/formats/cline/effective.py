@@ -47,9 +47,9 @@ def _is_summary(one: ClineRecord) -> bool:
 
 
 def _anchored(one: ClineRecord, reason: str, names: Container[str]) -> ClineRecord:
-    if one.message.id not in names or one.message.synthetic:
+    if one.message.id not in names or one.message.origin.is_synthetic:
         return one
-    return ClineRecord(one.record, replace(one.message, anchored=reason))
+    return ClineRecord(one.record, one.message.as_unmovable(reason))
 
 
 def _without_lost_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
@@ -66,7 +66,7 @@ def _without_lost_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
 
 def _is_lost(message: Message, part: Part, calls: set[CallId]) -> bool:
     # Only results in blocks of their own are left out; those written as text are text.
-    inside = len(part.path) > len(message.element) + 1 and part.path[-1] == "content"
+    inside = len(part.path) > len(message.record_path) + 1 and part.path[-1] == "content"
     return isinstance(part, ToolResultPart) and inside and part.call_id not in calls
 
 

@@ -64,9 +64,11 @@ class ClineReader:
             path: JsonPath = ("system_prompt",)
             name = f"{self._count}-system_prompt"
             parts = (TextPart(text=text, path=path),)
-            draft = MessageDraft(role="system", parts=parts, name=name, fixed="system prompt")
+            draft = MessageDraft(
+                role="system", parts=parts, record_id=name, immutable_reason="system prompt"
+            )
             message = self.gather.message(
-                draft, {}, container.decoded, element=path, conversation=self._count
+                draft, {}, container.decoded, record_path=path, conversation=self._count
             )
             self.effective.append(message)
 
@@ -77,7 +79,11 @@ class ClineReader:
             self.gather.meta("empty message", entry.n_bytes)
         else:
             return self.gather.message(
-                draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
+                draft,
+                entry.record,
+                entry.decoded,
+                record_path=entry.element,
+                conversation=self._count,
             )
         return None
 
@@ -120,9 +126,9 @@ class _Talk:
         return MessageDraft(
             role="tool" if answers and not found.spoken else "user",
             parts=tuple(found.parts),
-            name=_id(entry),
-            injected=not (found.spoken or summary),
-            summary=summary,
+            record_id=_id(entry),
+            is_injected=not (found.spoken or summary),
+            is_summary=summary,
         )
 
     def _response(self, entry: ContainedRecord, index: int) -> MessageDraft:
@@ -135,10 +141,10 @@ class _Talk:
         return MessageDraft(
             role="assistant",
             parts=parts,
-            name=_id(entry),
+            record_id=_id(entry),
             response_id=f"response-{self._number}-{index}",
             model=model_of(entry.record),
-            summary=_is_summary(entry),
+            is_summary=_is_summary(entry),
             usage=usage_of(entry.record),
         )
 

@@ -65,7 +65,7 @@ class Codex(Format):
         """Build a user message; inside a compaction's history items have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
         item = {"type": "message", "role": "user", "content": content}
-        if beside.anchor.element or not _has_payload(beside.like):
+        if beside.anchor.record_path or not _has_payload(beside.like):
             return item
         timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         return {**timestamp, "type": "response_item", "payload": item}

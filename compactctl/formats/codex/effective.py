@@ -83,9 +83,9 @@ class CodexHistory:
 def _kept(messages: Iterable[Message]) -> Iterator[Message]:
     started = False
     for message in messages:
-        started = started or message.starts_turn or message.synthetic
+        started = started or message.starts_turn or message.origin.is_synthetic
         # A record compactctl wrote is a user message to the client.
-        if not started or message.starts_turn or message.synthetic:
+        if not started or message.starts_turn or message.origin.is_synthetic:
             yield message
 
 

@@ -98,12 +98,14 @@ class _Session:
         text = self.text(index)
         spans = find_spans(text, {_place(message) for message in messages})
         for message in messages:
-            if not message.element and message.parts[0].path == _SUMMARY_PATH:
+            if not message.record_path and message.parts[0].path == _SUMMARY_PATH:
                 yield message.id, _summary_item(message)
             else:
                 start, end = spans.get(_place(message), (0, len(text)))
                 item = text[start:end]
-                holder = decode(item.encode())[0][0] if message.element else self._record(message)
+                holder = (
+                    decode(item.encode())[0][0] if message.record_path else self._record(message)
+                )
                 yield message.id, with_fields(item, self._tags(message, holder))
 
     def _record(self, message: Message) -> Mapping[str, Any]:
@@ -147,7 +149,7 @@ class _Session:
         return [self._name_in_history(message) for message in self.transcript.effective]
 
     def _name_in_history(self, message: Message) -> str:
-        item = None if message.element else self._record(message).get("payload")
+        item = None if message.record_path else self._record(message).get("payload")
         if not isinstance(item, Mapping):
             return record_name(message.id)
         return record_id(item, message.tags)
@@ -183,7 +185,11 @@ class _Session:
     def _injected(self) -> set[str]:
         sent = [m for m in self.transcript.effective if not _is_header(self._record(m))]
         both = zip(sent, self.items, strict=True)
-        return {text for message, text in both if message.injected and not message.synthetic}
+        return {
+            text
+            for message, text in both
+            if message.origin.is_injected and not message.origin.is_synthetic
+        }
 
 
 class _Place:
@@ -221,7 +227,7 @@ def _is_header(record: Mapping[str, Any]) -> bool:
 
 def _place(message: Message) -> JsonPath:
     """Return where an item stands on its line."""
-    return message.element or ("payload",)
+    return message.record_path or ("payload",)
 
 
 def _summary_item(message: Message) -> str:

@@ -173,10 +173,10 @@ class CodexReader(LineReader):
                 usage_line=self.counts.line,
             ),
             compactions=PastCompactions(
-                by_client=any(m.summary or m.id in replaced for m in effective),
+                by_client=any(m.origin.is_summary or m.id in replaced for m in effective),
                 own_history_lines=tuple(self._own_history_lines),
             ),
-            order=order_of_times(message.time for message in self.gather.messages),
+            order=order_of_times(message.timestamp for message in self.gather.messages),
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
         sent_now = answered(found.effective, "aborted", unless=frozenset({"tool_search"}))
@@ -185,7 +185,7 @@ class CodexReader(LineReader):
     def _held(self, message: Message) -> Message:
         if message.id not in self.history.held:
             return message
-        return replace(message, anchored="what stands in its place would be a turn to the client")
+        return message.as_unmovable("what stands in its place would be a turn to the client")
 
     def _enveloped(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
@@ -250,9 +250,9 @@ class CodexReader(LineReader):
         else:
             if draft.role == "system" and path:
                 # In an envelope, the client or one of its hooks wrote what has this role.
-                draft = replace(draft, injected=True)
+                draft = replace(draft, is_injected=True)
             draft = responses.joined(draft, self.model)
-            message = self.gather.message(draft, record, decoded, element=element)
+            message = self.gather.message(draft, record, decoded, record_path=element)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
             return message
         return None
@@ -273,7 +273,7 @@ class CodexReader(LineReader):
         if self._sessions > 1 or not parts:
             self.gather.meta("session_meta", decoded.n_bytes)
             return
-        draft = MessageDraft(role="system", parts=parts, anchored="the session header")
+        draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
         self.header = self.gather.message(draft, record, decoded)
 
     def _noted(self, session: str | None, line: int) -> None:
@@ -320,7 +320,7 @@ class CodexReader(LineReader):
             return
         part = TextPart(text=text, path=("payload", "message"))
         why = "the client's own compaction"
-        draft = MessageDraft(role="user", parts=(part,), summary=True, anchored=why)
+        draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=why)
         self.history.condense(self.gather.message(draft, record, decoded))
 
     def _replaced(self, items: list[Any], decoded: Decoded, *, own: bool) -> None:

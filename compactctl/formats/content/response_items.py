@@ -155,7 +155,7 @@ def item_draft(
         return _compaction(item, path)
     if kind in _DEFINITIONS:
         definitions = tool_definitions(item.get("tools"), (*path, "tools"))
-        return MessageDraft(role="system", parts=definitions, injected=True)
+        return MessageDraft(role="system", parts=definitions, is_injected=True)
     if kind in _SETTINGS:
         return MessageDraft(role="system", parts=())
     if kind in _OTHER_RESULTS or kind.endswith(_RESULT_ENDINGS):
@@ -199,7 +199,7 @@ def _compaction(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
     path = (*path, "encrypted_content")
     part = ReasoningPart(text="", opaque=True, sealed=_sealed(item), path=path)
     fixed = "the client's own summary, which only the provider can read"
-    return MessageDraft(role="assistant", parts=(part,), summary=True, fixed=fixed)
+    return MessageDraft(role="assistant", parts=(part,), is_summary=True, immutable_reason=fixed)
 
 
 def _held(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft | None:

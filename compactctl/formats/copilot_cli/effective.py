@@ -84,7 +84,7 @@ class CopilotHistory:
 
 def _is_prompt(message: Message) -> bool:
     # A record compactctl wrote is a user message to the client.
-    return message.starts_turn or message.synthetic
+    return message.starts_turn or message.origin.is_synthetic
 
 
 def _answering(sent: Iterable[Message], called: set[str]) -> tuple[Message, ...]:

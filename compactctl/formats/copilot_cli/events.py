@@ -111,11 +111,11 @@ def event_draft(
         case "session.compaction_complete" if data.get("success") is True:
             parts = text_parts(data, "summaryContent")
             why = "the client's own compaction"
-            draft = MessageDraft(role="user", parts=parts, summary=True, anchored=why)
+            draft = MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=why)
         case "session.context_cleared":
             parts = text_parts(data, "initialMessage")
             why = "it stands where the client started anew"
-            draft = MessageDraft(role="user", parts=parts, injected=True, anchored=why)
+            draft = MessageDraft(role="user", parts=parts, is_injected=True, unmovable_reason=why)
         case _:
             return None
     return draft if draft.parts else None
@@ -142,7 +142,7 @@ def _user(data: Mapping[str, Any], assets: Assets) -> MessageDraft:
     written = isinstance(source, str) and source != "" and source not in _PERSONS
     injected = written or data.get("isAutopilotContinuation") is True
     return MessageDraft(
-        role="user", parts=(*parts, *assets.attachments(data, _DATA)), injected=injected
+        role="user", parts=(*parts, *assets.attachments(data, _DATA)), is_injected=injected
     )
 
 
@@ -176,7 +176,7 @@ def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -
         path=(*_DATA, "result") if media else path,
     )
     fixed = None if part.path else "it records no result"
-    return MessageDraft(role="tool", parts=(part,), fixed=fixed)
+    return MessageDraft(role="tool", parts=(part,), immutable_reason=fixed)
 
 
 def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:

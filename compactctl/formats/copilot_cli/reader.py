@@ -121,7 +121,7 @@ class CopilotReader(LineReader):
         if draft is None:
             self.gather.meta(kind, decoded.n_bytes)
         else:
-            draft = replace(self._named(draft, event), aside=_is_subagents(event, data))
+            draft = replace(self._named(draft, event), is_subagent=_is_subagents(event, data))
             message = self.gather.message(draft, event, decoded)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
         if not _is_subagents(event, data):
@@ -193,14 +193,14 @@ class CopilotReader(LineReader):
         """Return the draft under its event's id; a response without an id gets its event's."""
         name = text_or_none(event.get("id"))
         if draft.role != "assistant":
-            return replace(draft, name=name)
+            return replace(draft, record_id=name)
         response, model = draft.response_id or name, draft.model or self.model
-        return replace(draft, name=name, response_id=response, model=model)
+        return replace(draft, record_id=name, response_id=response, model=model)
 
     def _anchored(self, message: Message) -> Message:
         if message.id not in self._held:
             return message
-        return replace(message, anchored="an event on a damaged line follows it")
+        return message.as_unmovable("an event on a damaged line follows it")
 
 
 def _is_subagents(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:

@@ -147,7 +147,7 @@ class GeminiReader(LineReader):
         if not is_newest:
             self._count(entry, "earlier version of a message")
             return None
-        return self.gather.message(draft, entry.record, entry.decoded, element=entry.element)
+        return self.gather.message(draft, entry.record, entry.decoded, record_path=entry.element)
 
     def _count(self, entry: GeminiRecord, kind: str) -> None:
         """Count a line that says nothing; what is among others on a line goes with that line."""
@@ -172,7 +172,7 @@ class GeminiReader(LineReader):
 
     def _compacted_on(self, messages: Iterable[Message]) -> int:
         """Return the last line on which the client compacted, -1 for none; take note of all."""
-        summaries = {m.id for m in messages if m.summary and not m.synthetic}
+        summaries = {m.id for m in messages if m.origin.is_summary and not m.origin.is_synthetic}
         first: dict[str, int] = {}
         for entry in self._replay.entries:
             if entry.name in summaries and entry.decoded.index in self._replay.lists:
@@ -195,7 +195,7 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
     return MessageDraft(
         role="assistant",
         parts=(*parts, *calls, *results),
-        name=record["id"],
+        record_id=record["id"],
         response_id=f"response-{entry.name}",
         model=text_or_none(record.get("model")),
         usage=_usage(object_or_empty(record.get("tokens"))),
@@ -213,10 +213,10 @@ def _typed(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft |
     return MessageDraft(
         role=role,
         parts=parts,
-        name=record["id"],
-        injected=is_answer or is_context,
-        summary=is_summary,
-        fixed=_FIXED if is_context else None,
+        record_id=record["id"],
+        is_injected=is_answer or is_context,
+        is_summary=is_summary,
+        immutable_reason=_FIXED if is_context else None,
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from compactctl.formats.opencode.parts import cleared_at
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.model.message import JsonPath, RecordPlace
+from compactctl.model.message import JsonPath, RecordLocation
 
 
-def asking(lines: Iterable[Decoded], summary: RecordPlace) -> tuple[RecordPlace, ...]:
+def asking(lines: Iterable[Decoded], summary: RecordLocation) -> tuple[RecordLocation, ...]:
     """Return where the user message stands that a summary answers; () where there is none.
 
     Without the summary the client would take it for a compaction that is still to be made.
@@ -45,7 +45,7 @@ def _asks(record: dict[str, Any]) -> bool:
 
 def _records(
     lines: Iterable[Decoded], holder: JsonPath
-) -> Iterator[tuple[RecordPlace, dict[str, Any]]]:
+) -> Iterator[tuple[RecordLocation, dict[str, Any]]]:
     for line in lines:
         for path, record in _messages(line):
             if path[:-1] == holder:

@@ -61,7 +61,7 @@ def effective(
     found = newest_report(messages)
     is_cleared = found is not None and found.time is not None and found.time <= newest
     cleared = Cleared(usage=found.usage, response_id=found.response_id) if found else None
-    sent = without_reports(messages, lambda m: m.time is not None and m.time <= newest)
+    sent = without_reports(messages, lambda m: m.timestamp is not None and m.timestamp <= newest)
     return sent, cleared if is_cleared else None
 
 
@@ -81,7 +81,7 @@ def _cut(one: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
         return one
     names = [object_or_empty(part).get("id") for part in one.parts]
     kept = one.parts[: names.index(part_id)] if part_id in names else one.parts
-    parts = message_parts(kept, (*one.message.element, "parts"))
+    parts = message_parts(kept, (*one.message.record_path, "parts"))
     # The parts that are left are a head of all parts, so that their places stay the same.
     return OpenCodeRecord({**one.record, "parts": kept}, replace(one.message, parts=parts))
 
@@ -131,7 +131,8 @@ def _compaction(one: OpenCodeRecord) -> Mapping[str, Any] | None:
 def _anchored(one: OpenCodeRecord) -> OpenCodeRecord:
     message = one.message
     return OpenCodeRecord(
-        one.record, None if message is None else replace(message, anchored=_BOUNDARY)
+        one.record,
+        None if message is None else message.as_unmovable(_BOUNDARY),
     )
 
 

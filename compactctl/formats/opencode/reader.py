@@ -87,7 +87,7 @@ class OpenCodeReader:
         parts = map(object_or_empty, entry.record["parts"])
         self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))
         message = self.gather.message(
-            draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
+            draft, entry.record, entry.decoded, record_path=entry.element, conversation=self._count
         )
         return OpenCodeRecord(entry.record, message)
 
@@ -104,18 +104,18 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
     if info["role"] == "user":
         injected = not any(map(is_typed, record["parts"]))
         return MessageDraft(
-            role="user", parts=parts, name=name, injected=injected, time=_time(info)
+            role="user", parts=parts, record_id=name, is_injected=injected, timestamp=_time(info)
         )
     return MessageDraft(
         role="assistant",
         parts=parts,
-        name=name,
+        record_id=name,
         # Redaction makes ids alike, and each of these records is a response of its own.
         response_id=f"{name} {place}",
         model=text_or_none(info.get("modelID")),
-        summary=info.get("summary") is True,
+        is_summary=info.get("summary") is True,
         usage=_usage(info, record["parts"]),
-        time=_time(info),
+        timestamp=_time(info),
     )
 
 

@@ -36,7 +36,7 @@ class _PiNode:
         return (
             not self.appended
             and bool(self.messages)
-            and all(message.synthetic for message in self.messages)
+            and all(message.origin.is_synthetic for message in self.messages)
         )
 
 
@@ -200,7 +200,7 @@ class PiChain:
 
     def _messages(self, names: list[str]) -> list[Message]:
         return [
-            replace(message, anchored=self._held[name]) if name in self._held else message
+            message.as_unmovable(self._held[name]) if name in self._held else message
             for name in names
             if self._nodes[name].type != "compaction"
             for message in self._nodes[name].messages

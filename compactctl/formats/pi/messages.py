@@ -117,12 +117,12 @@ def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             result = result_part(message, ("message",), cleared="evictedContent" in entry)
             return MessageDraft(role="tool", parts=(result,))
         case "bashExecution":
-            return MessageDraft(role="user", parts=_shell_command(message), injected=True)
+            return MessageDraft(role="user", parts=_shell_command(message), is_injected=True)
         case str() if role in _CUSTOM:
-            return MessageDraft(role="user", parts=content, injected=True)
+            return MessageDraft(role="user", parts=content, is_injected=True)
         case str() if role in _SUMMARIES:
             parts = text_parts(message.get("summary"), ("message", "summary"))
-            return MessageDraft(role="user", parts=parts, summary=True)
+            return MessageDraft(role="user", parts=parts, is_summary=True)
         case _:
             return None
 
@@ -137,14 +137,14 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             return message_draft(entry)
         case "custom_message":
             parts = content_parts(entry.get("content"), ("content",))
-            return MessageDraft(role="user", parts=parts, injected=True)
+            return MessageDraft(role="user", parts=parts, is_injected=True)
         case "branch_summary":
             parts = text_parts(entry.get("summary"), ("summary",))
-            return MessageDraft(role="user", parts=parts, summary=True)
+            return MessageDraft(role="user", parts=parts, is_summary=True)
         case "compaction":
             parts = text_parts(entry.get("summary"), ("summary",))
             why = "the client's own compaction"
-            return MessageDraft(role="user", parts=parts, summary=True, anchored=why)
+            return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=why)
         case _:
             return MessageDraft(role="user", parts=())
 

@@ -63,7 +63,7 @@ class PiReader(LineReader):
 
     def _order(self) -> RecordOrder | None:
         """Return how entries without ids stand, which only their times tell; None with ids."""
-        times = (message.time for message in self.gather.messages)
+        times = (message.timestamp for message in self.gather.messages)
         return None if self.gather.links else order_of_times(times)
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
@@ -106,10 +106,10 @@ class PiReader(LineReader):
         """Return the draft under its entry's id; each assistant message is a response."""
         name = text_or_none(entry.get("id"))
         if draft.role != "assistant":
-            return replace(draft, name=name)
+            return replace(draft, record_id=name)
         self._responses += 1
         response = draft.response_id or f"response-{self._responses}"
-        return replace(draft, name=name, response_id=response)
+        return replace(draft, record_id=name, response_id=response)
 
 
 def _kind(entry: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,10 +19,13 @@ from compactctl.formats.records.responses import with_responses
 from compactctl.history.stand_ins import is_by_compactctl, joined_words
 from compactctl.history.voices import attributed, is_clients
 from compactctl.model.message import (
+    NO_LOCKS,
     NO_TAGS,
     JsonPath,
+    Locks,
     Message,
     MessageId,
+    Origin,
     Part,
     Tags,
     TextPart,
@@ -131,16 +135,16 @@ class TranscriptBuilder:
         record: Mapping[str, Any],
         decoded: Decoded,
         *,
-        element: JsonPath = (),
+        record_path: JsonPath = (),
         conversation: int = 0,
     ) -> Message:
         """Take in a record that is a message; ``record`` is what may carry tags."""
         tags = tags_of(record)
-        name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
+        name = own_id(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique(f"{conversation}.{name}" if conversation else name)
         message = replace(
             message_of(draft, record, decoded, tags, name),
-            element=element,
+            record_path=record_path,
             conversation=conversation,
             dialect=self.dialects.get(conversation),
         )
@@ -177,7 +181,7 @@ class TranscriptBuilder:
         found = read_overflow(error.text)
         if not found.overflow:
             return None
-        if found.prompt is None and not any(message.synthetic for message in effective):
+        if found.prompt is None and not any(message.origin.is_synthetic for message in effective):
             self.warnings.append(
                 f"line {error.line + 1}: the provider refused the request as too large and did not "
                 "say how large it was; what is counted is less"
@@ -189,7 +193,10 @@ class TranscriptBuilder:
     ) -> tuple[Message, ...]:
         """Return messages with the ids of their responses; compactctl wrote the ``questions``."""
         named = [
-            replace(m, injected=True, synthetic=True) if m.id in questions else m for m in messages
+            replace(m, origin=replace(m.origin, is_injected=True, is_synthetic=True))
+            if m.id in questions
+            else m
+            for m in messages
         ]
         return tuple(with_responses(named, interleaves=self.interleaves))
 
@@ -277,11 +284,11 @@ def message_of(
 ) -> Message:
     """Return a record with these tags as a message, in which the author of each part is noted."""
     parts = attributed(draft.parts, draft.role)
-    is_ours_untagged = _is_own_summary(parts, is_summary=draft.summary)
+    is_ours_untagged = _is_own_summary(parts, is_summary=draft.is_summary)
     is_tagged = is_written(tags)
     is_ours = is_tagged or is_ours_untagged
     if is_ours:
-        parts = _own_parts(parts, is_apart=draft.summary or is_tagged)
+        parts = _own_parts(parts, is_apart=draft.is_summary or is_tagged)
     is_clients_own = draft.role in ("user", "system") and is_clients(parts)
     return Message(
         id=name,
@@ -290,23 +297,42 @@ def message_of(
         line=decoded.index,
         response_id=draft.response_id,
         model=draft.model,
-        injected=draft.injected or is_clients_own or is_ours or tags.is_truncation_marker,
-        summary=draft.summary or is_ours_untagged or (is_tagged and tags.condense_id is not None),
-        synthetic=is_ours,
-        fixed=fixed_reason(decoded, parts, draft.fixed),
-        anchored=draft.anchored,
+        origin=_origin(
+            is_injected=draft.is_injected or is_clients_own or is_ours or tags.is_truncation_marker,
+            is_summary=draft.is_summary
+            or is_ours_untagged
+            or (is_tagged and tags.condense_id is not None),
+            is_synthetic=is_ours,
+            is_subagent=draft.is_subagent,
+            is_logged_answer=draft.is_logged_answer,
+        ),
+        locks=_locks(
+            immutable_reason(decoded, parts, draft.immutable_reason), draft.unmovable_reason
+        ),
         tags=tags,
         usage=draft.usage,
-        time=time_of(record) if draft.time is None else draft.time,
-        aside=draft.aside,
-        logged_answer=draft.logged_answer,
+        timestamp=time_of(record) if draft.timestamp is None else draft.timestamp,
     )
+
+
+# Of the many messages of a transcript, most have the origin of another one.
+_origin = lru_cache(maxsize=64)(Origin)
+
+
+def _locks(immutable: str | None, unmovable: str | None) -> Locks:
+    if immutable is None and unmovable is None:
+        return NO_LOCKS
+    return Locks(immutable_reason=immutable, unmovable_reason=unmovable)
 
 
 def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
     """Yield the questions by compactctl whose answers, its summaries, have lost their tags."""
     for message, following in pairwise(messages):
-        is_answer = following.role == "assistant" and following.synthetic and following.summary
+        is_answer = (
+            following.role == "assistant"
+            and following.origin.is_synthetic
+            and following.origin.is_summary
+        )
         if is_answer and message.role == "user" and following.tags == NO_TAGS:
             yield message.id
 
@@ -393,7 +419,7 @@ def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int
     return shown, orphaned
 
 
-def fixed_reason(
+def immutable_reason(
     decoded: Decoded, parts: Sequence[Part], of_format: str | None = None
 ) -> str | None:
     """Return why a record of this line must stay as it is, or None.

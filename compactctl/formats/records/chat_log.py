@@ -278,13 +278,13 @@ class ChatLogReader:
         opened = len(self.gather.messages)
         newest = self._asked(document, row, path, conversation, decoded)
         for place, answered in self._answers(document, row, path, conversation):
-            said = answered and replace(answered, logged_answer=True)
+            said = answered and replace(answered, is_logged_answer=True)
             if isinstance(place[-1], int):
                 # What stands in a list can be edited there, as the messages of a request can.
                 value = value_at(document, place[len(path) :])
                 newest = self._drafted(said, value, place, conversation, decoded) or newest
             elif said is not None:
-                draft = replace(said, fixed="the logged answer to the request")
+                draft = replace(said, immutable_reason="the logged answer to the request")
                 newest = self._beside(draft, place, conversation, decoded)
         if newest and newest.role == "assistant" and newest.usage is None:
             usage = next(_usages(conversation, document, row), None)
@@ -322,7 +322,9 @@ class ChatLogReader:
         if messages or not isinstance(value, str):
             return self._members(messages, place, conversation, decoded)
         part = TextPart(text=value, path=place)
-        draft = MessageDraft(role="user", parts=(part,), fixed="the only text of its request")
+        draft = MessageDraft(
+            role="user", parts=(part,), immutable_reason="the only text of its request"
+        )
         return self._beside(draft, place, conversation, decoded)
 
     def _open(
@@ -422,7 +424,7 @@ class ChatLogReader:
     ) -> Message:
         """Take in what stands beside the messages of a document; its place is its id."""
         name = f"{conversation.number}-{'.'.join(map(str, path))}"
-        return self._message(replace(draft, name=name), {}, path, conversation, decoded)
+        return self._message(replace(draft, record_id=name), {}, path, conversation, decoded)
 
     def _message(
         self,
@@ -433,9 +435,9 @@ class ChatLogReader:
         decoded: Decoded,
     ) -> Message:
         number = conversation.number
-        time = sent_at(record) if draft.time is None else None
-        draft = draft if time is None else replace(draft, time=time)
-        return self.gather.message(draft, record, decoded, element=path, conversation=number)
+        time = sent_at(record) if draft.timestamp is None else None
+        draft = draft if time is None else replace(draft, timestamp=time)
+        return self.gather.message(draft, record, decoded, record_path=path, conversation=number)
 
 
 def _value(place: _Place) -> object:

@@ -8,25 +8,25 @@ from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDraft:
-    """The half of a message that a format decides; its fields mean what ``Message``'s mean.
+    """The half of a message that a format decides; its fields mean what those of ``Message`` mean.
 
-    ``name`` is the record's own id, None when it has none; ``time`` is None where the record tells
-    it under a name that every format uses.
+    ``record_id`` is the record's own id, None when it has none; ``timestamp`` is None where the
+    record tells it under a name that every format uses.
     """
 
     role: Role
     parts: tuple[Part, ...]
-    name: str | None = None
+    record_id: str | None = None
     response_id: str | None = None
     model: str | None = None
-    injected: bool = False
-    summary: bool = False
-    fixed: str | None = None
-    anchored: str | None = None
+    is_injected: bool = False
+    is_summary: bool = False
+    is_subagent: bool = False
+    is_logged_answer: bool = False
+    immutable_reason: str | None = None
+    unmovable_reason: str | None = None
     usage: ReportedUsage | None = None
-    time: float | None = None
-    aside: bool = False
-    logged_answer: bool = False
+    timestamp: float | None = None
 
 
 def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
@@ -39,9 +39,9 @@ def opening_drafts(
 ) -> Iterator[tuple[JsonPath, MessageDraft]]:
     """Yield what a request sends before its messages, as far as there is any, with its path."""
     if tools:
-        yield tools_at, MessageDraft(role="system", parts=tools, injected=True)
+        yield tools_at, MessageDraft(role="system", parts=tools, is_injected=True)
     if prompt:
-        yield prompt_at, MessageDraft(role="system", parts=prompt, fixed="system prompt")
+        yield prompt_at, MessageDraft(role="system", parts=prompt, immutable_reason="system prompt")
 
 
 def role_with(parts: Sequence[Part], role: Role) -> Role:

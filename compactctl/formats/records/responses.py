@@ -40,13 +40,13 @@ def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> 
     newest: dict[tuple[int, bool, str], _Response] = {}
     for message in messages:
         is_end = message.starts_turn if interleaves else message.role != "assistant"
-        ends[message.conversation] += is_end and not message.aside
+        ends[message.conversation] += is_end and not message.origin.is_subagent
         results[message.conversation] += message.role != "assistant"
         if message.response_id is None:
             yield replace(message, response_id=message.id) if message.usage else message
             continue
-        key = (message.conversation, message.aside, message.response_id)
-        ended = 0 if message.aside else ends[message.conversation]
+        key = (message.conversation, message.origin.is_subagent, message.response_id)
+        ended = 0 if message.origin.is_subagent else ends[message.conversation]
         if message.response_id in shared:
             ended = results[message.conversation]
         response = newest[key] = _response(message, newest.get(key), ended)
@@ -99,7 +99,7 @@ class ResponseNames:
 
     def name(self, draft: MessageDraft) -> str | None:
         """Return the name of the response that the next item is part of, None outside of one."""
-        if draft.role != "assistant" or draft.summary:
+        if draft.role != "assistant" or draft.is_summary:
             self._open = False
             return None
         self._count += not self._open

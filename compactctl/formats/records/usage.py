@@ -59,7 +59,7 @@ def newest_report(messages: Sequence[Message]) -> NewestReport | None:
     for message in reversed(messages):
         usage, name = message.usage, message.response_id
         if usage is not None and usage.context > 0 and name is not None:
-            return NewestReport(usage, name, message.line, message.time)
+            return NewestReport(usage, name, message.line, message.timestamp)
     return None
 
 

@@ -91,8 +91,10 @@ class _Reader(LineReader):
     def _take(self, found: Iterable[Found], decoded: Decoded) -> None:
         before = len(self.gather.messages)
         for each in found:
-            message = self.gather.message(each.draft, each.record, decoded, element=each.element)
-            if message.summary and not message.synthetic:
+            message = self.gather.message(
+                each.draft, each.record, decoded, record_path=each.element
+            )
+            if message.origin.is_summary and not message.origin.is_synthetic:
                 self.effective.clear()
                 self.gather.compactions.append(decoded.index)
             self.effective.append(message)

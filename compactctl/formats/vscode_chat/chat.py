@@ -137,7 +137,7 @@ class _Request:
         said = rendered or typed
         if said:
             name = text_or_none(self.request.get("requestId"))
-            draft = replace(_asked(said, typed, (*self.path, "message")), name=name)
+            draft = replace(_asked(said, typed, (*self.path, "message")), record_id=name)
             time = integer_or_none(self.request.get("timestamp"))
             # A member of an array of its own, as the request holds what is edited on its own.
             record = {} if time is None else {"timestamp": time}
@@ -151,10 +151,10 @@ class _Request:
             draft = MessageDraft(
                 role="assistant",
                 parts=parts,
-                name=name,
+                record_id=name,
                 response_id=name,
                 model=_model(self.request),
-                anchored=STAYS,
+                unmovable_reason=STAYS,
                 usage=self._usage() if is_newest else None,
             )
             yield Found(draft=draft, element=element, record=each)
@@ -166,7 +166,9 @@ class _Request:
         summary = self.summaries.get(name or "") or text_or_none(each.get("summary"))
         if summary:
             said = TextPart(text=summary, embedded=True, path=element)
-            draft = MessageDraft(role="user", parts=(said,), summary=True, fixed=SUMMARY)
+            draft = MessageDraft(
+                role="user", parts=(said,), is_summary=True, immutable_reason=SUMMARY
+            )
             yield Found(draft=draft, element=element, record={})
 
     def _result(self, call: ToolCallPart) -> Iterator[Found]:
@@ -188,7 +190,11 @@ class _Request:
             )
             fixed = None if is_whole and "value" in item else SEVERAL
             draft = MessageDraft(
-                role="tool", parts=(part,), name=call.call_id, anchored=STAYS, fixed=fixed
+                role="tool",
+                parts=(part,),
+                record_id=call.call_id,
+                unmovable_reason=STAYS,
+                immutable_reason=fixed,
             )
             yield Found(draft=draft, element=(*path, index), record=item)
 
@@ -198,7 +204,7 @@ class _Request:
         said = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
         if said:
             part = TextPart(text=said, embedded=True, path=(*self.path, "response"))
-            draft = MessageDraft(role="assistant", parts=(part,), fixed=SAID)
+            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=SAID)
             yield Found(draft=draft, element=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
@@ -212,7 +218,7 @@ class _Request:
 
 def _asked(text: str, typed: str, path: JsonPath) -> MessageDraft:
     part = TextPart(text=text, typed=typed, embedded=True, path=path)
-    return MessageDraft(role="user", parts=(part,), fixed=SAID)
+    return MessageDraft(role="user", parts=(part,), immutable_reason=SAID)
 
 
 def _round_parts(each: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
@@ -246,4 +252,4 @@ def _summaries(metadata: Mapping[str, Any]) -> Mapping[str, str]:
 def kept_by_the_editor(found: Found) -> Found:
     """Return a message of a file that the editor itself writes, which is never edited."""
     why = "the editor holds its sessions in memory and writes them itself; export the chat"
-    return replace(found, draft=replace(found.draft, fixed=why))
+    return replace(found, draft=replace(found.draft, immutable_reason=why))

@@ -49,7 +49,9 @@ def logged_messages(log: Mapping[str, Any]) -> Iterator[Found]:
     facts = object_or_empty(request.get("metadata"))
     definitions = tool_definitions(facts.get("tools"), (*path, "metadata", "tools"))
     if definitions:
-        draft = MessageDraft(role="system", parts=definitions, injected=True, fixed=LOGGED)
+        draft = MessageDraft(
+            role="system", parts=definitions, is_injected=True, immutable_reason=LOGGED
+        )
         yield Found(draft=draft, element=(*path, "metadata", "tools", 0), record={})
     at: JsonPath = (*path, "requestMessages", "messages")
     for index, record in enumerate(_sent(request)):
@@ -91,9 +93,9 @@ def _message(record: Mapping[str, Any], path: JsonPath) -> MessageDraft:
         result = ToolResultPart(
             call_id=CallId(call_id), tool="", text=content_text(content), path=(*path, "content")
         )
-        return MessageDraft(role="tool", parts=(result,), fixed=LOGGED)
+        return MessageDraft(role="tool", parts=(result,), immutable_reason=LOGGED)
     calls = call_parts({"tool_calls": record.get("toolCalls") or record.get("tool_calls")}, path)
-    return MessageDraft(role=role, parts=(*content, *calls), fixed=LOGGED)
+    return MessageDraft(role=role, parts=(*content, *calls), immutable_reason=LOGGED)
 
 
 def _plain(content: object) -> object:
@@ -124,7 +126,7 @@ def _answer(
         response_id=text_or_none(request.get("id")) or "answer",
         model=text_or_none(facts.get("model")),
         usage=None if sent is None else ReportedUsage(context=sent, output=output),
-        fixed=LOGGED,
+        immutable_reason=LOGGED,
     )
 
 

@@ -144,7 +144,7 @@ def _unsized(
 ) -> int:
     """Return how many messages behind the anchor and ``start`` thought of unknown size."""
     return sum(
-        message.thinks_unseen and size(message) == visible(message)
+        message.has_unstored_reasoning and size(message) == visible(message)
         for index, message in enumerate(messages)
         if index > max(anchor.first, start) and index not in anchor.members
     )

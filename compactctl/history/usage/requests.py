@@ -158,7 +158,8 @@ def _request(
             if messages[i].results
         ),
         guessed=guessed,
-        hidden_reasoning=guessed > 0 or any(messages[index].thinks_unseen for index in members),
+        hidden_reasoning=guessed > 0
+        or any(messages[index].has_unstored_reasoning for index in members),
         before=sums[members[0]],
         contents=stored[members[0]],
         reasoning=newest.reasoning,

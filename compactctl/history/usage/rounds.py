@@ -145,8 +145,8 @@ def rounds(transcript: Transcript, meter: Meter) -> Rounds:
 
     Requests of subagents are left out, unless there are no others.
     """
-    main = tuple(message for message in transcript.messages if not message.aside)
-    aside = tuple(message for message in transcript.messages if message.aside)
+    main = tuple(message for message in transcript.messages if not message.origin.is_subagent)
+    aside = tuple(message for message in transcript.messages if message.origin.is_subagent)
     if not any(message.usage for message in main):
         main, aside = transcript.messages, ()
     found: list[Round] = []
@@ -196,7 +196,7 @@ def _rounds(
             message=first.id,
             line=first.line,
             model=first.model,
-            time=first.time,
+            time=first.timestamp,
             idle=idle,
             context=request.context,
             new=request.context - (stretch.before.context if stretch.before else 0),
@@ -268,10 +268,10 @@ def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set
     places = edit_places(messages)
     ours, clients = set(), set()
     for index, message in enumerate(messages):
-        if message.synthetic or message.tags.through:
+        if message.origin.is_synthetic or message.tags.through:
             place = places.get(index)
             ours.add(index if place is None else place)
-        elif message.summary:
+        elif message.origin.is_summary:
             clients.add(index)
     lines = [message.line for message in messages]
     clients |= {at - 1 for line in compactions if (at := bisect_left(lines, line)) > 0}
@@ -282,8 +282,8 @@ def _idle(stretch: _Stretch, messages: Sequence[Message]) -> float | None:
     """Return the seconds from the answer before to the newest message that was sent next."""
     if stretch.before is None:
         return None
-    ended = max((messages[at].time or 0.0 for at in stretch.before.members), default=0.0)
-    sent = messages[stretch.said.stop - 1].time or messages[stretch.request.first].time
+    ended = max((messages[at].timestamp or 0.0 for at in stretch.before.members), default=0.0)
+    sent = messages[stretch.said.stop - 1].timestamp or messages[stretch.request.first].timestamp
     # Clients put records with older times behind a compaction.
     return sent - ended if sent and ended and sent >= ended else None
 

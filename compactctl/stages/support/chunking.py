@@ -223,7 +223,7 @@ def _words_of(message: Message) -> Message:
 
 def _has_words(message: Message, part: Part) -> bool:
     """Whether a part holds words of a person, maybe in what compactctl wrote."""
-    return bool(message.words(part)) or (message.synthetic and message.summary)
+    return bool(message.words(part)) or (message.origin.is_synthetic and message.origin.is_summary)
 
 
 def _omission(message: Message, tokens: int) -> str:

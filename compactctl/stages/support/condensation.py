@@ -95,7 +95,7 @@ def too_few(
 
 
 def _nothing_new(messages: Sequence[Message]) -> bool:
-    summaries = [m for m in messages if m.synthetic and m.summary]
+    summaries = [m for m in messages if m.origin.is_synthetic and m.origin.is_summary]
     return bool(summaries) and is_unchanged(messages, summaries[-1])
 
 
@@ -160,7 +160,7 @@ def known_after(view: View, edits: Sequence[Edit]) -> Mapping[MessageId, tuple[M
 
 def _is_bare(message: Message) -> bool:
     """Whether a message is a marker."""
-    return is_stand_in(message) and not message.summary
+    return is_stand_in(message) and not message.origin.is_summary
 
 
 def request_for(

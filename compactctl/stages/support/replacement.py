@@ -58,7 +58,11 @@ def outside_newest(
 
 def may_change(view: View, message: Message) -> bool:
     """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
-    kept = message.fixed or message.synthetic or message.id in view.protected
+    kept = (
+        message.locks.immutable_reason
+        or message.origin.is_synthetic
+        or message.id in view.protected
+    )
     return not (kept or message.id in view.spared)
 
 

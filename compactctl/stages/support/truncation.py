@@ -170,7 +170,7 @@ def newest_start(view: View) -> int:
 
 
 def _real_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
-    return (m.id for m in messages if not (m.summary or is_marker(m)))
+    return (m.id for m in messages if not (m.origin.is_summary or is_marker(m)))
 
 
 # What joins a prefix and a text may cost.

@@ -125,7 +125,7 @@ def _material(request: SummaryRequest, conversation: str, style: PromptStyle) ->
 def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
     """Leave out the message that holds the earlier summary: it has a place of its own."""
     previous = request.previous.strip()
-    return tuple(m for m in request.messages if not (m.summary and prose(m) == previous))
+    return tuple(m for m in request.messages if not (m.origin.is_summary and prose(m) == previous))
 
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:

@@ -79,7 +79,7 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
 
 def previous_summary(messages: Sequence[Message]) -> str:
     """Return the text of the newest earlier summary among messages, "" when there is none."""
-    return next((prose(message) for message in reversed(messages) if message.summary), "")
+    return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
 
 
 def _points(text: str) -> Iterator[tuple[_Topic, str]]:

@@ -261,7 +261,7 @@ def _readings(
             words = message.words(part)
             around = "" if words == text else _around(text, words)
             typed, inserted = (_author(message), words, ""), (_client(message), around, "")
-            if message.synthetic and message.summary:
+            if message.origin.is_synthetic and message.origin.is_summary:
                 quoted = ((kind, quotation, "") for kind, quotation in quoted_words(around))
                 yield from (inserted, *quoted, typed)
             else:
@@ -280,12 +280,12 @@ def _readings(
 
 
 def _author(message: Message) -> PassageKind:
-    is_instruction = message.role == "system" or message.instructs
+    is_instruction = message.role == "system" or message.origin.is_instruction
     return "instruction" if is_instruction else "request"
 
 
 def _client(message: Message) -> PassageKind:
-    if message.summary:
+    if message.origin.is_summary:
         return "summary"
     return "reply" if message.role == "assistant" else "reminder"
 

@@ -80,7 +80,7 @@ def _where(result: ExplainResult) -> str:
     place = "in the archive" if result.line is None else f"line {result.line:,}"
     who = " ".join(map(one_line, (result.entry.message.role, *result.entry.tools)))
     marks = [
-        "summary" if result.entry.message.summary else "",
+        "summary" if result.entry.message.origin.is_summary else "",
         "marker" if result.entry.message.tags.is_truncation_marker else "",
         "rewritten" if result.entry.message.tags.edit_id else "",
     ]

@@ -88,10 +88,10 @@ def _title(viewed: ViewedMessage, place: str) -> str:
     """
     message, hidden = viewed.message, viewed.hidden
     marks = [
-        "summary" if message.summary else "",
+        "summary" if message.origin.is_summary else "",
         "marker" if message.tags.is_truncation_marker else "",
         "rewritten" if message.tags.edit_id else "",
-        "injected" if message.injected and not message.synthetic else "",
+        "injected" if message.origin.is_injected and not message.origin.is_synthetic else "",
         f"hidden by {hidden.group}" if hidden else "",
         (hidden and hidden.stage) or "",
     ]
@@ -160,8 +160,8 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
         "line": message.line + 1,
         "conversation": message.conversation + 1,
         "role": message.role,
-        "summary": message.summary,
-        "injected": message.injected,
+        "summary": message.origin.is_summary,
+        "injected": message.origin.is_injected,
         "hiddenBy": hidden.group if hidden else None,
         "stage": hidden.stage if hidden else None,
         "tags": tag_fields(message.tags),

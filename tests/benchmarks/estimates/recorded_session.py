@@ -89,7 +89,8 @@ class Session:
         return frozenset(
             place
             for place, (start, end) in enumerate(pairwise(starts))
-            if place and any(m.starts_turn and not m.aside for m in messages[start + 1 : end])
+            if place
+            and any(m.starts_turn and not m.origin.is_subagent for m in messages[start + 1 : end])
         )
 
     @cached_property
@@ -112,7 +113,7 @@ class Session:
         """Return the session as it lay there when a request was sent."""
         if self.format.name != OPENCODE.lower():
             return self.format.read(self.decoded[: request.line])
-        index = self.transcript.messages[request.place].element[1]
+        index = self.transcript.messages[request.place].record_path[1]
         whole = self.decoded[0]
         assert isinstance(index, int)
         return self.format.read([replace(whole, values=(head_of(whole.values[0], index),))])
@@ -148,7 +149,7 @@ def asked(transcript: Transcript) -> tuple[tuple[Asked, ...], int]:
     newest = None
     for place, message in enumerate(transcript.messages):
         name = message.response_id
-        if name is None or message.aside:
+        if name is None or message.origin.is_subagent:
             continue
         first.setdefault(name, place)
         if message.usage is None or name in found:

@@ -87,7 +87,7 @@ def evidence(session: Session) -> Evidence:
 
 def steps(session: Session) -> Iterator[Step]:
     """Yield the steps of a session."""
-    messages = [m for m in session.transcript.messages if not m.aside]
+    messages = [m for m in session.transcript.messages if not m.origin.is_subagent]
     meters = dict(_meters(session))
     for meter in meters.values():
         meter.prime(messages)
@@ -152,7 +152,7 @@ def _kinds(messages: Sequence[Message], meter: Meter) -> Kinds:
     for message in messages:
         found["per_call"] += len(message.calls)
         found["per_result"] += len(message.results) + sum(bool(c.added) for c in message.calls)
-        if message.injected and message.role == "user":
+        if message.origin.is_injected and message.role == "user":
             found["per_injected"] += 1
         elif any(isinstance(part, TextPart) for part in message.parts):
             found["per_prompt" if message.role == "user" else "per_text"] += 1
@@ -178,7 +178,7 @@ def _kind(part: Part, message: Message) -> str:
         case _ if message.role == "assistant":
             return "said"
         case _:
-            return "injected" if message.injected else "user"
+            return "injected" if message.origin.is_injected else "user"
 
 
 def _overhead(session: Session) -> int | None:
@@ -187,7 +187,7 @@ def _overhead(session: Session) -> int | None:
     if begins_in_the_middle(transcript) or not session.requests:
         return None
     first = session.requests[0]
-    sent = (m for m in transcript.messages[: first.place] if not m.aside)
+    sent = (m for m in transcript.messages[: first.place] if not m.origin.is_subagent)
     return round(first.context - sum(map(_measured(session).framed.whole, sent)))
 
 

@@ -64,7 +64,7 @@ def test_a_summary_and_a_reminder_start_no_turn() -> None:
         user("s2", text("Go on."), is_meta=True),
         user("u1", text("Next")),
     )
-    assert [m.summary for m in found.effective] == [True, False, False]
+    assert [m.origin.is_summary for m in found.effective] == [True, False, False]
     assert [m.starts_turn for m in found.effective] == [False, False, True]
 
 

@@ -161,7 +161,7 @@ def test_a_boundary_starts_anew() -> None:
     )
 
     assert texts(found.effective) == ["second summary", "two"]
-    assert [m.summary for m in found.effective] == [True, False]
+    assert [m.origin.is_summary for m in found.effective] == [True, False]
     assert [m.starts_turn for m in found.effective] == [False, True]
 
 
@@ -178,7 +178,12 @@ def test_what_a_compaction_kept_stands_behind_the_summary() -> None:
 
     assert [m.id for m in found.effective] == ["s", "a1", "r1", "u2"]
     # The summary too: what was kept hangs below it.
-    assert [m.anchored is not None for m in found.effective] == [True, True, True, False]
+    assert [m.locks.unmovable_reason is not None for m in found.effective] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert found.warnings == ()
 
 
@@ -238,8 +243,8 @@ def test_a_later_record_with_the_same_uuid_stands_for_the_earlier_one() -> None:
 
     assert texts(found.effective) == ["go", 'Read({"file_path":"c"})', "short", "done"]
     # Taken away, they would uncover what they stand for.
-    assert [bool(m.anchored) for m in found.effective] == [False, False, True, True]
-    assert not any(m.fixed for m in found.effective)
+    assert [bool(m.locks.unmovable_reason) for m in found.effective] == [False, False, True, True]
+    assert not any(m.locks.immutable_reason for m in found.effective)
 
 
 def test_the_place_of_a_record_is_below_its_parent_wherever_it_stands() -> None:
@@ -337,7 +342,7 @@ def test_a_reminder_of_tasks_is_sent_though_no_file_holds_its_words() -> None:
         said("a", "y", "done"),
     )
 
-    reminders = [m for m in found.effective if m.injected]
+    reminders = [m for m in found.effective if m.origin.is_injected]
     parts = [part for m in reminders for part in m.parts if isinstance(part, TextPart)]
     assert [part.text for part in parts] == ["", "#2. [pending] Build it"]
     assert [len(part.added) for part in parts] == [420, 420]
@@ -448,6 +453,6 @@ def test_a_record_that_a_damaged_line_follows_stays_where_it_is() -> None:
     found = claude(user("u", None, "one"), b'{"type":"user","uu' + whole, user("u2", "a", "two"))
 
     assert [m.id for m in found.effective] == ["u", "a", "u2"]
-    assert found.effective[0].anchored is not None
-    assert found.effective[1].fixed is not None
+    assert found.effective[0].locks.unmovable_reason is not None
+    assert found.effective[1].locks.immutable_reason is not None
     assert [link.id for link in found.chain.links] == ["u", "a", "u2"]

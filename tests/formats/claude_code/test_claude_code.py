@@ -189,9 +189,9 @@ def test_written_records_are_stand_ins_and_rewritten_ones_are_not() -> None:
     )
 
     summary, prompt = found.effective
-    assert summary.synthetic
-    assert summary.summary
-    assert not prompt.synthetic
+    assert summary.origin.is_synthetic
+    assert summary.origin.is_summary
+    assert not prompt.origin.is_synthetic
     assert prompt.starts_turn
 
 
@@ -233,7 +233,7 @@ def test_of_a_rewritten_record_and_its_original_the_client_takes_the_rewritten_o
     assert "editId" in newest["r1"]
     loaded = load(InputOptions(path=str(path))).transcript
     assert [message.id for message in loaded.effective] == ["u1", "a1", "r1", "a2", "u2"]
-    assert not any(message.fixed for message in loaded.effective)
+    assert not any(message.locks.immutable_reason for message in loaded.effective)
     assert squeeze(path, "truncate").compacted
     back(path, all=True)
     assert path.read_bytes() == jsonl(records)

@@ -13,7 +13,11 @@ def words(*records: object) -> list[tuple[bool, bool, str]]:
     """Return of each message whether it starts a turn and instructs, and what was written."""
     messages = read("claude-code", *records).effective
     return [
-        (message.starts_turn, message.instructs, "".join(map(message.words, message.parts)))
+        (
+            message.starts_turn,
+            message.origin.is_instruction,
+            "".join(map(message.words, message.parts)),
+        )
         for message in messages
         if message.role == "user"
     ]

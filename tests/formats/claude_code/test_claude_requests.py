@@ -118,7 +118,7 @@ def test_the_texts_that_are_recorded_as_sent_are_sent() -> None:
     kinds = [type(part) for message in found.effective[1:] for part in message.parts]
     assert kinds == [TextPart, ToolDefinitionPart, FilePart, FilePart, TextPart, TextPart]
     assert found.effective[1].parts[0].path == ("rendered", 0, "content")
-    assert all(message.injected for message in found.effective[1:])
+    assert all(message.origin.is_injected for message in found.effective[1:])
 
 
 def test_system_prompt_and_tools_of_the_newest_request_come_first() -> None:
@@ -131,8 +131,8 @@ def test_system_prompt_and_tools_of_the_newest_request_come_first() -> None:
         "Read",
         "Tide",
     ]
-    assert first.fixed
-    assert first.anchored
+    assert first.locks.immutable_reason
+    assert first.locks.unmovable_reason
     assert found.session.holds_overhead
     assert "system" not in {message.role for message in rest}
     assert found.messages.count(first) == 1
@@ -206,7 +206,7 @@ def test_without_usage_nothing_is_said_to_be_missing_where_the_file_holds_it() -
 @pytest.mark.parametrize("kind", ["environment", "model", "instructions", "date"])
 def test_what_the_client_would_send_again_stays(kind: str) -> None:
     found = read("claude-code", user("u", None, "Go"), rendered("a", "u", kind, "Words."))
-    assert found.effective[1].fixed
+    assert found.effective[1].locks.immutable_reason
 
 
 @each_plan()

@@ -56,7 +56,7 @@ def test_a_task_is_read_with_its_folder_model_and_usage() -> None:
         assistant("Again.", metrics={"tokens": {"prompt": 0, "completion": 0, "cached": 0}}),
     )
 
-    assert [m.element for m in found.messages] == [(0,), (1,), (2,)]
+    assert [m.record_path for m in found.messages] == [(0,), (1,), (2,)]
     assert (found.session.cwd, found.session.model) == ("/work/app", "m-1")
     usages = [(m.usage.context, m.usage.output) if m.usage else None for m in found.effective]
     assert usages == [None, (8_982, 814), (0, 0)]
@@ -235,7 +235,7 @@ def test_a_session_of_the_sdk_opens_with_its_system_prompt() -> None:
 
     assert texts(found.effective) == ["Be brief.", "Hello?", "Hello."]
     assert [m.role for m in found.effective] == ["system", "user", "assistant"]
-    assert found.effective[0].fixed
+    assert found.effective[0].locks.immutable_reason
     assert [m.id for m in found.effective[1:]] == ["msg_1", "msg_2"]
     assert found.session.model == "m-1"
 
@@ -364,7 +364,7 @@ def test_no_result_written_as_text_is_without_a_call_and_no_text_is_lost(
             if part.path[-1:] == ("text",) and not message.calls:
                 written[part.path] = written.get(part.path, "") + getattr(part, "text", "")
         for path, words in written.items():
-            block = records[message.element[0]]["content"][path[2]]
+            block = records[message.record_path[0]]["content"][path[2]]
             assert words == (block["text"] or "")
     native = {"a", "b"}
     assert all(o.call_id in native for o in orphans(found.effective) if o.kind == "result")
@@ -427,7 +427,7 @@ _NOTICE = "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"
 def test_what_the_sdk_compacted_is_a_summary(kind: str, content: list[str]) -> None:
     found = _compacted(kind, *content)
 
-    assert [message.summary for message in found.effective] == [True, False, False]
+    assert [message.origin.is_summary for message in found.effective] == [True, False, False]
     assert [message.starts_turn for message in found.effective] == [False, False, True]
 
 

@@ -137,8 +137,8 @@ def test_the_history_starts_at_the_newest_summary() -> None:
     found = roo(*condensed(*OLD[:2], by="c0"), first, *condensed(*OLD[2:]), SUMMARY, *NEW)
 
     assert texts(found.effective) == ["All so far.", "three", "third"]
-    assert [m.summary for m in found.effective] == [True, False, False]
-    assert [bool(m.anchored) for m in found.effective] == [True, False, False]
+    assert [m.origin.is_summary for m in found.effective] == [True, False, False]
+    assert [bool(m.locks.unmovable_reason) for m in found.effective] == [True, False, False]
     assert len(found.messages) == 8
     assert found.warnings == ()
 
@@ -151,8 +151,8 @@ def test_a_summary_by_the_assistant_leaves_the_first_message_before_it() -> None
     assert (
         texts(whole.effective) == texts(cut.effective) == ["one", "All so far.", "three", "third"]
     )
-    assert not any(m.anchored for m in whole.effective)
-    assert [bool(m.anchored) for m in cut.effective] == [True, True, False, False]
+    assert not any(m.locks.unmovable_reason for m in whole.effective)
+    assert [bool(m.locks.unmovable_reason) for m in cut.effective] == [True, True, False, False]
 
 
 def test_results_whose_call_was_condensed_are_not_sent() -> None:
@@ -183,7 +183,13 @@ def test_truncated_messages_are_hidden_as_long_as_their_marker_is_there() -> Non
     orphaned = roo(OLD[0], *hidden, OLD[3], *NEW)
 
     assert texts(found.effective) == ["one", "[2 hidden]", "second", "three", "third"]
-    assert [bool(m.anchored) for m in found.effective] == [False, True, False, False, False]
+    assert [bool(m.locks.unmovable_reason) for m in found.effective] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert not found.effective[1].starts_turn
     assert texts(orphaned.effective)[:3] == ["one", "first", "two"]
     assert len(orphaned.warnings) == 1

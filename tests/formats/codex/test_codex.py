@@ -24,7 +24,7 @@ def test_the_base_instructions_come_first_and_are_anchored() -> None:
 
     assert texts(found.effective) == ["You are Codex.", "Hello"]
     assert found.effective[0].role == "system"
-    assert found.effective[0].anchored == "the session header"
+    assert found.effective[0].locks.unmovable_reason == "the session header"
     assert found.effective[0].parts[0].path == ("payload", "base_instructions", "text")
     assert found.session.cwd == "/w"
     assert found.metadata["session_meta"].count == 1
@@ -59,7 +59,7 @@ def test_only_what_a_person_wrote_starts_a_turn() -> None:
 
     assert [m.starts_turn for m in found.effective] == [False, False, False, True, False, True]
     assert found.effective[0].role == "system"
-    assert found.effective[0].injected
+    assert found.effective[0].origin.is_injected
 
 
 def test_outputs_of_every_shape_are_results() -> None:
@@ -115,7 +115,7 @@ def test_found_tools_are_definitions_that_stay() -> None:
     assert found.effective[0].calls[0].arguments == '{"query":"issues"}'
     answer = found.effective[1]
     assert [p.name for p in answer.parts if isinstance(p, ToolDefinitionPart)] == ["list_issues"]
-    assert answer.fixed is not None
+    assert answer.locks.immutable_reason is not None
     assert orphans(found.effective) == frozenset()
 
 

@@ -68,7 +68,7 @@ def test_the_newest_compaction_replaces_what_was_before() -> None:
     )
 
     assert texts(found.effective) == ["base", "one", "second summary", "three"]
-    assert [m.element for m in found.effective] == [
+    assert [m.record_path for m in found.effective] == [
         (),
         ("payload", "replacement_history", 0),
         ("payload", "replacement_history", 1),
@@ -94,8 +94,8 @@ def test_an_encrypted_compaction_is_a_summary_that_stays() -> None:
     found = codex(compacted(item("compaction", encrypted_content="gAAA")), message("user", "on"))
 
     summary = found.effective[0]
-    assert summary.summary
-    assert summary.fixed is not None
+    assert summary.origin.is_summary
+    assert summary.locks.immutable_reason is not None
     assert getattr(summary.parts[0], "opaque", None) is True
 
 
@@ -121,8 +121,8 @@ def test_a_compaction_with_nothing_but_a_message_keeps_context_and_prompts() -> 
         "three",
     ]
     summary = found.effective[4]
-    assert summary.summary
-    assert summary.anchored is not None
+    assert summary.origin.is_summary
+    assert summary.locks.unmovable_reason is not None
     assert summary.parts[0].path == ("payload", "message")
 
 

@@ -161,7 +161,7 @@ def test_a_failure_is_answered_with_its_message() -> None:
 def test_a_result_that_is_not_recorded_stays_as_it_is() -> None:
     message = found(called("c"), event("tool.execution_complete", toolCallId="c")).effective[1]
 
-    assert message.fixed == "it records no result"
+    assert message.locks.immutable_reason == "it records no result"
 
 
 def test_what_a_person_ran_by_hand_is_not_sent() -> None:
@@ -228,8 +228,8 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
     first, second = session(prompt("one"), prompt("two"))
     transcript = read("copilot-cli", first, b"\0" + json.dumps(second).encode())
 
-    assert transcript.effective[0].anchored == "an event on a damaged line follows it"
-    assert transcript.effective[1].fixed
+    assert transcript.effective[0].locks.unmovable_reason == "an event on a damaged line follows it"
+    assert transcript.effective[1].locks.immutable_reason
     assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 
 

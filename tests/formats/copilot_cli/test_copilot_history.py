@@ -53,7 +53,10 @@ def test_after_a_compaction_the_prompts_and_the_summary_are_sent() -> None:
     # What the client adds to a prompt is not repeated with it.
     assert texts(transcript.effective) == ["prompt", "one", "so far", "two, at one"]
     summary = transcript.effective[2]
-    assert (summary.summary, summary.anchored) == (True, "the client's own compaction")
+    assert (summary.origin.is_summary, summary.locks.unmovable_reason) == (
+        True,
+        "the client's own compaction",
+    )
     assert summary.parts[0].path == ("data", "summaryContent")
     assert "one, at noon" in texts(transcript.messages)
 
@@ -158,7 +161,9 @@ def test_hiding_does_not_bring_back_what_the_client_left_out(name: str, layout: 
     records = session(*MARKED[name], prompt("x"), called("b"), answered("b", "2"), said("y"))
     lines = raw_lines(*records)
     before = load(lines)
-    ids = tuple(m.id for m in before.effective if not m.anchored and m.role != "system")[:-1]
+    ids = tuple(
+        m.id for m in before.effective if not m.locks.unmovable_reason and m.role != "system"
+    )[:-1]
     group = GroupId("g1")
     marker = Synthetic(
         id=MessageId("marker-g1"), kind="marker", role="user", text="[hidden]", group=group

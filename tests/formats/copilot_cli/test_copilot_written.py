@@ -46,8 +46,8 @@ def test_the_new_file_says_what_the_edits_say(layout: Layout) -> None:
     assert STUB in expected
     assert orphans(again.effective) == frozenset()
     assert (again.warnings, again.opaque) == ((), ())
-    ours = [message for message in again.effective if message.synthetic]
-    assert [(m.summary, m.starts_turn) for m in ours] == [(True, False)]
+    ours = [message for message in again.effective if message.origin.is_synthetic]
+    assert [(m.origin.is_summary, m.starts_turn) for m in ours] == [(True, False)]
 
 
 def test_a_written_event_has_the_whole_envelope() -> None:

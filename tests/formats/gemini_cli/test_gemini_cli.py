@@ -48,14 +48,14 @@ def only(*records: dict[str, Any]) -> Message:
 def test_a_session_is_read_with_its_folder_and_model() -> None:
     found = session(user("u0", CONTEXT), user("u1", "hi"), gemini("g1", "hello"))
 
-    assert [(m.id, m.role, m.injected) for m in found.messages] == [
+    assert [(m.id, m.role, m.origin.is_injected) for m in found.messages] == [
         ("u0", "user", True),
         ("u1", "user", False),
         ("g1", "assistant", False),
     ]
     assert texts(found.effective)[1:] == ["hi", "hello"]
     assert (found.session.cwd, found.session.model) == ("/work/app", "gemini-2.5-pro")
-    assert found.messages[0].fixed
+    assert found.messages[0].locks.immutable_reason
     assert found.messages[1].starts_turn
 
 
@@ -63,7 +63,7 @@ def test_a_document_says_the_same_as_a_log() -> None:
     document = read("gemini-cli", {**SESSION, "messages": talk(2)})
 
     assert texts(document.effective) == texts(read("gemini-cli", *logged(2)).effective)
-    assert [m.element for m in document.messages][:2] == [("messages", 0), ("messages", 1)]
+    assert [m.record_path for m in document.messages][:2] == [("messages", 0), ("messages", 1)]
 
 
 def test_a_tool_call_holds_its_result() -> None:
@@ -229,7 +229,7 @@ def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> 
 
     assert "g0" not in out.read_text()
     assert left.metadata["earlier version of a message"].count < 6
-    names = [message.id for message in left.messages if not message.synthetic]
+    names = [message.id for message in left.messages if not message.origin.is_synthetic]
     assert names == [message["id"] for message in talk() if message["id"] in names]
 
 

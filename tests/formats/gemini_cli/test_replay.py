@@ -40,7 +40,7 @@ def test_a_list_takes_the_place_of_all_before_it() -> None:
     found = session(one, two, put(one), user("u2", "two"))
 
     assert texts(found.effective) == ["one", "two"]
-    assert [m.element for m in found.effective] == [("$set", "messages", 0), ()]
+    assert [m.record_path for m in found.effective] == [("$set", "messages", 0), ()]
     assert [m.id for m in found.messages] == ["g1", "u1", "u2"]
     assert found.chain.superseded == ()
 
@@ -66,7 +66,7 @@ def test_the_clients_own_compaction_is_told_with_what_it_hid() -> None:
     found = session(*begun, *kept, put(*summary, *kept), put(*summary, *kept), after)
 
     assert texts(found.effective)[:2] == [SNAPSHOT, "Got it. Thanks for the additional context!"]
-    assert found.effective[0].summary
+    assert found.effective[0].origin.is_summary
     assert (found.compactions.by_client, found.compactions.lines) == (True, (5,))
     assert {m.id for m in found.messages} - {m.id for m in found.effective} == {"u1", "g1"}
     # What was reported before held what is left out now.

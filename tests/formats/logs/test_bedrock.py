@@ -85,7 +85,7 @@ def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
     row = {"messages": talk(1)[:-1], "response": response(text("Done."), **cached, **hour)}
     newest = read("bedrock-converse", row).effective[-1]
     assert texts((newest,)) == ["Done."]
-    assert newest.fixed
+    assert newest.locks.immutable_reason
     assert newest.usage == ReportedUsage(
         context=1320, output=50, cache_read=300, cache_write=20, cache_hour=20
     )

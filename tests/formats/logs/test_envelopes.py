@@ -118,7 +118,7 @@ def test_all_of_a_logged_request_is_found(row: Record) -> None:
     assert isinstance(definition.parts[0], ToolDefinitionPart)
     assert len(said) == len(MESSAGES)
     assert texts((newest,)) == ["It prints 1."]
-    assert newest.fixed == "the logged answer to the request"
+    assert newest.locks.immutable_reason == "the logged answer to the request"
     assert newest.role == "assistant"
     assert (found.session.model or "").startswith("gpt-4o")
     (request,) = requests(found.effective, lambda _: 1.0)
@@ -187,7 +187,9 @@ def test_answers_alone_are_read_and_said_to_be_alone(
 
 def test_prompts_and_completions_are_conversations() -> None:
     found = read("openai-chat", {"prompt": MESSAGES, "completion": [SAID]})
-    assert [message.element[0] for message in found.effective] == ["prompt"] * 4 + ["completion"]
+    assert [message.record_path[0] for message in found.effective] == ["prompt"] * 4 + [
+        "completion"
+    ]
 
 
 def test_an_answer_in_another_dialect_than_the_request_is_read() -> None:

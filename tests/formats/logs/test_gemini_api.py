@@ -97,8 +97,8 @@ def test_what_stands_beside_the_contents_is_sent_first(
         "",
     ]
     assert texts((prompt,)) == ["Be brief."]
-    assert tools.fixed
-    assert prompt.fixed
+    assert tools.locks.immutable_reason
+    assert prompt.locks.immutable_reason
     assert found.session.model == "models/gemini-2.5-pro"
 
 
@@ -111,7 +111,7 @@ def test_a_logged_response_is_the_newest_message_and_reports_the_request() -> No
         found = read("gemini-api", record)
         newest = found.effective[-1]
         assert texts((newest,)) == ["Done."]
-        assert newest.fixed
+        assert newest.locks.immutable_reason
         assert found.session.model == "gemini-2.5-pro"
         assert newest.usage == ReportedUsage(context=1000, output=350, growth=50, reasoning=300)
 

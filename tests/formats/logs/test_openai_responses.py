@@ -268,7 +268,7 @@ def test_tools_that_come_on_the_way_are_definitions_and_settings_are_no_text() -
     found = read(
         "openai-responses", said("user", "Hi"), listed, more, {"type": "compaction_trigger"}
     )
-    assert [m.injected for m in found.effective] == [False, True, True]
+    assert [m.origin.is_injected for m in found.effective] == [False, True, True]
     assert found.opaque == ()
     assert found.metadata["empty message"].count == 1
 

@@ -51,7 +51,7 @@ def test_a_session_is_read_with_its_folder_and_model() -> None:
     found = opencode(user("msg_u", text("hi")), assistant("msg_a", text("hello")))
 
     assert [(m.id, m.role) for m in found.messages] == [("msg_u", "user"), ("msg_a", "assistant")]
-    assert [m.element for m in found.messages] == [("messages", 0), ("messages", 1)]
+    assert [m.record_path for m in found.messages] == [("messages", 0), ("messages", 1)]
     assert texts(found.effective) == ["hi", "hello"]
     assert (found.session.cwd, found.session.model) == ("/work/app", "m-1")
 

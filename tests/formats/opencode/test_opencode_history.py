@@ -42,7 +42,7 @@ def test_the_history_starts_at_the_newest_compaction() -> None:
     found = opencode(*OLD, *KEPT, compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
 
     assert texts(found.effective) == [AGAIN, "All so far.", "three", "third"]
-    assert [m.summary for m in found.effective] == [False, True, False, False]
+    assert [m.origin.is_summary for m in found.effective] == [False, True, False, False]
     assert len(found.messages) == 8
 
 
@@ -70,8 +70,8 @@ def test_what_a_compaction_rests_on_must_stay() -> None:
     found = opencode(*OLD, compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
     fresh = opencode(compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
 
-    assert [bool(m.anchored) for m in found.effective] == [True, True, False, False]
-    assert not any(m.anchored for m in fresh.effective)
+    assert [bool(m.locks.unmovable_reason) for m in found.effective] == [True, True, False, False]
+    assert not any(m.locks.unmovable_reason for m in fresh.effective)
 
 
 def test_a_compaction_starts_no_turn() -> None:
@@ -94,7 +94,14 @@ def test_a_compaction_may_keep_a_tail_which_is_sent_behind_the_summary() -> None
     found = opencode(*OLD, *KEPT, marked, summary("msg_6", "msg_5"), *NEW)
 
     assert texts(found.effective) == [AGAIN, "All so far.", "two", "second", "three", "third"]
-    assert [bool(m.anchored) for m in found.effective] == [True, True, True, False, False, False]
+    assert [bool(m.locks.unmovable_reason) for m in found.effective] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_tail_that_is_gone_is_not_sent() -> None:

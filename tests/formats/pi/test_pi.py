@@ -111,14 +111,14 @@ def test_an_image_in_a_result_goes_with_it() -> None:
 def test_what_an_extension_says_is_not_typed_by_a_person(role: str) -> None:
     said_so = only(message(role, content="by the way"))
 
-    assert (said_so.role, said_so.injected, said_so.starts_turn) == ("user", True, False)
+    assert (said_so.role, said_so.origin.is_injected, said_so.starts_turn) == ("user", True, False)
 
 
 @pytest.mark.parametrize("role", ["branchSummary", "compactionSummary"])
 def test_summaries_among_messages(role: str) -> None:
     summary = only(message(role, summary="so far"))
 
-    assert (texts((summary,)), summary.summary) == (["so far"], True)
+    assert (texts((summary,)), summary.origin.is_summary) == (["so far"], True)
 
 
 def test_a_command_that_a_person_ran_is_sent_with_its_output() -> None:

@@ -41,7 +41,7 @@ def test_the_newest_entry_is_the_leaf_whatever_it_is() -> None:
     transcript = found(prompt("one"), prompt("wrong"), said("oh"), back)
 
     assert texts(transcript.effective) == ["one", "went astray"]
-    assert transcript.effective[1].summary
+    assert transcript.effective[1].origin.is_summary
     label = entry("label", targetId="e1", parentId="e0")
     assert texts(found(prompt("one"), prompt("wrong"), label).effective) == ["one"]
 
@@ -64,10 +64,16 @@ def test_a_summary_stands_for_what_a_compaction_did_not_keep() -> None:
 
     assert texts(transcript.effective) == ["so far", "one", "kept", "new"]
     summary, first, kept, new = transcript.effective
-    assert (summary.summary, summary.anchored) == (True, "the client's own compaction")
+    assert (summary.origin.is_summary, summary.locks.unmovable_reason) == (
+        True,
+        "the client's own compaction",
+    )
     # Without this entry the client would keep nothing.
-    assert first.anchored == "the client's own compaction keeps the conversation from here on"
-    assert (kept.anchored, new.anchored) == (None, None)
+    assert (
+        first.locks.unmovable_reason
+        == "the client's own compaction keeps the conversation from here on"
+    )
+    assert (kept.locks.unmovable_reason, new.locks.unmovable_reason) == (None, None)
     # What was reported before a compaction says nothing about what is sent after it.
     assert [each.usage is not None for each in (kept, new)] == [False, True]
 
@@ -115,7 +121,7 @@ def test_version_1_numbers_all_records(index: int, expected: list[str]) -> None:
     transcript = read("pi", HEADER, *entries, prompt("two"))
 
     assert texts(transcript.effective) == expected
-    assert all(each.anchored is None for each in transcript.effective[1:])
+    assert all(each.locks.unmovable_reason is None for each in transcript.effective[1:])
 
 
 def test_version_1_does_not_number_lines_that_hold_no_record() -> None:
@@ -173,8 +179,8 @@ def test_what_an_entry_on_a_damaged_line_follows_stays() -> None:
     first, second = chained(prompt("one"), prompt("two"))
     transcript = read("pi", HEADER, first, b"\0" + json.dumps(second).encode())
 
-    assert transcript.effective[0].anchored == "an entry on a damaged line follows it"
-    assert transcript.effective[1].fixed
+    assert transcript.effective[0].locks.unmovable_reason == "an entry on a damaged line follows it"
+    assert transcript.effective[1].locks.immutable_reason
     assert [link.id for link in transcript.chain.links] == ["e0", "e1"]
 
 
@@ -183,7 +189,7 @@ def test_a_later_entry_with_the_same_id_stands_for_the_earlier_one() -> None:
 
     assert texts(transcript.effective) == ["one", "b"]
     # Taken away, it would uncover what it stands for.
-    assert [bool(each.anchored) for each in transcript.effective] == [False, True]
+    assert [bool(each.locks.unmovable_reason) for each in transcript.effective] == [False, True]
 
 
 def test_the_place_of_an_entry_is_below_its_parent_wherever_it_stands() -> None:

@@ -53,8 +53,8 @@ def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> Non
     assert STUB in expected
     assert orphans(again.effective) == frozenset()
     assert (again.warnings, again.opaque) == ((), ())
-    ours = [each for each in again.effective if each.synthetic]
-    assert [(each.summary, each.starts_turn) for each in ours] == [(True, False)]
+    ours = [each for each in again.effective if each.origin.is_synthetic]
+    assert [(each.origin.is_summary, each.starts_turn) for each in ours] == [(True, False)]
 
 
 def test_a_written_entry_of_a_tree_continues_it() -> None:

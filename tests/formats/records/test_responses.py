@@ -6,7 +6,7 @@ import pytest
 from builders import assistant, call, conversation, result, user
 
 from compactctl.formats.records.responses import with_responses
-from compactctl.model.message import Message, ReportedUsage
+from compactctl.model.message import Message, Origin, ReportedUsage
 
 
 def of(message: Message, response: str | None, context: int | None = None) -> Message:
@@ -63,6 +63,8 @@ def test_what_reports_something_is_a_response(context: int) -> None:
 
 
 def test_subagents_that_run_at_once_are_not_told_apart_by_turns() -> None:
-    [one, other] = (replace(user("look"), aside=True) for _ in range(2))
+    [one, other] = (user("look", is_subagent=True) for _ in range(2))
     talk = [one, of(assistant("a"), "r", 9), other, of(assistant("b"), "r", 9)]
-    assert answers(*(replace(message, aside=True) for message in talk)) == [[1, 3]]
+    assert answers(*(replace(message, origin=Origin(is_subagent=True)) for message in talk)) == [
+        [1, 3]
+    ]

@@ -64,7 +64,7 @@ def test_a_subagent_is_left_out_of_the_main_agent_s_session_and_read_in_its_own(
     apart = make("x1", "USER", "Look around", branch="orchestrator.researcher")
     found = spring(*talk(make), apart)
     assert texts(found.effective) == SAID
-    assert found.messages[-1].aside
+    assert found.messages[-1].origin.is_subagent
     assert texts(spring(apart).effective) == ["Look around"]
 
 
@@ -77,7 +77,7 @@ def test_a_summary_is_a_synthetic_question_and_its_answer() -> None:
     rows = [row("p1", "USER", "Summarize", synthetic=1), row("p2", "ASSISTANT", "It", synthetic=1)]
     for made in (pair, rows):
         found = spring(*made, event("e1", "USER", "Go on"))
-        assert [m.summary for m in found.effective] == [True, True, False]
+        assert [m.origin.is_summary for m in found.effective] == [True, True, False]
         assert [m.starts_turn for m in found.effective] == [False, False, True]
 
 
@@ -133,7 +133,7 @@ def test_written_events_have_the_form_of_their_neighbours(make: Any) -> None:
         )
         assert written.keys() - {"synthetic"} <= like.keys()
         (message,) = spring(written).messages
-        assert message.summary
+        assert message.origin.is_summary
         ids = [*(each.call_id for each in message.calls), *(m.call_id for m in message.results)]
         assert ids == (["c9"] if kind != "summary" else [])
 

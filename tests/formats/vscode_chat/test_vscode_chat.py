@@ -95,7 +95,7 @@ def test_a_summary_of_the_client_stands_for_all_up_to_its_round(told: dict[str, 
     asked["result"]["metadata"].update(told)
     found = vscode(export(asked, TALK[1]))
     assert texts(found.effective) == ["All of it", *SAID[5:]]
-    assert found.effective[0].summary
+    assert found.effective[0].origin.is_summary
     assert found.compactions.by_client
     in_round = export(request("q1", "Hi", rounded("r1", "x", summary="All"), rounded("r2", "y")))
     assert texts(vscode(in_round).effective) == ["All", "y"]
@@ -140,7 +140,7 @@ def test_a_log_of_requests_is_its_newest_large_request_and_the_answer() -> None:
     assert found.session.model == "gpt-4.1"
     assert found.effective[-1].usage is not None
     assert orphans(found.effective) == frozenset()
-    assert all(message.fixed for message in found.messages)
+    assert all(message.locks.immutable_reason for message in found.messages)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,8 @@ def test_what_the_editor_itself_keeps_is_read_and_never_edited(tmp_path: Path) -
     )
     assert not result.compacted
     assert all(
-        "export the chat" in (m.fixed or "") for m in vscode(json.loads(path.read_text())).messages
+        "export the chat" in (m.locks.immutable_reason or "")
+        for m in vscode(json.loads(path.read_text())).messages
     )
 
 

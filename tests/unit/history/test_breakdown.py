@@ -24,7 +24,7 @@ MESSAGES = conversation(
     system(words(10)),
     definition("Read", words(4)),
     user(words(3)),
-    user(words(7), injected=True),
+    user(words(7), is_injected=True),
     attached("notes.md", words(8)),
     thinking(words(6)),
     assistant(words(5)),
@@ -44,7 +44,7 @@ def test_what_the_client_adds_is_told_as_what_it_is_sent_as() -> None:
     open_call = call("d", "Bash", command="make")
     [part] = open_call.calls
     answered = replace(open_call, parts=(replace(part, added=words(4)),))
-    reminder = user("", injected=True)
+    reminder = user("", is_injected=True)
     reminder = replace(reminder, parts=(TextPart(text="", added=words(12)),))
 
     plain = breakdown(conversation(open_call), meter()).categories

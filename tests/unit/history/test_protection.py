@@ -40,7 +40,7 @@ def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> 
 
 
 def test_the_text_of_the_command_that_began_the_newest_turn_stays_with_it() -> None:
-    expansion = user("Port every file.", injected=True, instructs=True)
+    expansion = user("Port every file.", is_injected=True, is_instruction=True)
     messages = conversation(user("/port src"), expansion, *agent(20)[1:])
 
     kept = protect(messages)
@@ -59,7 +59,7 @@ def test_steps_of_an_earlier_turn_are_not_the_newest_work() -> None:
 
 
 def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns() -> None:
-    newest = (user("and now"), user(words(20), injected=True), assistant("ok"))
+    newest = (user("and now"), user(words(20), is_injected=True), assistant("ok"))
     alone = protect(conversation(*newest))
     assert list(alone) == ["m0", "m1", "m2"]
     assert list(protect(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
@@ -81,7 +81,11 @@ def test_what_is_protected_stays_protected_once_the_rest_is_hidden(
 
 def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:
     messages = conversation(
-        system("be good"), user("a"), assistant("b", fixed="signed"), user("c"), system("late")
+        system("be good"),
+        user("a"),
+        assistant("b", immutable_reason="signed"),
+        user("c"),
+        system("late"),
     )
     kept = protect(messages, ProtectOptions(keep_turns=0))
     assert kept == {"m0": "system prompt", "m2": "signed"}
@@ -145,7 +149,9 @@ def test_protected_fixed_and_anchored_messages_hold_their_unit() -> None:
     )
     every = [m.id for m in messages]
     assert hideable(view(messages, protected=["m0"]), every) == ("m3",)
-    anchored = conversation(user("a", anchored="kept by the client"), user("b", fixed="no"))
+    anchored = conversation(
+        user("a", unmovable_reason="kept by the client"), user("b", immutable_reason="no")
+    )
     assert hideable(view(anchored), ids("m0", "m1")) == ()
 
 

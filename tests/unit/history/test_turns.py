@@ -15,7 +15,7 @@ from compactctl.history.turns import leading_system, steps, turns
 
 def test_a_turn_starts_where_a_person_speaks() -> None:
     messages = conversation(
-        user("one"), assistant("a"), user("reminder", injected=True), user("two"), assistant("b")
+        user("one"), assistant("a"), user("reminder", is_injected=True), user("two"), assistant("b")
     )
     assert turns(messages) == (range(3), range(3, 5))
 
@@ -26,7 +26,7 @@ def test_a_tool_result_in_a_user_record_starts_no_turn() -> None:
 
 
 def test_the_system_prompt_and_reminders_belong_to_the_first_turn() -> None:
-    messages = conversation(system("be good"), user("memory", injected=True), user("one"))
+    messages = conversation(system("be good"), user("memory", is_injected=True), user("one"))
     assert turns(messages) == (range(3),)
 
 

@@ -116,6 +116,6 @@ def test_a_stretch_ends_where_the_client_says_that_it_compacted() -> None:
 
 def test_what_subagents_did_is_left_out() -> None:
     messages = conversation(user("Go."), call("a", "Task", prompt="look"), result("a", "seen"))
-    aside = conversation(user("look", aside=True))
+    aside = conversation(user("look", is_subagent=True))
     (found,) = stretches(transcript(*messages, *aside))
     assert found == messages

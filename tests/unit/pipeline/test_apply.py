@@ -85,12 +85,12 @@ def test_later_stages_edit_what_earlier_ones_wrote() -> None:
 
 
 def test_a_written_message_stands_for_what_its_anchor_is_part_of() -> None:
-    anchor = user("a", conversation=3, line=7, element=("messages", 2))
+    anchor = user("a", conversation=3, line=7, record_path=("messages", 2))
     written = written_message(marker("x", through="m9"), anchor)
-    assert (written.conversation, written.line, written.element) == (3, 7, ("messages", 2))
-    assert written.synthetic
-    assert written.injected
-    assert not written.summary
+    assert (written.conversation, written.line, written.record_path) == (3, 7, ("messages", 2))
+    assert written.origin.is_synthetic
+    assert written.origin.is_injected
+    assert not written.origin.is_summary
     assert not written.starts_turn
 
 

@@ -159,7 +159,7 @@ def failures(count: int) -> View:
 
 def told(result: Run) -> str:
     """Return the summary in a view."""
-    (part,) = (part for m in result.view.messages if m.summary for part in m.parts)
+    (part,) = (part for m in result.view.messages if m.origin.is_summary for part in m.parts)
     assert isinstance(part, TextPart)
     return part.text
 

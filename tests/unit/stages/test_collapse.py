@@ -122,7 +122,9 @@ def test_too_many_turns_at_the_front_leave_nothing() -> None:
 
 def test_steps_of_a_single_turn_can_be_hidden() -> None:
     pairs = ((call(f"c{n}", "Bash"), result(f"c{n}", words(50))) for n in range(5))
-    of = view(joined(user("go"), user("mind", injected=True), *(m for pair in pairs for m in pair)))
+    of = view(
+        joined(user("go"), user("mind", is_injected=True), *(m for pair in pairs for m in pair))
+    )
     assert "--collapse-unit steps" in skipped(STAGE, of).detail
     proposal = propose(STAGE, of, unit="steps")
     assert hidden(proposal) == ["m4", "m5", "m6", "m7", "m8", "m9"]

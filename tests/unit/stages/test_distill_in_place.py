@@ -71,9 +71,9 @@ def test_it_comes_down_to_what_is_asked_and_not_far_below(share: float) -> None:
 def test_messages_keep_their_places_and_pairs_stay_whole() -> None:
     before = session()
     after = in_place(view(before), keep=0.3).messages
-    own = [m.id for m in after if not m.synthetic]
+    own = [m.id for m in after if not m.origin.is_synthetic]
     assert own == [m.id for m in before if m.id in own]
-    assert [m.summary for m in after].count(True) == 1
+    assert [m.origin.is_summary for m in after].count(True) == 1
     assert orphans(after) == frozenset()
     assert TASK in part_texts(after[0].parts[0])
 
@@ -131,7 +131,7 @@ def test_results_beside_signed_thinking_are_shortened() -> None:
     before = conversation(*(replace(m, id=MessageId("")) for m in (whole[0], *steps, whole[-1])))
     calls = {m.id: m.calls for m in before}
     after = in_place(view(before), keep=0.4).messages
-    own = [m for m in after if not m.synthetic]
+    own = [m for m in after if not m.origin.is_synthetic]
     assert all(m.calls == calls[m.id] for m in own)
     assert any("…" in part.text for m in own for part in m.results)
 
@@ -186,7 +186,7 @@ def test_what_takes_too_much_where_it_is_is_quoted_apart() -> None:
     (text,) = (
         part.text
         for m in in_place(view(talk), keep=0.3).messages
-        if m.summary
+        if m.origin.is_summary
         for part in m.parts
         if isinstance(part, TextPart)
     )

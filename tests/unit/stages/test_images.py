@@ -93,7 +93,7 @@ def test_what_is_protected_drawn_by_the_model_or_held_with_other_media_stays() -
     mixed = (*screenshot(9), *screenshot(9, media_type="application/pdf"))
     messages = conversation(
         image(9),
-        image(9, fixed="signed"),
+        image(9, immutable_reason="signed"),
         message("assistant", drawn),
         call("a", "Shot"), result("a", "", media=mixed),
         image(9),

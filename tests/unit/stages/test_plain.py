@@ -29,7 +29,7 @@ def test_the_counts_and_the_topics_are_said() -> None:
         assistant("Looking."),
         call("a", "Bash"), call("b", "Bash"),
         result("a", words(60)), result("b", words(60)),
-        user("<system-reminder>be brief</system-reminder>", injected=True),
+        user("<system-reminder>be brief</system-reminder>", is_injected=True),
         user("x" * 77 + " xxx"), user("y" * 80), user(" \n "), image(),
         *chat(4),
     )  # fmt: skip

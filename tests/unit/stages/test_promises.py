@@ -106,9 +106,9 @@ def test_what_is_protected_fixed_or_anchored_stays(
     gone = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
     changed = {edit.id for edit in edits if isinstance(edit, Replace)}
     for one in before.messages:
-        if one.fixed or one.id in before.protected:
+        if one.locks.immutable_reason or one.id in before.protected:
             assert one.id not in gone | changed
-        assert not (one.anchored and one.id in gone)
+        assert not (one.locks.unmovable_reason and one.id in gone)
     assert gone == set(hideable(before, gone))
 
 
@@ -177,7 +177,7 @@ def test_a_marker_or_summary_never_lands_inside_a_pair(
         calls.update({part.call_id: index for part in one.calls})
         for part in one.results:
             between = after[calls.get(part.call_id, index) : index]
-            assert not any(item.synthetic for item in between)
+            assert not any(item.origin.is_synthetic for item in between)
 
 
 @STAGES

@@ -76,7 +76,10 @@ def test_what_shares_a_message_with_an_orphan_stays() -> None:
 
 def test_protected_and_fixed_orphans_are_not_hidden() -> None:
     messages = conversation(
-        user("go"), GHOST, message("tool", result_part("x", "y"), fixed="held"), user("done")
+        user("go"),
+        GHOST,
+        message("tool", result_part("x", "y"), immutable_reason="held"),
+        user("done"),
     )
     assert skips(STAGE, view(messages, protected=["m1"]))
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
@@ -87,7 +90,7 @@ def test_protected_and_fixed_orphans_are_not_hidden() -> None:
     [
         (call("a", "Bash"),),
         (call("a", "Bash"), call("b", "Bash"), result("b", "x")),
-        (call("a", "Bash"), user("a reminder", injected=True)),
+        (call("a", "Bash"), user("a reminder", is_injected=True)),
         (
             message("assistant", call_part("a", "Bash"), response_id="r"),
             assistant("look", response_id="r"),
@@ -162,14 +165,19 @@ def test_nothing_is_written_where_the_format_cannot() -> None:
 
 
 def test_nothing_is_written_before_what_must_stay_as_it_is() -> None:
-    messages = conversation(user("go"), call("a", "Bash"), assistant("answer", fixed="logged"))
+    messages = conversation(
+        user("go"), call("a", "Bash"), assistant("answer", immutable_reason="logged")
+    )
     assert skips(STAGE, view(messages, writes_pairs=True), policy="synth")
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
 
 
 def test_a_result_goes_before_results_of_other_missing_calls() -> None:
     messages = conversation(
-        user("go"), call("a", "Bash"), result("b", "x"), assistant("answer", fixed="logged")
+        user("go"),
+        call("a", "Bash"),
+        result("b", "x"),
+        assistant("answer", immutable_reason="logged"),
     )
     of = view(messages, writes_pairs=True)
     after = carried_out(of, propose(STAGE, of, policy="synth"))
@@ -179,7 +187,10 @@ def test_a_result_goes_before_results_of_other_missing_calls() -> None:
 
 def test_the_marker_stands_behind_the_system_prompt() -> None:
     of = view(conversation(system("be good"), GHOST, user("go"), assistant("ok")))
-    assert [m.synthetic for m in carried_out(of, propose(STAGE, of)).messages[:2]] == [False, True]
+    assert [m.origin.is_synthetic for m in carried_out(of, propose(STAGE, of)).messages[:2]] == [
+        False,
+        True,
+    ]
 
 
 @tries(60)

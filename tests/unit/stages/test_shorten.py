@@ -91,8 +91,8 @@ def test_only_what_people_the_model_and_tools_said_is_cut() -> None:
     messages = conversation(
         system(words(90)),
         summary(words(90)),
-        user(words(90), injected=True),
-        user(words(90), fixed="signed"),
+        user(words(90), is_injected=True),
+        user(words(90), immutable_reason="signed"),
         user(words(90)),
         message("user", TextPart(text=words(90), embedded=True)),
         message("assistant", TextPart(text=words(90)), call_part("a", "Bash")),

@@ -66,7 +66,7 @@ def test_the_system_prompt_stays_in_front() -> None:
     messages = joined(system("be good"), *chat(10))
     after = carried_out(view(messages), propose(STAGE, given(view(messages)))).messages
     assert [m.role for m in after][:2] == ["system", "user"]
-    assert after[1].summary
+    assert after[1].origin.is_summary
     assert len(after) == 6
 
 

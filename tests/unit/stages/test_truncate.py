@@ -97,7 +97,7 @@ def test_tool_pairs_stay_whole_at_both_ends() -> None:
 
 def test_the_first_exchange_has_no_system_injected_or_written_messages() -> None:
     messages = joined(
-        system("be good"), user("memory", injected=True), summary("before"), *chat(10)
+        system("be good"), user("memory", is_injected=True), summary("before"), *chat(10)
     )
     assert hidden(propose(STAGE, view(messages)))[0] == "m5"
 

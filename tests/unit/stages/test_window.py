@@ -46,7 +46,7 @@ def test_a_cut_inside_of_a_turn_moves_as_asked(snap: str, count: int) -> None:
 
 
 def test_turns_are_counted_from_the_first_prompt() -> None:
-    messages = joined(system("be good"), user("memory", injected=True), *chat(12))
+    messages = joined(system("be good"), user("memory", is_injected=True), *chat(12))
     assert hidden(propose(STAGE, view(messages), unit="turns")) == ["m2", "m3", "m4", "m5"]
 
 

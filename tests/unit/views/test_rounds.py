@@ -65,11 +65,11 @@ def test_the_rounds_take_the_place_of_the_table_of_categories() -> None:
 def test_a_row_tells_what_happened_before_it() -> None:
     found = rounds_of(
         user("go"),
-        answer(9_000, 0, write=9_000, model="a", time=100.0),
-        user("well", time=100.0 + 7 * 60),
-        answer(9_500, 0, model="a", time=900.0),
-        user("and", time=901.0),
-        answer(9_600, 0, model="b", time=902.0, output=None),
+        answer(9_000, 0, write=9_000, model="a", timestamp=100.0),
+        user("well", timestamp=100.0 + 7 * 60),
+        answer(9_500, 0, model="a", timestamp=900.0),
+        user("and", timestamp=901.0),
+        answer(9_600, 0, model="b", timestamp=902.0, output=None),
     )
     rows = [" ".join(line.split()) for line in shown(found)[2:5]]
     assert rows == [

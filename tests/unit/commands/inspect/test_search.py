@@ -90,7 +90,7 @@ def test_nothing_is_lost_by_windows_and_summaries_of_summaries(tmp_path: Path) -
     assert said(found(path, "^Summarize the conv", what="archived")) == ["Summariz"]
     back(path, group=group_of(second, "recursive"))
     shown = view_of(path).messages
-    ours = [item.message for item in shown if item.message.synthetic]
+    ours = [item.message for item in shown if item.message.origin.is_synthetic]
     assert [m.role for m in ours] == ["user", "assistant"]
     assert {m.tags.condense_id for m in ours} == {group_of(first, "recursive")}
     assert said(found(path, "^prompt", what="effective")) == texts[3:]

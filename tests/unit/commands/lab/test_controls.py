@@ -17,7 +17,7 @@ PREFIX = conversation(
     user("Find the slow query."),
     *(each for n in range(6) for each in (call(f"c{n}", "Bash"), result(f"c{n}", "row " * 60))),
     call("s", "ToolSearch", query="tracker"),
-    message("tool", result_part("s", "1 tool"), DEFINES, fixed="it defines tools"),
+    message("tool", result_part("s", "1 tool"), DEFINES, immutable_reason="it defines tools"),
     *(each for n in range(6, 9) for each in (call(f"c{n}", "Bash"), result(f"c{n}", "row " * 60))),
     assistant("It is the third."),
 )

@@ -133,7 +133,7 @@ def compacted(format_name: str, *sent: Message, context: int = 9_000) -> Transcr
 
 
 def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() -> None:
-    found = compacted("claude-code", replace(user("four" * 100), summary=True))
+    found = compacted("claude-code", user("four" * 100, is_summary=True))
     size = context_size(found, measured(found))
     # 10 tokens of text were in the first request, times what a person's text is in reported tokens.
     assert 8_970 < size.overhead < 8_995
@@ -144,7 +144,7 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
 
 
 def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most() -> None:
-    whole = compacted("claude-code", replace(user("four" * 100), summary=True))
+    whole = compacted("claude-code", user("four" * 100, is_summary=True))
     lost = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent="lost"),)))
     kept = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent=None),)))
     known, at_most = context_size(kept, measured(kept)), context_size(lost, measured(lost))
@@ -155,7 +155,7 @@ def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most
 
 
 def test_a_first_request_that_held_far_more_than_is_usual_had_history_in_it() -> None:
-    whole = compacted("claude-code", replace(user("four" * 100), summary=True), context=68_000)
+    whole = compacted("claude-code", user("four" * 100, is_summary=True), context=68_000)
     lost = replace(whole, chain=replace(whole.chain, links=(Link(line=0, id="a", parent="lost"),)))
     known, usual = context_size(whole, measured(whole)), context_size(lost, measured(lost))
     assert 67_900 < known.overhead < 68_000
@@ -167,8 +167,10 @@ def test_a_first_request_that_held_far_more_than_is_usual_had_history_in_it() ->
 
 
 def test_what_a_client_restored_is_not_added_where_it_wrote_that_down() -> None:
-    summary = replace(user("four" * 100), summary=True)
-    read = replace(user(""), injected=True, parts=(FilePart(file_path="a.py", text="four" * 500),))
+    summary = user("four" * 100, is_summary=True)
+    read = replace(
+        user("", is_injected=True), parts=(FilePart(file_path="a.py", text="four" * 500),)
+    )
     told, asked = compacted("claude-code", summary, read), compacted("claude-code", summary)
     size, plain = context_size(told, measured(told)), context_size(asked, measured(asked))
     assert (size.restored, plain.restored) == (0, 10_000)
@@ -187,7 +189,7 @@ def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added(
 
 
 def test_what_was_said_before_compactctl_took_messages_out_tells_no_overhead() -> None:
-    found = compacted("claude-code", replace(user("four"), synthetic=True))
+    found = compacted("claude-code", user("four", is_synthetic=True))
     assert context_size(found, measured(found)).source == ""
 
 

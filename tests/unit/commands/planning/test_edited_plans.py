@@ -65,7 +65,7 @@ def staying(messages: Sequence[Message]) -> Iterator[tuple[MessageId, str]]:
     for unit in units(messages):
         for index in unit:
             message = messages[index]
-            why = message.fixed or message.anchored or ""
+            why = message.locks.immutable_reason or message.locks.unmovable_reason or ""
             why = why or ("system prompt" if index < leading_system(messages) else "")
             why = why or ("newest" if index == len(messages) - 1 else "")
             why = why or ("pair" if len(unit) > 1 else "")

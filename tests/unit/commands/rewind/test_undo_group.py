@@ -93,9 +93,9 @@ def test_a_summary_of_a_summary_still_stands_where_it_did(path: Path) -> None:
     before = load(InputOptions(path=str(path))).transcript.effective
     back(path, group=group_of(first, "summarize"))
     after = load(InputOptions(path=str(path))).transcript.effective
-    assert sum(message.summary for message in after) == 1
+    assert sum(message.origin.is_summary for message in after) == 1
     assert len(after) > len(before)
-    assert {m.id for m in before if not m.summary} <= {m.id for m in after}
+    assert {m.id for m in before if not m.origin.is_summary} <= {m.id for m in after}
 
 
 def test_a_stage_that_hides_a_marker_of_its_own_run_can_stay_alone(path: Path) -> None:

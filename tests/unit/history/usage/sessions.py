@@ -1,6 +1,5 @@
 """Sessions whose answers say what was reported of them."""
 
-from dataclasses import replace
 from typing import Any
 
 from builders import assistant, conversation
@@ -22,7 +21,7 @@ def answer(context: int, read: int | None = None, name: str = "", **fields: Any)
     """Build an answer; ``output`` and ``write`` are what was reported as well."""
     reported = {"output": fields.pop("output", 10), "cache_write": fields.pop("write", None)}
     usage = ReportedUsage(context=context, cache_read=read, **reported)
-    return replace(assistant("ok"), response_id=name or f"r{context}", usage=usage, **fields)
+    return assistant("ok", response_id=name or f"r{context}", usage=usage, **fields)
 
 
 def found(*messages: Message, **facts: Any) -> tuple[Round, ...]:

@@ -26,7 +26,12 @@ def test_without_reported_usage_there_are_no_rounds() -> None:
 
 def test_rounds_are_numbered_by_turn_and_step() -> None:
     talk = found(
-        user("go"), answer(100), user("well", injected=True), answer(200), user("on"), answer(300)
+        user("go"),
+        answer(100),
+        user("well", is_injected=True),
+        answer(200),
+        user("on"),
+        answer(300),
     )
     assert [(each.number, each.turn, each.step, each.line) for each in talk] == [
         (1, 1, 1, 1),
@@ -56,7 +61,7 @@ def test_what_entered_is_told_by_category_and_tool() -> None:
         user(words(4)),
         first,
         result("a", words(20)),
-        user(words(5), injected=True),
+        user(words(5), is_injected=True),
         answer(90),
         user("never sent"),
     )
@@ -112,13 +117,15 @@ def test_a_line_that_tells_of_a_compaction_marks_the_next_round(line: int) -> No
 
 
 def test_our_compaction_is_marked_where_it_was_made() -> None:
-    written = summary("ours", synthetic=True, injected=True, tags=Tags(through="m2"))
+    written = summary("ours", is_synthetic=True, is_injected=True, tags=Tags(through="m2"))
     talk = found(written, user("go"), answer(9_000, 0), answer(4_000, 0))
     assert [each.marks for each in talk] == [(), ("compactctl", "fell")]
 
 
 def test_our_compaction_is_marked_where_the_same_was_said_before_and_later() -> None:
-    written = summary("ours", synthetic=True, injected=True, tags=Tags(through="x", occurrence=2))
+    written = summary(
+        "ours", is_synthetic=True, is_injected=True, tags=Tags(through="x", occurrence=2)
+    )
     said = [replace(user("Continue."), id=MessageId(name)) for name in ("x", "x#2", "x#3")]
     between = (answer(9_000, 0), answer(9_100, 0), answer(4_000, 0))
     talk = found(written, *(each for pair in zip(said, between, strict=True) for each in pair))
@@ -148,14 +155,14 @@ def test_another_model_explains_why_the_cache_is_missed() -> None:
 
 def hourly(context: int, time: float) -> Message:
     usage = ReportedUsage(context=context, cache_read=0, cache_write=context, cache_hour=context)
-    return replace(answer(context), usage=usage, time=time)
+    return replace(answer(context), usage=usage, timestamp=time)
 
 
 @pytest.mark.parametrize(
     ("first", "pause", "marks"),
     [
-        (answer(9_000, 0, write=9_000, time=1_000.0), CACHE_LIFETIME, ("missed",)),
-        (answer(9_000, 0, write=9_000, time=1_000.0), CACHE_LIFETIME + 1, ("missed", "idle")),
+        (answer(9_000, 0, write=9_000, timestamp=1_000.0), CACHE_LIFETIME, ("missed",)),
+        (answer(9_000, 0, write=9_000, timestamp=1_000.0), CACHE_LIFETIME + 1, ("missed", "idle")),
         (hourly(9_000, 1_000.0), CACHE_LIFETIME + 1, ("missed",)),
         (hourly(9_000, 1_000.0), LONG_CACHE_LIFETIME + 1, ("missed", "idle")),
     ],
@@ -163,19 +170,26 @@ def hourly(context: int, time: float) -> Message:
 def test_a_gap_is_idle_when_it_is_longer_than_a_cache_lasts(
     first: Message, pause: float, marks: tuple[str, ...]
 ) -> None:
-    asked = user("more", time=1_000.0 + pause)
-    _, second = found(user("go"), first, asked, answer(9_500, 0, time=9_999.0))
+    asked = user("more", timestamp=1_000.0 + pause)
+    _, second = found(user("go"), first, asked, answer(9_500, 0, timestamp=9_999.0))
     assert (second.idle, second.marks) == (pause, marks)
 
 
 def test_where_times_are_not_known_or_go_back_nothing_is_idle() -> None:
-    late = answer(9_000, time=5_000.0)
-    assert found(user("go"), late, user("more", time=10.0), answer(9_500))[1].idle is None
-    assert found(user("go"), answer(9_000), user("more", time=10.0), answer(9_500))[1].idle is None
+    late = answer(9_000, timestamp=5_000.0)
+    assert found(user("go"), late, user("more", timestamp=10.0), answer(9_500))[1].idle is None
+    assert (
+        found(user("go"), answer(9_000), user("more", timestamp=10.0), answer(9_500))[1].idle
+        is None
+    )
 
 
 def test_requests_of_subagents_are_no_rounds_of_the_main_conversation() -> None:
-    inner = (user("look", aside=True), answer(700, aside=True), answer(800, aside=True))
+    inner = (
+        user("look", is_subagent=True),
+        answer(700, is_subagent=True),
+        answer(800, is_subagent=True),
+    )
     session_ = rounds(session(user("go"), answer(100), *inner, answer(150)), meter())
     assert [(each.context, each.turn) for each in session_.rounds] == [(100, 1), (150, 1)]
     assert session_.aside == 2

@@ -30,7 +30,7 @@ def made(kind: str, number: int, size: int) -> Message:
     makers: dict[str, Callable[[], Message]] = {
         "system": lambda: system(text),
         "user": lambda: user(text),
-        "reminder": lambda: user(text, injected=True),
+        "reminder": lambda: user(text, is_injected=True),
         "assistant": lambda: assistant(text, response_id=response),
         "call": lambda: message(
             "assistant", call_part(name, "Read", file_path=path), response_id=response
@@ -45,8 +45,8 @@ def made(kind: str, number: int, size: int) -> Message:
             TextPart(text=text, embedded=True),
             _PICTURE,
         ),
-        "fixed": lambda: assistant(text, fixed="signed"),
-        "anchored": lambda: user(text, anchored="held by the client"),
+        "fixed": lambda: assistant(text, immutable_reason="signed"),
+        "anchored": lambda: user(text, unmovable_reason="held by the client"),
     }
     return makers[kind]()
 

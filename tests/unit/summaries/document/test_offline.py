@@ -84,7 +84,7 @@ messages = st.one_of(
     texts.map(thinking),
     texts.map(summary),
     texts.map(system),
-    texts.map(lambda text: user(text, injected=True)),
+    texts.map(lambda text: user(text, is_injected=True)),
     texts.map(lambda text: call("c", "Bash", command=text)),
     texts.map(lambda text: call("c", "Edit", file_path=text, new_string=text)),
     texts.map(lambda text: call("c", "TodoWrite", todos=[{"content": text}, text, None])),

@@ -62,7 +62,7 @@ def test_what_a_client_put_into_a_request_is_left_out() -> None:
 
 
 def test_injected_records_and_replies_are_no_requests() -> None:
-    messages = [user("a"), user("note", injected=True), assistant("You must wait."), user("b")]
+    messages = [user("a"), user("note", is_injected=True), assistant("You must wait."), user("b")]
     assert between(*messages) == []
     assert rules(*messages) == []
 
