@@ -9,7 +9,7 @@ from typing import Any
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
 from compactctl.sessions.fork import KEY, Fork, Fresh, with_session_id
 from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import WINDOW, Ends, read_ends
+from compactctl.sessions.reading.file_ends import Ends, head_of, read_ends
 from compactctl.sessions.reading.folders import Folders, status_of
 from compactctl.sessions.session import Details, Entry, Session, Store
 from compactctl.store import client_folders
@@ -49,11 +49,7 @@ def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _workspace(path: Path) -> dict[str, str]:
     """Return the plain fields at the top of the client's own note of a session."""
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(WINDOW).decode("utf-8", "replace")
-    except OSError:
-        return {}
+    text = (head_of(path) or b"").decode("utf-8", "replace")
     return {name: _unquoted(value) for name, value in _FIELD.findall(text)}
 
 
@@ -117,11 +113,9 @@ def fork(session: Session, fresh: Fresh) -> Fork:
 
 def _note(session: Session, fresh: Fresh, new: str) -> bytes:
     """Return the client's note with the new names; what else it says stays."""
-    try:
-        with session.entry.path.with_name(_NOTE).open("rb") as stream:
-            text = stream.read(WINDOW).decode("utf-8", "replace")
-    except OSError:
-        text = f"cwd: {json.dumps(session.details.project)}\n"
+    note = head_of(session.entry.path.with_name(_NOTE))
+    project = f"cwd: {json.dumps(session.details.project)}\n"
+    text = project if note is None else note.decode("utf-8", "replace")
     # What JSON quotes is quoted for YAML as well.
     title = json.dumps(fresh.titled(session.details.title), ensure_ascii=False)
     rest = _RENAMED.sub("", text)

@@ -11,7 +11,7 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_empt
 from compactctl.sessions.fork import Fork, Fresh, renamed_anywhere
 from compactctl.sessions.reading.documents import document_if_any, first_value, items_of, last_value
 from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import WINDOW, Ends, read_both, read_ends
+from compactctl.sessions.reading.file_ends import Ends, head_of, read_both, read_ends
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.session import Details, Entry, Kind, Session, Store
 from compactctl.store import client_folders
@@ -40,11 +40,8 @@ def _projects(root: Path) -> dict[str, str]:
 
 
 def _project(folder: Path, named: Mapping[str, str]) -> str:
-    try:
-        with (folder / ".project_root").open("rb") as stream:
-            return stream.read(WINDOW).decode("utf-8", "replace").strip()
-    except OSError:
-        return named.get(folder.name, "")
+    root = head_of(folder / ".project_root")
+    return named.get(folder.name, "") if root is None else root.decode("utf-8", "replace").strip()
 
 
 def _details(entry: Entry) -> Details:

@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.formats.records.json_values import text_or_empty
 from compactctl.sessions.reading.documents import document_if_any, first_value
 from compactctl.sessions.reading.fields import title_of
-from compactctl.sessions.reading.file_ends import WINDOW
+from compactctl.sessions.reading.file_ends import head_of
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.session import Details, Entry, Store
 from compactctl.sessions.tasks import task_context, task_entries, task_prompt
@@ -27,11 +27,7 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
 
 def _moved_by(settings: Path) -> list[Path]:
     """Return the folder that an editor's settings name; they may have comments."""
-    try:
-        with settings.open("rb") as stream:
-            chosen = text_or_empty(first_value(stream.read(WINDOW), _MOVED))
-    except OSError:
-        return []
+    chosen = text_or_empty(first_value(head_of(settings) or b"", _MOVED))
     return [Path(chosen).expanduser()] if chosen else []
 
 

@@ -123,6 +123,15 @@ def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
     return tuple(lines[1:] if start else lines)
 
 
+def head_of(path: Path) -> bytes | None:
+    """Return how a file begins, None where it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(WINDOW)
+    except OSError:
+        return None
+
+
 def read_both(path: Path) -> tuple[bytes, bytes]:
     """Return the first and the last bytes of a file, twice the same of a small one.
 
