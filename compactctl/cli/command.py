@@ -46,7 +46,7 @@ _LISTED = 12
 def command(
     makes: type[T],
     *parts: CommandPart,
-    help: str,  # noqa: A002 - click's
+    help: str,
     doing: str = "",
     reads: str = "input.path",
 ) -> Callable[[Callable[[T], object]], click.Command]:
@@ -72,7 +72,7 @@ def command(
 def shown_command(
     makes: type[T],
     *parts: CommandPart,
-    help: str,  # noqa: A002 - click's
+    help: str,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Declare a command that takes a record of options, shows its result itself and returns a code.
 
@@ -92,7 +92,7 @@ def shown_command(
 
 def plain_command(
     *parts: CommandPart,
-    help: str,  # noqa: A002 - click's
+    help: str,
     kind: type[click.Command] | None = None,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Declare a command that takes its options by name and returns its exit code."""

@@ -100,7 +100,7 @@ def opt(
     place: str,
     section: HelpSection,
     project: ProjectRule,
-    help: str,  # noqa: A002 - click's
+    help: str,
     *,
     flag: str = "",
     short: str = "",
@@ -119,7 +119,7 @@ def flag(
     place: str,
     section: HelpSection,
     project: ProjectRule,
-    help: str,  # noqa: A002 - click's
+    help: str,
     **attributes: Any,  # noqa: ANN401 - click's
 ) -> Opt:
     """Return an option that takes no value."""

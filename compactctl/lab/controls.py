@@ -18,9 +18,9 @@ MASKED = "[old output left out]"
 
 def nothing(
     messages: Sequence[Message],
-    room: int,  # noqa: ARG001
-    meter: Meter,  # noqa: ARG001
-    seed: int,  # noqa: ARG001
+    room: int,
+    meter: Meter,
+    seed: int,
 ) -> tuple[Message, ...]:
     """Keep everything."""
     return tuple(messages)
@@ -30,7 +30,7 @@ def newest(
     messages: Sequence[Message],
     room: int,
     meter: Meter,
-    seed: int,  # noqa: ARG001
+    seed: int,
 ) -> tuple[Message, ...]:
     """Keep the newest messages, and no call without its result."""
     left, start = room, len(messages)
@@ -46,7 +46,7 @@ def masked(
     messages: Sequence[Message],
     room: int,
     meter: Meter,
-    seed: int,  # noqa: ARG001
+    seed: int,
 ) -> tuple[Message, ...]:
     """Keep everything but the oldest results of tools, as many of them as are too much."""
     excess = meter.total(messages) - room

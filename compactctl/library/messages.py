@@ -40,7 +40,7 @@ class CompactedMessages(list[dict[str, Any]]):
 def compact_messages(
     messages: Sequence[dict[str, Any]],
     *,
-    format: str = "openai-chat",  # noqa: A002 - as the option
+    format: str = "openai-chat",
     summarizer: Callable[[str], str] | None = None,
     require_fit: bool = False,
     **choices: Unpack[Choosing],

@@ -36,7 +36,7 @@ def compact_batch(
     batch: pa.RecordBatch,
     *,
     column: str = "messages",
-    format: str = "openai-chat",  # noqa: A002 - as the option
+    format: str = "openai-chat",
     **choices: Unpack[Choosing],
 ) -> pa.RecordBatch:
     """Return a batch with the conversations of a column compacted, a row for each row.

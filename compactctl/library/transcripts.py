@@ -35,7 +35,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.store.client_folders import this_machine
 
 
-def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A002 - as the option
+def load(path: PathLike, *, format: str | None = None) -> Transcript:
     """Read a transcript; ``.effective`` are the messages that the next request would send.
 
     Lines that are not understood are in ``.opaque``. Raises NoInputError, NotUnderstoodError.
@@ -46,7 +46,7 @@ def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A
 def stats(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002 - as the option
+    format: str | None = None,
     scope: Scope = "effective",
     **measuring: Unpack[Measuring],
 ) -> StatsResult:
@@ -67,7 +67,7 @@ def stats(
 def compact(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002 - as the option
+    format: str | None = None,
     output: PathLike | None = None,
     in_place: bool = False,
     layout: Literal["split", "inline"] = "split",
@@ -107,7 +107,7 @@ def rewind(
     *,
     to: str | None = None,
     group: str | None = None,
-    all: bool = False,  # noqa: A002 - as the option
+    all: bool = False,
     output: PathLike | None = None,
     check: bool = False,
     force: bool = False,

@@ -15,8 +15,8 @@ _MOST = 20
 
 
 def complete_file(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return files, and the references to sessions that begin so, the newest first."""
@@ -28,8 +28,8 @@ def complete_file(
 
 
 def complete_format(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the formats whose names begin so."""
@@ -39,8 +39,8 @@ def complete_format(
 
 
 def complete_stages(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return lists of stages: the stages before the last comma stay."""
@@ -53,8 +53,8 @@ def complete_stages(
 
 
 def complete_profile(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the profiles whose names begin so, and files."""
@@ -65,8 +65,8 @@ def complete_profile(
 
 
 def complete_model(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the models of the built-in tables whose names begin so."""
@@ -77,8 +77,8 @@ def complete_model(
 
 
 def complete_client(
-    context: click.Context,  # noqa: ARG001
-    parameter: click.Parameter,  # noqa: ARG001
+    context: click.Context,
+    parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the clients whose names begin so."""
