@@ -54,10 +54,10 @@ def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
     from compactctl.model.summary import OUTSIDE
     from compactctl.tokens.counters.selection import rank_file_in
 
-    if profile.summarizer in OUTSIDE:
+    if profile.summarizer.name in OUTSIDE:
         why = "names a summarizer, which may run programs or send the conversation away"
         raise _refused(file, "profile", name, why)
-    if rank_file_in(profile.counter):
+    if rank_file_in(profile.counting.counter):
         raise _refused(file, "profile", name, "names a rank file")
     if place := next(_foreign_texts(profile), None):
         why = f"has a text of its own ({place}), which would go into a transcript or a prompt"
@@ -77,9 +77,9 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.stage import options_of
 
-    for each in (*profile.stages, *profile.reactive):
+    for each in (*profile.stages, *profile.overflow_stages):
         for option in options_of(stage_named(each.name)):
-            value = each.settings.get(option.name, option.default)
+            value = each.options.get(option.name, option.default)
             if option.kind == "text" and value != option.default:
                 yield f"{option.name} of {option.stage}", value
 

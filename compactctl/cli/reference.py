@@ -162,7 +162,7 @@ def _print_file(profile: "Profile") -> None:
     from compactctl.views.terminal.screen import Verbatim, print_screen
     from compactctl.views.terminal.text import safe_text
 
-    print_screen([Verbatim(safe_text(profile.text).removesuffix("\n"))])
+    print_screen([Verbatim(safe_text(profile.origin.file_text).removesuffix("\n"))])
 
 
 _STAGES_HELP = """List the stages of a compaction, or explain some of them.

@@ -113,7 +113,7 @@ def _plan_options(chosen: Choosing) -> PlanOptions:
         target=target,
         keep=keep,
         settings={
-            name: read_stage({**settings, "stage": name}).settings
+            name: read_stage({**settings, "stage": name}).options
             for name, settings in (chosen.get("stage_options") or {}).items()
         },
     )

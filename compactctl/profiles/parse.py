@@ -22,11 +22,15 @@ from compactctl.model.validators import (
 )
 from compactctl.profiles.neurolink_keys import stage_table, with_system_keys
 from compactctl.profiles.profile import (
-    Background,
+    BackgroundTrigger,
     LevelRule,
     Profile,
+    ProfileCounting,
+    ProfileKeeps,
+    ProfileOrigin,
     ProfileStage,
-    Reach,
+    ProfileSummarizer,
+    TargetMode,
 )
 from compactctl.stages.aliases import own_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
@@ -48,7 +52,7 @@ _BUDGET_KEYS = frozenset({
 })  # fmt: skip
 _BACKGROUND_KEYS = ("warm", "jitter", "cold")
 _LEVEL_KEYS = frozenset({"name", "when", "text"})
-_REACHES: dict[str, Reach] = {"trigger": "trigger", "all": "all"}
+_REACHES: dict[str, TargetMode] = {"trigger": "trigger", "all": "all"}
 
 
 def read_profile(
@@ -101,27 +105,35 @@ def _profile(
     return Profile(
         name=name,
         title=table.get("title", string, "") or name,
-        source=table.get("source", string, ""),
-        differs=table.get("differs", string_list, ()),
+        origin=ProfileOrigin(
+            source=table.get("source", string, ""),
+            differences=table.get("differs", string_list, ()),
+            file_text=toml,
+        ),
         trigger=trigger,
         target=_target(entries.get("target", "trigger")),
         budget=_budget(table.get("budget", any_table, {})),
         background=_background(table.get("background", any_table, None)),
         levels=tuple(_level(each, trigger) for each in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
-        reactive=tuple(map(stage, table.get("reactive", any_list, ()))),
-        keep_turns=table.get("keep_turns", non_negative_int, None),
-        keep_steps=table.get("keep_steps", _at_least_one, None),
-        estimator=table.get("estimator", string, ""),
-        image_tokens=table.get("image_tokens", non_negative_int, None),
-        counter=table.get("counter", string, ""),
-        window=table.get("window", string, ""),
-        summarizer=table.get("summarizer", string, ""),
-        summarizer_model=table.get("summarizer_model", string, ""),
-        on_summarizer_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
+        overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
+        keeps=ProfileKeeps(
+            turns=table.get("keep_turns", non_negative_int, None),
+            steps=table.get("keep_steps", _at_least_one, None),
+        ),
+        counting=ProfileCounting(
+            estimator=table.get("estimator", string, ""),
+            image_tokens=table.get("image_tokens", non_negative_int, None),
+            counter=table.get("counter", string, ""),
+            window=table.get("window", string, ""),
+        ),
+        summarizer=ProfileSummarizer(
+            name=table.get("summarizer", string, ""),
+            model=table.get("summarizer_model", string, ""),
+            on_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
+        ),
         file_share=table.get("file_share", fraction, DEFAULT_SHARE),
         enabled=table.get("enabled", boolean, default=True),
-        text=toml,
     )
 
 
@@ -131,7 +143,7 @@ def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
         for key, value in table.items()
         if key not in _STAGE_WORDS
     }
-    return _with_words(ProfileStage(name=own_name(table["stage"]), settings=settings), table)
+    return _with_words(ProfileStage(name=own_name(table["stage"]), options=settings), table)
 
 
 def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
@@ -140,7 +152,7 @@ def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
     size = entries.get("target")
     return replace(
         made,
-        asked="" if asked == made.name else asked,
+        system_name="" if asked == made.name else asked,
         why=str(entries.get("why", "")),
         falls_back=table.get("falls_back", boolean, default=False),
         target=None if size is None else parse_target(size),
@@ -162,7 +174,7 @@ def read_stage(entries: object) -> ProfileStage:
         key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
         for key, value in settings.items()
     }
-    return _with_words(ProfileStage(name=stage.name, settings=read), entries)
+    return _with_words(ProfileStage(name=stage.name, options=read), entries)
 
 
 def _level(entries: object, trigger: Trigger) -> LevelRule:
@@ -196,7 +208,7 @@ def _budget(entries: Mapping[str, Any]) -> BudgetRule:
     )
 
 
-def _background(entries: Mapping[str, Any] | None) -> Background | None:
+def _background(entries: Mapping[str, Any] | None) -> BackgroundTrigger | None:
     if entries is None:
         return None
     table = _table(entries, _BACKGROUND_KEYS, "[background]")
@@ -204,7 +216,7 @@ def _background(entries: Mapping[str, Any] | None) -> Background | None:
         if key not in table.entries:
             raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
     warm, jitter, cold = (table.get(key, fraction, 0.0) for key in _BACKGROUND_KEYS)
-    return Background(warm=warm, jitter=jitter, cold=cold)
+    return BackgroundTrigger(warm=warm, jitter=jitter, cold=cold)
 
 
 def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
@@ -212,7 +224,7 @@ def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> Setti
     return SettingsTable(entries, f"{where} ")
 
 
-def _target(value: object) -> TargetSize | Reach:
+def _target(value: object) -> TargetSize | TargetMode:
     return _REACHES.get(str(value)) or parse_target(value)
 
 

@@ -11,7 +11,7 @@ from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import ALWAYS, NEVER, Situation, Trigger
 
 # Down to where the trigger fires, or every stage whatever the size.
-Reach = Literal["trigger", "all"]
+TargetMode = Literal["trigger", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class ProfileStage:
 
     Attributes:
         name: the stage, by the name of ours.
-        asked: the name that the system has for it, "" for ours.
-        settings: its options.
+        system_name: the name that the system has for it, "" for ours.
+        options: its options.
         why: what the system does there, in a sentence.
         falls_back: it is taken back where it does not get down to the target, and the next stage is
             tried instead.
@@ -29,16 +29,16 @@ class ProfileStage:
     """
 
     name: str
-    asked: str = ""
-    settings: Mapping[str, OptionValue] = field(default_factory=dict)
+    system_name: str = ""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     why: str = ""
     falls_back: bool = False
     target: TargetSize | None = None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The name it is reported by."""
-        return self.asked or self.name
+        return self.system_name or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ NO_LEVEL = LevelRule(name="none", trigger=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Background:
+class BackgroundTrigger:
     """When a system starts to compact beside the work, as shares of the available input.
 
     With a warm prompt cache (a tool call was answered in this turn) that is from ``warm`` on, and
@@ -71,66 +71,108 @@ class Background:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileOrigin:
+    """Where a profile comes from.
+
+    Attributes:
+        source: where the figures come from.
+        differences: where the profile differs from the system on purpose, and why.
+        file_text: the file it was read from.
+    """
+
+    source: str = ""
+    differences: tuple[str, ...] = ()
+    file_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileKeeps:
+    """The newest work that no stage touches.
+
+    Attributes:
+        turns: how many newest turns; None for compactctl's own protection of the newest work.
+        steps: how many newest steps that protects beside the newest turn's prompt; None for as
+            many as compactctl's own.
+    """
+
+    turns: int | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileCounting:
+    """What a profile is counted with.
+
+    Attributes:
+        counter: the counter to use; "" for the model's.
+        estimator: the counter the system itself estimates with, to be told; "" for an exact one.
+        image_tokens: what the system counts every image as; None where it says nothing of it.
+        window: the context window to use, such as ``16k``; "" for the model's.
+    """
+
+    counter: str = ""
+    estimator: str = ""
+    image_tokens: int | None = None
+    window: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileSummarizer:
+    """What writes the summaries.
+
+    Attributes:
+        name: the summarizer; "" for the built-in one.
+        model: the model that it is to use; "" for its own default.
+        on_failure: what becomes of a stage whose summarizer gives no usable summary.
+    """
+
+    name: str = ""
+    model: str = ""
+    on_failure: FailurePolicy = "builtin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """A known system's way to compact.
 
     Attributes:
         name: what ``--profile`` takes.
         title: the system, in words.
-        source: where the figures come from.
-        differs: where the profile differs from the system on purpose, and why.
         trigger: when the system compacts.
         target: what it compacts down to.
         budget: how the input available to it is computed.
         background: when it compacts beside the work; None when it always waits for it.
         levels: its warning levels, from the least to the worst.
         stages: what it runs, in order.
-        reactive: what it runs after an error that the context was too long; () for ``stages``.
-        keep_turns: how many newest turns no stage touches; None for compactctl's own protection of
-            the newest work.
-        keep_steps: how many newest steps that protects beside the newest turn's prompt; None for
-            as many as compactctl's own.
-        estimator: the counter the system itself estimates with, to be told; "" for an exact one.
-        image_tokens: what the system counts every image as; None where it says nothing of it.
-        counter: the counter to use; "" for the model's.
-        window: the context window to use, such as ``16k``; "" for the model's.
-        summarizer: what writes the summaries; "" for the built-in summarizer.
-        summarizer_model: the model that it is to use; "" for its own default.
-        on_summarizer_failure: what becomes of a stage whose summarizer gives no usable summary.
+        overflow_stages: what it runs after an error that the context was too long; () for
+            ``stages``.
         file_share: part of the remaining input that file reads may take.
         enabled: False when the user switched compaction off.
-        text: the file it was read from.
     """
 
     name: str
     title: str
     stages: tuple[ProfileStage, ...]
     trigger: Trigger
-    target: TargetSize | Reach = "trigger"
+    target: TargetSize | TargetMode = "trigger"
     budget: BudgetRule = DEFAULT_RULE
-    background: Background | None = None
+    background: BackgroundTrigger | None = None
     levels: tuple[LevelRule, ...] = ()
-    reactive: tuple[ProfileStage, ...] = ()
-    source: str = ""
-    differs: tuple[str, ...] = ()
-    keep_turns: int | None = None
-    keep_steps: int | None = None
-    estimator: str = ""
-    image_tokens: int | None = None
-    counter: str = ""
-    window: str = ""
-    summarizer: str = ""
-    summarizer_model: str = ""
-    on_summarizer_failure: FailurePolicy = "builtin"
+    overflow_stages: tuple[ProfileStage, ...] = ()
+    keeps: ProfileKeeps = ProfileKeeps()
+    counting: ProfileCounting = ProfileCounting()
+    summarizer: ProfileSummarizer = ProfileSummarizer()
+    origin: ProfileOrigin = ProfileOrigin()
     file_share: float = DEFAULT_SHARE
     enabled: bool = True
-    text: str = ""
 
     @property
-    def due(self) -> Trigger:
+    def effective_trigger(self) -> Trigger:
         """When compaction is due: never while the user has switched it off."""
         return self.trigger if self.enabled else NEVER
 
     def level_at(self, situation: Situation) -> LevelRule:
         """Return the worst warning level that is reached; one called ``none`` when none is."""
-        return next((e for e in reversed(self.levels) if e.trigger.fired(situation)), NO_LEVEL)
+        return next(
+            (level for level in reversed(self.levels) if level.trigger.fired(situation)), NO_LEVEL
+        )

@@ -126,7 +126,7 @@ def test_the_newest_message_is_never_summarized() -> None:
 
 def test_the_summary_stands_once() -> None:
     (step,) = [each for each in load_profile("agent-code").stages if each.name == "summarize"]
-    prefix = str(step.settings["prefix"])
+    prefix = str(step.options["prefix"])
     settings = {"summarize": {**RULE, "prefix": prefix}}
     found = compacted(
         talk(40, 4_000), "summarize", target=None, counter=COUNTER, texts=TEXTS, settings=settings
@@ -135,4 +135,4 @@ def test_the_summary_stands_once() -> None:
     text = "[Conversation compacted. Prior context summary:]\n\nIn short."
     assert first.parts == (TextPart(text=text),)
     assert [m.id for m in rest] == [f"m{n}" for n in range(30, 40)]
-    assert {name: step.settings[name] for name in RULE} == RULE
+    assert {name: step.options[name] for name in RULE} == RULE

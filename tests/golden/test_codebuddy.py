@@ -121,15 +121,15 @@ def test_it_compacts_above_ninety_percent_of_any_window(
     now = Situation(tokens=tokens * times, available=available, turns=1, messages=2, window=window)
     assert available == window
     assert profile.level_at(now).name == level
-    assert bool(profile.due.fired(now)) == due
+    assert bool(profile.effective_trigger.fired(now)) == due
 
 
 def test_its_code_starts_at_half_of_a_small_window() -> None:
     profile = built_in("codebuddy@code")
     left = Budget(window=10_000, output_reserve=4_096, source="", usable=profile.budget.usable)
     now = Situation(tokens=4_921, available=left.available, turns=1, messages=2, window=10_000)
-    assert profile.due.fired(now)
-    assert not profile.due.fired(replace(now, tokens=4_920))
+    assert profile.effective_trigger.fired(now)
+    assert not profile.effective_trigger.fired(replace(now, tokens=4_920))
     assert profile.level_at(now).name == "none"
     assert profile.stages == built_in("codebuddy").stages
 

@@ -26,14 +26,14 @@ def named(setting: dict[str, Any]) -> str:
 def value_in(profile: Profile, path: str) -> Any:
     of_profile = {
         "trigger": str(profile.trigger),
-        "stage names": [stage.called for stage in profile.stages],
-        "reactive names": [stage.called for stage in profile.reactive],
-        "alternatives": [stage.called for stage in profile.stages if stage.falls_back],
-        "keep_turns": profile.keep_turns,
-        "keep_steps": profile.keep_steps,
-        "estimator": profile.estimator,
-        "image_tokens": profile.image_tokens,
-        "on_summarizer_failure": profile.on_summarizer_failure,
+        "stage names": [stage.display_name for stage in profile.stages],
+        "reactive names": [stage.display_name for stage in profile.overflow_stages],
+        "alternatives": [stage.display_name for stage in profile.stages if stage.falls_back],
+        "keep_turns": profile.keeps.turns,
+        "keep_steps": profile.keeps.steps,
+        "estimator": profile.counting.estimator,
+        "image_tokens": profile.counting.image_tokens,
+        "on_summarizer_failure": profile.summarizer.on_failure,
         "background": profile.background
         and [profile.background.warm, profile.background.jitter, profile.background.cold],
     }
@@ -46,7 +46,7 @@ def value_in(profile: Profile, path: str) -> Any:
         value = getattr(profile.budget, key)
         return float(value) if key == "usable" else value
     stage = next(stage for stage in profile.stages if stage.name == holder)
-    value = getattr(stage_named(holder).options(**stage.settings), key)
+    value = getattr(stage_named(holder).options(**stage.options), key)
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -57,7 +57,7 @@ def test_a_documented_setting_is_in_effect(setting: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("setting", OTHERWISE, ids=named)
 def test_what_is_done_otherwise_is_said_with_the_reason(setting: dict[str, Any]) -> None:
-    said = built_in(setting["profile"]).differs
+    said = built_in(setting["profile"]).origin.differences
     assert [line for line in said if line.startswith(setting["differs"])]
 
 
@@ -68,7 +68,7 @@ def test_every_text_and_number_that_a_profile_sets_is_of_its_document(name: str)
     numbers = {
         f"{stage.name}.{key}"
         for stage in profile.stages
-        for key, value in stage.settings.items()
+        for key, value in stage.options.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
     assert numbers - stated <= BY_THE_CODE.get(name, set())

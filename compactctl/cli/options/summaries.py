@@ -91,9 +91,9 @@ def _summarizer(
     """
     profile: Profile | None = click.get_current_context().params["profile"]
     name, model = summarizer, summarizer_model or ""
-    if profile is not None and profile.summarizer in _NAMES and not (name or summarizer_cmd):
-        name, model = profile.summarizer, model or profile.summarizer_model
-    on_failure: FailurePolicy = "builtin" if profile is None else profile.on_summarizer_failure
+    if profile is not None and profile.summarizer.name in _NAMES and not (name or summarizer_cmd):
+        name, model = profile.summarizer.name, model or profile.summarizer.model
+    on_failure: FailurePolicy = "builtin" if profile is None else profile.summarizer.on_failure
     return SummarizerOptions(
         kind="command" if summarizer_cmd else _NAMES[name or BUILT_IN],
         command=summarizer_cmd or "",

@@ -178,7 +178,7 @@ def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None
     """Return the rank files that counters name, by option, profile or table, and their states."""
     measure = options.recipe.measure
     profile = measure.profile
-    counters = [measure.counter or "", profile.counter if profile else ""]
+    counters = [measure.counter or "", profile.counting.counter if profile else ""]
     counters += [row.counter for row in measure.own.rows]
     files = filter(None, map(rank_file_in, counters))
     # Either may be the name: a file's own name may hold the mark of a pattern.

@@ -169,7 +169,7 @@ def _instructions(result: CompactResult) -> Iterator[str]:
 
 
 def _summarizer(result: CompactResult) -> Iterator[str]:
-    wanted = result.plan.profile.summarizer
+    wanted = result.plan.profile.summarizer.name
     if wanted and wanted != result.options.recipe.summarizer.kind and result.summaries:
         yield (
             f"profile {result.plan.profile.name}: a summary by {wanted} was not asked for; the "

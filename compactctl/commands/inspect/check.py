@@ -84,7 +84,7 @@ def check(options: CheckOptions) -> CheckResult:
     """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
     found = stats(options.stats)
     profile = options.stats.measure.profile or built_in(DEFAULT_PROFILE)
-    trigger = options.trigger or profile.due
+    trigger = options.trigger or profile.effective_trigger
     limits = found.measure.limits
     situations = [request.situation(limits) for request in found.requests]
     fired_in = [each for each in situations if trigger.fired(each)]

@@ -14,7 +14,7 @@ from compactctl.history.turns import steps, turn_starts
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
-from compactctl.profiles.profile import Background, Profile
+from compactctl.profiles.profile import BackgroundTrigger, Profile
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Situation, Trigger
 
@@ -142,7 +142,7 @@ class SessionSimulator:
         self._most = limits.base_tokens if is_reserved else limits.budget.window
         self._most_named = "the available input" if is_reserved else "the window"
         self._plan = make_plan(recipe, limits)
-        after = replace(profile, stages=profile.reactive or profile.stages)
+        after = replace(profile, stages=profile.overflow_stages or profile.stages)
         self._reactive = make_plan(Recipe(measure=MeasureOptions(profile=after)), limits)
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:
@@ -197,7 +197,7 @@ class SessionSimulator:
         is_over = situation.tokens >= limit * situation.available
         return "background", f"ratio >= {limit:.2f}" if is_over else ""
 
-    def _threshold(self, background: Background, *, warm: bool) -> float:
+    def _threshold(self, background: BackgroundTrigger, *, warm: bool) -> float:
         if not warm:
             return background.cold
         share = 0.5 if self._random is None else self._random.random()

@@ -301,7 +301,7 @@ def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -
 def _image_tokens(options: MeasureOptions) -> int | None:
     """Return what the user, or the profile's system, counts every image as."""
     if options.image_tokens is None and options.profile is not None:
-        return options.profile.image_tokens
+        return options.profile.counting.image_tokens
     return options.image_tokens
 
 
@@ -310,8 +310,10 @@ def _given(options: MeasureOptions) -> Window | None:
     profile = options.profile
     if options.window:
         return Window(tokens=options.window, source="--window")
-    if profile and profile.window:
-        return Window(tokens=parse_window(profile.window), source=f"profile {profile.name}")
+    if profile and profile.counting.window:
+        return Window(
+            tokens=parse_window(profile.counting.window), source=f"profile {profile.name}"
+        )
     return None
 
 
@@ -320,7 +322,7 @@ def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     asked = counter_asked_for(options)
     if asked is not None:
         return asked
-    name = options.profile.counter if options.profile else ""
+    name = options.profile.counting.counter if options.profile else ""
     worth = options.worth_loading
     return counter_named(name, worth) if name else counter_for(model, worth)
 

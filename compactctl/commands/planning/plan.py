@@ -75,7 +75,7 @@ class Recipe:
     @property
     def due(self) -> Trigger:
         """When compaction is due."""
-        return self.plan.trigger or self.profile.due
+        return self.plan.trigger or self.profile.effective_trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +142,8 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
 
 def _protecting(asked: ProtectOptions, profile: Profile) -> ProtectOptions:
     """Return what is left alone: what was asked for, else what the profile leaves alone."""
-    turns = profile.keep_turns if asked.keep_turns is None else asked.keep_turns
-    return replace(asked, keep_turns=turns, keep_steps=profile.keep_steps or asked.keep_steps)
+    turns = profile.keeps.turns if asked.keep_turns is None else asked.keep_turns
+    return replace(asked, keep_turns=turns, keep_steps=profile.keeps.steps or asked.keep_steps)
 
 
 def _excess(overflow: Overflow | None, whole: int) -> int:
@@ -158,10 +158,10 @@ def _excess(overflow: Overflow | None, whole: int) -> int:
 def _steps(recipe: Recipe, whole: int, target: int | None) -> Iterator[StageStep[Any]]:
     options, own = recipe.plan, recipe.profile.stages
     if options.overflow is not None:
-        own = recipe.profile.reactive or own
+        own = recipe.profile.overflow_stages or own
     known = {each.name: each for each in reversed(own)} if recipe.measure.profile else {}
     chosen = [
-        replace(known.get(own_name(name), ProfileStage(name=own_name(name))), asked=name)
+        replace(known.get(own_name(name), ProfileStage(name=own_name(name))), system_name=name)
         for name in options.stages
     ]
     for each in chosen or own:
@@ -169,10 +169,10 @@ def _steps(recipe: Recipe, whole: int, target: int | None) -> Iterator[StageStep
         stage = stage_named(each.name)
         yield StageStep(
             stage=stage,
-            options=stage.options(**{**each.settings, **options.settings.get(each.name, {})}),
+            options=stage.options(**{**each.options, **options.settings.get(each.name, {})}),
             falls_back=each.falls_back,
             leeway=0 if reach is None or target is None else max(0, reach - target),
-            asked=each.asked,
+            asked=each.system_name,
         )
 
 

@@ -61,11 +61,11 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
     yield ""
     yield Accent("stages", "bold")
     yield Facts(tuple(row for stage in profile.stages for row in _stage_facts(stage)))
-    if profile.reactive:
+    if profile.overflow_stages:
         yield ""
         yield Accent("stages after an overflow", "bold")
-        yield Facts(tuple(row for stage in profile.reactive for row in _stage_facts(stage)))
-    if profile.differs:
+        yield Facts(tuple(row for stage in profile.overflow_stages for row in _stage_facts(stage)))
+    if profile.origin.differences:
         yield ""
         yield Facts(tuple(_differences(profile)))
 
@@ -78,17 +78,17 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
     yield Fact("output reserve", _reserve(profile.budget))
     if profile.budget.usable != 1:
         yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
-    for name, value in (("window", profile.window), ("counter", profile.counter)):
+    for name, value in (("window", profile.counting.window), ("counter", profile.counting.counter)):
         if value:
             yield Fact(name, one_line(value))
     yield Fact("leaves alone", _left_alone(profile))
-    if profile.estimator:
-        yield Fact("counts itself with", f"{profile.estimator}; see --counter")
-    if profile.image_tokens is not None:
-        yield Fact("an image is", f"{profile.image_tokens:,} tokens, whatever its size")
+    if profile.counting.estimator:
+        yield Fact("counts itself with", f"{profile.counting.estimator}; see --counter")
+    if profile.counting.image_tokens is not None:
+        yield Fact("an image is", f"{profile.counting.image_tokens:,} tokens, whatever its size")
     yield from _levels(profile.levels)
-    if profile.source:
-        yield Fact("source", one_line(profile.source))
+    if profile.origin.source:
+        yield Fact("source", one_line(profile.origin.source))
 
 
 def _target_text(target: TargetSize | str) -> str:
@@ -109,10 +109,10 @@ def _reserve(rule: BudgetRule) -> str:
 
 
 def _left_alone(profile: Profile) -> str:
-    if profile.keep_turns is not None:
-        newest = f"the newest {profile.keep_turns:,} turns and " if profile.keep_turns else ""
+    if profile.keeps.turns is not None:
+        newest = f"the newest {profile.keeps.turns:,} turns and " if profile.keeps.turns else ""
         return f"{newest}the newest message, beside what its stages keep"
-    count = profile.keep_steps or RECENT_STEPS
+    count = profile.keeps.steps or RECENT_STEPS
     return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
 
 
@@ -123,12 +123,12 @@ def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
 
 def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
     taken_back = "; taken back if it does not fit" if stage.falls_back else ""
-    yield Fact(stage.called, one_line(stage.why) + taken_back)
+    yield Fact(stage.display_name, one_line(stage.why) + taken_back)
     if stage.target is not None:
         yield Fact("", f"down to {_target_text(stage.target)}")
-    if stage.settings:
+    if stage.options:
         yield Fact(
-            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.settings.items())
+            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.options.items())
         )
 
 
@@ -145,7 +145,7 @@ def _option_text(value: OptionValue) -> str:
 
 
 def _differences(profile: Profile) -> Iterator[Fact]:
-    for index, line in enumerate(profile.differs):
+    for index, line in enumerate(profile.origin.differences):
         yield Fact("" if index else "differs in", one_line(line))
 
 
@@ -160,7 +160,7 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
         (
             each.name,
             str(each.trigger),
-            ", ".join(dict.fromkeys(stage.called for stage in each.stages)),
+            ", ".join(dict.fromkeys(stage.display_name for stage in each.stages)),
             one_line(each.title),
         )
         for each in profiles
@@ -174,26 +174,26 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "title": profile.title,
-        "source": profile.source or None,
-        "differs": list(profile.differs),
+        "source": profile.origin.source or None,
+        "differs": list(profile.origin.differences),
         "enabled": profile.enabled,
         "trigger": str(profile.trigger),
         "target": _target_document(profile.target),
         "budget": _budget_document(profile.budget),
-        "counter": profile.counter or None,
-        "estimator": profile.estimator or None,
-        "imageTokens": profile.image_tokens,
-        "window": profile.window or None,
-        "keepTurns": profile.keep_turns,
-        "keepSteps": profile.keep_steps,
-        "onSummarizerFailure": profile.on_summarizer_failure,
+        "counter": profile.counting.counter or None,
+        "estimator": profile.counting.estimator or None,
+        "imageTokens": profile.counting.image_tokens,
+        "window": profile.counting.window or None,
+        "keepTurns": profile.keeps.turns,
+        "keepSteps": profile.keeps.steps,
+        "onSummarizerFailure": profile.summarizer.on_failure,
         "fileShare": profile.file_share,
         "levels": [
             {"name": level.name, "when": str(level.trigger), "text": level.text}
             for level in profile.levels
         ],
         "stages": [_stage_document(stage) for stage in profile.stages],
-        "reactive": [_stage_document(stage) for stage in profile.reactive],
+        "reactive": [_stage_document(stage) for stage in profile.overflow_stages],
     }
 
 
@@ -215,8 +215,8 @@ def _budget_document(rule: BudgetRule) -> dict[str, Any]:
 
 def _stage_document(stage: ProfileStage) -> dict[str, Any]:
     return {
-        "stage": stage.called,
-        "options": dict(stage.settings),
+        "stage": stage.display_name,
+        "options": dict(stage.options),
         "why": stage.why,
         "fallsBack": stage.falls_back,
         "target": None if stage.target is None else _target_document(stage.target),

@@ -33,7 +33,7 @@ def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None 
 def test_every_profile_is_complete(name: str) -> None:
     profile = built_in(name)
     assert profile.title
-    assert profile.source
+    assert profile.origin.source
     assert profile.stages
     assert all(stage.why for stage in profile.stages)
     assert make_plan(following(profile), limits(profile)).steps
@@ -43,7 +43,7 @@ def test_every_profile_is_complete(name: str) -> None:
 def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path: Path) -> None:
     own = built_in(name)
     path = tmp_path / "copy.toml"
-    path.write_text(own.text)
+    path.write_text(own.origin.file_text)
     checked = load_profile(str(path))
     assert replace(checked, name=name) == own
     assert repr(checked.stages) == repr(own.stages)
@@ -51,7 +51,7 @@ def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
-    text = built_in(name).text
+    text = built_in(name).origin.file_text
     assert "source = " in text
     blocks = [block for block in text.split("\n\n") if any(c.isdigit() for c in block)]
     assert all("#" in block or "source" in block or "differs" in block for block in blocks)
@@ -202,17 +202,17 @@ CONTEXT_COMPACTION = {
 def test_the_keys_of_compaction_config_are_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, json.dumps(COMPACTION_CONFIG), "c.json"))
     assert [stage.name for stage in profile.stages] == ["prune", "summarize", "repair"]
-    prune, summarize, _ = (stage.settings for stage in profile.stages)
+    prune, summarize, _ = (stage.options for stage in profile.stages)
     assert (prune["protect_tokens"], prune["min_savings"]) == (1_234, 7)
     assert prune["protect_tools"] == ("plan",)
     assert summarize["keep_ratio"] == 0.5
-    assert profile.counter == "neurolink/anthropic"
-    assert (profile.summarizer, profile.summarizer_model) == ("vertex", "gemini-2.5-flash")
+    assert profile.counting.counter == "neurolink/anthropic"
+    assert (profile.summarizer.name, profile.summarizer.model) == ("vertex", "gemini-2.5-flash")
 
 
 def test_the_truncation_fraction_is_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "truncationFraction = 0.25"))
-    assert {each.name: each for each in profile.stages}["truncate"].settings["fraction"] == 0.25
+    assert {each.name: each for each in profile.stages}["truncate"].options["fraction"] == 0.25
 
 
 def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, json.dumps(table), "c.json"))
     names = [stage.name for stage in profile.stages]
     assert names == ["limit", "prune", "dedup", "summarize", "truncate", "repair"]
-    assert profile.stages[0].settings == {"max_bytes": 1_000, "max_lines": 20}
+    assert profile.stages[0].options == {"max_bytes": 1_000, "max_lines": 20}
     assert str(profile.trigger) == "ratio >= 0.7"
     assert profile.file_share == 0.4
 
@@ -278,4 +278,4 @@ def test_every_option_of_a_stage_can_be_set_in_a_profile() -> None:
     for profile in map(built_in, PROFILES):
         for stage in profile.stages:
             names = {field.name for field in fields(stage_named(stage.name).options())}
-            assert set(stage.settings) <= names
+            assert set(stage.options) <= names

@@ -20,7 +20,7 @@ LIMITS = limits_of(Budget(window=200_000, output_reserve=8_000, source=""), None
 
 
 def table_of(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(built_in(name).text)
+    return tomllib.loads(built_in(name).origin.file_text)
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
@@ -39,4 +39,4 @@ def test_a_profile_with_a_wrong_value_is_refused_in_a_line(value: Any) -> None:
 def test_stages_that_a_profile_names_take_the_options_of_another_system() -> None:
     table = {"base": "neurolink", "stages": ["prune"], "pruneProtectTokens": 1_000}
     (stage,) = read_profile(table, "mine", table_of).stages
-    assert (stage.name, stage.settings) == ("prune", {"protect_tokens": 1_000})
+    assert (stage.name, stage.options) == ("prune", {"protect_tokens": 1_000})
