@@ -114,9 +114,9 @@ def _invoke(arguments: Sequence[str]) -> int:
     from compactctl.store.files.modes import noted_modes
 
     if _COMPLETION in os.environ:
-        from compactctl.cli.shells import use_own_completion
+        from compactctl.cli.shells import register_completion
 
-        use_own_completion()
+        register_completion()
         cli.main(prog_name=NAME)
     # click's own main() would end the program itself, with exit code 1, when a pipe is closed.
     with noted_modes(), cli.make_context(NAME, list(arguments)) as context:

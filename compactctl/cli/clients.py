@@ -53,12 +53,12 @@ to search what was compacted. Never fails.
 def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl hook``."""
     from compactctl.commands.integrations.hook import HookOptions, hook
-    from compactctl.commands.reading.hook_input import read_told
+    from compactctl.commands.reading.hook_input import read_hook_input
 
     options = HookOptions(
         integration=integration_of(client), program=program(), block_manual=block_manual
     )
-    emit(hook(read_told(), options), shown_as)
+    emit(hook(read_hook_input(), options), shown_as)
 
 
 _INTEGRATE_HELP = """Set up a client to run compactctl, or take that back.
@@ -118,9 +118,9 @@ often it has. Never fails.
 def statusline_command(*, shown_as: str) -> None:
     """Run ``compactctl statusline``."""
     from compactctl.commands.integrations.statusline import statusline
-    from compactctl.commands.reading.hook_input import read_told
+    from compactctl.commands.reading.hook_input import read_hook_input
 
-    emit(statusline(read_told()), shown_as)
+    emit(statusline(read_hook_input()), shown_as)
 
 
 _MCP_HELP = """Answer an agent about its project's sessions, over MCP.

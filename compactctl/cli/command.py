@@ -155,9 +155,9 @@ def emit(
         write_bytes(piped)
     lines = (*messages_of(result), *written)
     if lines:
-        from compactctl.views.terminal.screen import tell
+        from compactctl.views.terminal.screen import print_messages
 
-        tell(*lines)
+        print_messages(*lines)
 
 
 def _written(text: str, page: "PageChoice") -> tuple[str, ...]:
@@ -251,9 +251,9 @@ def _ended_well(do: Callable[[], R]) -> R:
     except click.exceptions.Exit:
         raise
     except Exception as error:
-        from compactctl.views.terminal.screen import tell
+        from compactctl.views.terminal.screen import print_messages
         from compactctl.views.terminal.text import one_line
 
         what = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        tell(f"compactctl: {one_line(what or type(error).__name__, 500)}")
+        print_messages(f"compactctl: {one_line(what or type(error).__name__, 500)}")
         raise click.exceptions.Exit(0) from error

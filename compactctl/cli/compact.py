@@ -34,12 +34,12 @@ from compactctl.cli.options.output import (
     SHOWN_AS,
     TAGS,
     WHILE_OPEN,
+    checked_page,
     layout_into,
     layout_option,
     one_document,
-    ready_page,
 )
-from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, plan_from
+from compactctl.cli.options.planning import PLAN, PLAN_FILE, PLAN_OUT, PROTECT, read_plan_option
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.summaries import SUMMARIZER, effective_summarizer
 from compactctl.cli.options.tables import PROFILE, prices_option
@@ -137,7 +137,7 @@ def compact_command(
     path, output = options.input.path, _decided(options, layout, native=native)
     if not output.dry_run:
         shown_as = one_document(output.path, shown_as)
-    plan_file = plan_from(planned)
+    plan_file = read_plan_option(planned)
     summarizer = effective_summarizer(options.recipe.summarizer)
     options = replace(
         options,
@@ -153,7 +153,7 @@ def compact_command(
         _check_plan_out(options.plan_out, taken, force=output.force)
         taken += (options.plan_out,)
     page = page and replace(page, mask=summarizer.style.mask)
-    page = ready_page(page, taken, force=output.force)
+    page = checked_page(page, taken, force=output.force)
     with working("compacting", path, shown_as):
         result = with_side_files(compact(options), hidden_lines)
     piped = result.data

@@ -12,7 +12,7 @@ import click
 from compactctl import __version__
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
 from compactctl.cli.settings import (
-    files_in_effect,
+    active_settings_files,
     settings_of_command_line,
     settings_of_environment,
     settings_of_files,
@@ -234,7 +234,7 @@ class LazyGroup(click.Group):
             return decide(name, environment)
         inner = command.context_class(command, info_name=name, parent=ctx)
         typed, _, _ = command.make_parser(inner).parse_args(args=list(arguments))
-        files = settings_of_files(Commands(), name, files_in_effect(ctx.params.get("config")))
+        files = settings_of_files(Commands(), name, active_settings_files(ctx.params.get("config")))
         settings = (*settings_of_command_line(command, typed), *environment, *files)
         decision = decide(name, settings)
         if decision.complaint and "help" not in typed:

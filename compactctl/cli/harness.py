@@ -107,10 +107,10 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
 )
 def limit_output_command(options: LimitOutputOptions, shown_as: str) -> None:
     """Run ``compactctl limit-output``."""
-    from compactctl.views.terminal.text import inert, is_on_runner
+    from compactctl.views.terminal.text import defused, is_on_runner
 
     if shown_as == TERMINAL and is_on_runner(os.environ):
-        options = replace(options, shown=inert)
+        options = replace(options, shown=defused)
     emit(limit_output(options), shown_as)
 
 

@@ -26,8 +26,8 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.arguments import NEEDED_FILE, paths_argument
 from compactctl.cli.options.measuring import MEASURE
-from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
-from compactctl.cli.options.planning import plan_from, plan_option, stage_options
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
+from compactctl.cli.options.planning import plan_option, read_plan_option, stage_options
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.tables import PROFILES, prices_option
 from compactctl.commands.lab.eval_figures import parse_gate, read_baseline
@@ -272,7 +272,7 @@ def eval_command(
     shown_as: str,
 ) -> int:
     """Run ``compactctl eval``."""
-    plan = plan_from(planned)
+    plan = read_plan_option(planned)
     options = replace(
         options,
         policies=policies_of(_names(profiles), stages, settings, plan),
@@ -286,7 +286,7 @@ def eval_command(
     for path in filter(None, (report, plot)):
         check_report(path, taken, force=force)
         taken.append(path)
-    page = ready_page(page, taken, force=force)
+    page = checked_page(page, taken, force=force)
     result = _written(_evaluated(options), report=report, plot=plot, force=force)
     emit(result, shown_as, page=page)
     return result.exit_code
@@ -295,9 +295,9 @@ def eval_command(
 def _answering(command_line: str | None, timeout: int) -> "Answering | None":
     if command_line is None:
         return None
-    from compactctl.llm.command import answering_command
+    from compactctl.llm.command import command_answerer
 
-    return answering_command(command_line, timeout)
+    return command_answerer(command_line, timeout)
 
 
 def _evaluated(options: EvaluateOptions) -> EvaluateResult:

@@ -28,7 +28,7 @@ def project_value(file: SettingsFile, key: str, value: object) -> object:
     return _NAMING[key](file, str(value))
 
 
-def elsewhere(flag: str) -> str:
+def where_else(flag: str) -> str:
     """Return where an option may stand that a project may not set."""
     own = user_settings()
     places = [f"on the command line (--{flag})", f"in the environment ({variable_of(flag)})"]
@@ -51,13 +51,13 @@ def _profile(file: SettingsFile, name: str) -> str:
 
 
 def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
-    from compactctl.model.summary import OUTSIDE
-    from compactctl.tokens.counters.selection import rank_file_in
+    from compactctl.model.summary import EXTERNAL_SUMMARIZERS
+    from compactctl.tokens.counters.selection import rank_file_of
 
-    if profile.summarizer.name in OUTSIDE:
+    if profile.summarizer.name in EXTERNAL_SUMMARIZERS:
         why = "names a summarizer, which may run programs or send the conversation away"
         raise _refused(file, "profile", name, why)
-    if rank_file_in(profile.counting.counter):
+    if rank_file_of(profile.counting.counter):
         raise _refused(file, "profile", name, "names a rank file")
     if place := next(_foreign_texts(profile), None):
         why = f"has a text of its own ({place}), which would go into a transcript or a prompt"
@@ -66,10 +66,12 @@ def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
 
 def _foreign_texts(profile: "Profile") -> Iterator[str]:
     """Yield where a profile gives a stage a text that is in no built-in profile."""
-    from compactctl.profiles.registry import PROFILES, built_in
+    from compactctl.profiles.registry import PROFILES, builtin_profile
 
     own = list(_texts(profile))
-    known = {text for each in PROFILES for _, text in _texts(built_in(each))} if own else set()
+    known = (
+        {text for each in PROFILES for _, text in _texts(builtin_profile(each))} if own else set()
+    )
     return (place for place, text in own if text not in known)
 
 
@@ -86,19 +88,19 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
 
 def _windows(file: SettingsFile, name: str) -> str:
     from compactctl.commands.measuring.measure import read_windows
-    from compactctl.tokens.counters.selection import rank_file_in
+    from compactctl.tokens.counters.selection import rank_file_of
 
     path = _inside(file, "windows", name)
-    if any(rank_file_in(row.counter) for row in read_windows(path).rows):
+    if any(rank_file_of(row.counter) for row in read_windows(path).rows):
         raise _refused(file, "windows", name, "names a rank file")
     return path
 
 
 def _counter(file: SettingsFile, name: str) -> str:
     from compactctl.tokens.counters.rank_file import path_and_pattern
-    from compactctl.tokens.counters.selection import RANK_FILE, rank_file_in
+    from compactctl.tokens.counters.selection import RANK_FILE, rank_file_of
 
-    argument = rank_file_in(name)
+    argument = rank_file_of(name)
     if not argument:
         return name
     whole = str(file.path.parent / argument)
@@ -142,7 +144,7 @@ def _resolved(path: Path) -> Path:
 
 def _refused(file: SettingsFile, key: str, name: str, why: str) -> UsageError:
     return UsageError(
-        f"{file.path}: {key} = {name!r} {why}, and no project decides that; {elsewhere(key)}"
+        f"{file.path}: {key} = {name!r} {why}, and no project decides that; {where_else(key)}"
     )
 
 

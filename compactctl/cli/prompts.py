@@ -7,7 +7,7 @@ from compactctl.cli.opt import OptGroup, beside
 from compactctl.cli.options.arguments import NEEDED_FILE
 from compactctl.cli.options.measuring import MEASURE
 from compactctl.cli.options.output import SHOWN_AS
-from compactctl.cli.options.planning import PROTECT, each_stage_option, settings_of, stage_options
+from compactctl.cli.options.planning import PROTECT, settings_of, stage_options, stage_opts
 from compactctl.cli.options.reading import FORMAT, LIMITS
 from compactctl.cli.options.summaries import STYLE, TEMPLATE, with_template
 from compactctl.commands.harness.chunks import ChunksOptions, ChunksResult, chunks
@@ -69,7 +69,7 @@ def _chunk_options(**values: OptionValue) -> ChunkOptions:
     LIMITS,
     MEASURE,
     SHOWN_AS,
-    OptGroup("chunk", *each_stage_option(STAGE), make=_chunk_options),
+    OptGroup("chunk", *stage_opts(STAGE), make=_chunk_options),
     help=_CHUNKS_HELP,
     doing="reading",
 )

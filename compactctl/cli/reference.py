@@ -14,14 +14,18 @@ from compactctl.cli.options.completion import complete_model, complete_profile, 
 from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.tables import WINDOWS
 from compactctl.cli.precedence import Decision, Setting, decide, flag_of, options_of, variable_of
-from compactctl.cli.settings import files_in_effect, settings_of_environment, settings_of_files
+from compactctl.cli.settings import (
+    active_settings_files,
+    settings_of_environment,
+    settings_of_files,
+)
 from compactctl.errors import UsageError
 from compactctl.views.registry import TERMINAL
 
 if TYPE_CHECKING:
     from compactctl.commands.reference import ConfigResult, ConfigRow, StageInfo
     from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.user_models import OwnModels
+    from compactctl.tokens.models.user_models import UserModelTable
 
 
 _CONFIG_HELP = """Show a command's settings, and where each comes from.
@@ -54,7 +58,7 @@ def _result(name: str, *, everything: bool) -> "ConfigResult":
     if name not in commands:
         raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
     command = commands[name]
-    files = files_in_effect(click.get_current_context().find_root().params.get("config"))
+    files = active_settings_files(click.get_current_context().find_root().params.get("config"))
     of_files = settings_of_files(commands, name, files)
     decision = decide(name, (*settings_of_environment(command, os.environ), *of_files))
     inner = click.Context(command, info_name=name)
@@ -102,9 +106,9 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, str):
-        from compactctl.summaries.by_model.secrets import masked
+        from compactctl.summaries.by_model.secrets import mask_secrets
 
-        return masked(value)
+        return mask_secrets(value)
     return value if isinstance(value, int | float | bool) else None
 
 
@@ -126,7 +130,7 @@ Below it: where the windows are from, and from which size on clients compact by 
     SHOWN_AS,
     help=_MODELS_HELP,
 )
-def models_command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
+def models_command(name: str | None, *, own: "UserModelTable", shown_as: str) -> None:
     """Run ``compactctl models``."""
     from compactctl.commands.reference import models
 
@@ -197,10 +201,10 @@ def _explained(stage: "StageInfo") -> str:
 
 
 def _records(stage: str) -> Iterator[tuple[str, str]]:
-    from compactctl.cli.options.planning import each_stage_option
+    from compactctl.cli.options.planning import stage_opts
     from compactctl.stages.registry import stage_named
 
-    options = each_stage_option(stage_named(stage))
+    options = stage_opts(stage_named(stage))
     with click.Context(click.Command(None, params=[*options])) as context:
         for option in options:
             yield option.get_help_record(context) or ("", "")

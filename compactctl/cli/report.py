@@ -18,7 +18,7 @@ from compactctl.cli.opt import (
     beside,
     opt,
 )
-from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, ready_page
+from compactctl.cli.options.output import FORCE, PAGE, SHOWN_AS, checked_page
 from compactctl.commands.batch.report import TOLERANCE, ReportOptions, report
 from compactctl.commands.output_files import WrittenFile
 from compactctl.tokens.budget import parse_share
@@ -86,7 +86,7 @@ def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_a
     """Run ``compactctl report``."""
     merge, force = options.merge, options.force
     taken = (*options.paths, *filter(None, (options.baseline, merge)))
-    page = ready_page(page, taken, force=force)
+    page = checked_page(page, taken, force=force)
     result = report(options)
     if merge is not None:
         from compactctl.views.results.batch_files import write_values

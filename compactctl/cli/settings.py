@@ -18,7 +18,7 @@ from compactctl.cli.precedence import (
     options_of,
     variable_of,
 )
-from compactctl.cli.project_files import elsewhere, project_value
+from compactctl.cli.project_files import project_value, where_else
 from compactctl.errors import UsageError, suggestion
 from compactctl.model.validators import (
     Validator,
@@ -35,7 +35,7 @@ NO_FILE = "none"
 _MOST_VALUES = 10_000
 
 
-def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
+def active_settings_files(chosen: str | None) -> tuple[SettingsFile, ...]:
     """Return the settings files: the one named, none at all, or those found from here upwards.
 
     Raises UsageError for one that cannot be read.
@@ -70,7 +70,9 @@ def settings_of_files(
             _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
         for table, pairs in (("", _pairs(common)), (name, _pairs(_own(file, name)))):
             source = SettingSource(
-                place="project" if file.of_project else "user", file=str(file.path), table=table
+                place="project" if file.is_project_file else "user",
+                file=str(file.path),
+                table=table,
             )
             settings += (
                 _setting(options[key], key, value, file, source)
@@ -182,11 +184,11 @@ def _check(
         if key not in known:
             hint = suggestion(key, sorted(known), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
-        if file.of_project and (rule := project_rule(known[key])) is not MAY:
+        if file.is_project_file and (rule := project_rule(known[key])) is not MAY:
             raise UsageError(
-                f"{file.path}: {where}{key} {rule}, which no project decides; {elsewhere(key)}"
+                f"{file.path}: {where}{key} {rule}, which no project decides; {where_else(key)}"
             )
-        if file.of_project:
+        if file.is_project_file:
             project_value(file, key, value)
 
 
@@ -227,7 +229,7 @@ def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def _setting(
     option: click.Option, key: str, value: object, file: SettingsFile, source: SettingSource
 ) -> Setting:
-    if file.of_project:
+    if file.is_project_file:
         value = project_value(file, key, value)
     elif isinstance(option, Opt) and option.path is not None:
         value = _path(file, option.path, value)

@@ -78,7 +78,7 @@ class _Fish(_WithFiles, FishComplete):
     )
 
 
-def use_own_completion() -> None:
+def register_completion() -> None:
     """Answer shells in our own way from now on."""
     for each in (_Bash, _Zsh, _Fish):
         add_completion_class(each)

@@ -22,7 +22,7 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.arguments import file_argument
 from compactctl.cli.options.measuring import EXTRAS, FAIL_BASE, FAIL_OVER, MEASURE
-from compactctl.cli.options.output import MASKED_PAGE, SHOWN_AS, ready_page
+from compactctl.cli.options.output import MASKED_PAGE, SHOWN_AS, checked_page
 from compactctl.cli.options.reading import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.tables import PROFILE, prices_option
 from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
@@ -115,7 +115,7 @@ def stats_command(
     """Run ``compactctl stats``."""
     options = replace(options, timeline=page is not None)
     path, force = options.input.path, options.force
-    page = ready_page(page, filter(None, (path, options.rounds_out)), force=force)
+    page = checked_page(page, filter(None, (path, options.rounds_out)), force=force)
     with working("measuring", path, shown_as):
         result = _with_rows(stats(options))
     emit(result, shown_as, page=page)
@@ -137,11 +137,13 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None or result.usage.ratio <= fail_over:
         return 0
     from compactctl.views.facts import base_text
-    from compactctl.views.terminal.screen import tell
+    from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import share_beyond
 
     used, limit = share_beyond(result.usage.ratio, fail_over)
-    tell(f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}")
+    print_messages(
+        f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}"
+    )
     return GATE_FAILED
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from compactctl.commands.operations.history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
-from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries
-from compactctl.store.archive.contents import contents_of
+from compactctl.store.archive.contents import read_contents
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
-from compactctl.store.client_folders import Machine, state_folder, store_holding
+from compactctl.store.client_folders import UserEnvironment, state_folder, store_containing
 from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.files.source import open_input
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 
 # So many characters of an id are enough to mean it, as they are for sessions.
 _LEAST = 4
@@ -82,7 +82,7 @@ class ArchivesResult:
     """
 
     options: ArchivesOptions
-    machine: Machine
+    machine: UserEnvironment
     archives: tuple[SessionArchive, ...]
     warnings: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ class ArchivesResult:
         return sum(each.n_bytes for each in self.archives)
 
 
-def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
+def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResult:
     """List archives of sessions, or forget them.
 
     Raises UsageError before anything is removed: for a name that means several, where nothing is
@@ -106,7 +106,7 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
     """
     if options.forget and not (options.names or options.dead):
         raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
-    folders = Folders()
+    folders = FolderScanner()
     found = all_archives(machine, folders)
     chosen = tuple(_called(found, name) for name in options.names) if options.names else found
     chosen = tuple(dict.fromkeys(each for each in chosen if each.is_dead or not options.dead))
@@ -115,11 +115,11 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
         for each in () if options.dry_run else chosen:
             _forget(each, machine)
     return ArchivesResult(
-        options=options, machine=machine, archives=chosen, warnings=tuple(folders.notes)
+        options=options, machine=machine, archives=chosen, warnings=tuple(folders.warnings)
     )
 
 
-def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ...]:
+def all_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[SessionArchive, ...]:
     """Return the archives there are, the newest first; what cannot be looked into is left out.
 
     ``folders`` notes the stores that could not be read, in which a session may be that is not at
@@ -131,7 +131,7 @@ def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ..
         found = [
             replace(
                 each,
-                may_be_elsewhere=bool(folders.notes)
+                may_be_elsewhere=bool(folders.warnings)
                 or not _is_store_there(each.session, machine)
                 or _has_id(each.session, ids)
                 or _is_packed(each.session),
@@ -175,7 +175,7 @@ def _is_needed(archive: SessionArchive) -> bool:
     return True
 
 
-def _forget(archive: SessionArchive, machine: Machine) -> None:
+def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
     """Remove what compactctl has put into the folder, and the folder when that leaves it empty.
 
     A document that was made for a client to import goes as well: it is compactctl's own.
@@ -183,8 +183,8 @@ def _forget(archive: SessionArchive, machine: Machine) -> None:
     fs, folder, root = FileSystem(), archive.folder, state_folder(machine)
     with disk_errors(folder, "removed in part"):
         with locked_folder(fs, folder):
-            sweep(fs, folder)
-            held = contents_of(folder)
+            remove_stale_drafts(fs, folder)
+            held = read_contents(folder)
             for path in (*(each.path for each in held.archives), *held.displaced):
                 fs.unlink(path)
         if archive.session.is_relative_to(root) and archive.session.exists():
@@ -213,12 +213,12 @@ def _folders(root: Path) -> Iterator[Path]:
         yield from (Path(at, each) for each in held)
 
 
-def _is_store_there(session: Path, machine: Machine) -> bool:
+def _is_store_there(session: Path, machine: UserEnvironment) -> bool:
     """Tell whether the store that a session lay in is there, as one on another disk may not be.
 
     A document that was made for a client to import lies in the user's state folder.
     """
-    store = store_holding(session, machine)
+    store = store_containing(session, machine)
     return session.is_relative_to(state_folder(machine)) or (store is not None and store.is_dir())
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.store.archive.sealed import is_sealed, is_sealed_text
-from compactctl.store.publish.overwrite import check_output, foreign
+from compactctl.store.publish.overwrite import check_output, unknown_file_error
 
 
 def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
@@ -22,7 +22,7 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
     check_output(report)
     if not force and Path(place).is_file() and not _is_ours(Path(place)):
-        raise foreign(Path(report))
+        raise unknown_file_error(Path(report))
 
 
 def _is_ours(path: Path) -> bool:

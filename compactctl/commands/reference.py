@@ -6,16 +6,16 @@ from typing import Any
 
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import PROFILES, built_in, load_profile
+from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.client_thresholds import CLIENTS, Client
+from compactctl.tokens.client_thresholds import CLIENTS, ClientRule
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.selection import counter_for
-from compactctl.tokens.models.lookup import ModelInfo, listed_models, resolve_model
+from compactctl.tokens.counters.selection import best_counter
+from compactctl.tokens.models.lookup import ModelInfo, all_models, resolve_model
 from compactctl.tokens.models.table import SOURCES
-from compactctl.tokens.models.user_models import NO_MODELS, OwnModels
+from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class ModelsResult:
     """
 
     rows: tuple[KnownModel, ...] = ()
-    clients: tuple[Client, ...] = ()
+    clients: tuple[ClientRule, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     resolved: KnownModel | None = None
 
@@ -91,7 +91,7 @@ class StagesResult:
     stages: tuple[StageInfo, ...]
 
 
-def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
+def models(name: str | None = None, own: UserModelTable = NO_USER_MODELS) -> ModelsResult:
     """List what is known of models, or resolve one name.
 
     Raises:
@@ -100,7 +100,7 @@ def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
     if name is not None:
         return ModelsResult(resolved=_known(resolve_model(name, own)))
     first = (resolve_model(row.prefix, own) for row in own.rows)
-    rows = tuple(map(_known, (*first, *listed_models())))
+    rows = tuple(map(_known, (*first, *all_models())))
     return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
 
 
@@ -111,7 +111,7 @@ def profiles(name: str | None = None) -> ProfilesResult:
     """
     if name is not None:
         return ProfilesResult(profiles=(load_profile(name),), named=True)
-    return ProfilesResult(profiles=tuple(map(built_in, PROFILES)), named=False)
+    return ProfilesResult(profiles=tuple(map(builtin_profile, PROFILES)), named=False)
 
 
 def stages(names: Iterable[str] = ()) -> StagesResult:
@@ -124,7 +124,7 @@ def stages(names: Iterable[str] = ()) -> StagesResult:
 
 
 def _known(model: ModelInfo) -> KnownModel:
-    return KnownModel(model=model, counter=counter_for(model))
+    return KnownModel(model=model, counter=best_counter(model))
 
 
 def _info(stage: Stage[Any]) -> StageInfo:

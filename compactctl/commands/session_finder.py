@@ -14,18 +14,18 @@ from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import database_path, is_tagged
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
-from compactctl.model.tags import OWN_KEY
-from compactctl.sessions.reading.folders import Folders
+from compactctl.model.tags import METADATA_KEY
+from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (
     ALL_STORES,
     is_client,
+    load_sessions,
     newest_entries,
-    sessions_of,
     store_named,
 )
-from compactctl.sessions.session import HIDDEN, Entry, Session
+from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry
 from compactctl.store.archive.names import archive_files, archive_folder
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.source import open_input, read_lines
 
 Purpose = Literal["read", "write", "restore"]
@@ -39,7 +39,7 @@ MOST = 15
 """How many candidates are listed."""
 # Fewer characters of an id are as likely a word.
 _LEAST = 4
-_OWN_OBJECT = re.compile(rf'"{OWN_KEY}":\s*\{{'.encode())
+_OWN_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
 _FILES = (*TRANSCRIPTS, "*.parquet")
 _NONE: Mapping[Purpose, str] = {
     "read": "there is no session",
@@ -87,7 +87,7 @@ def is_file(reference: str) -> bool:
 class SessionFinder:
     """The sessions of a machine as references to them mean them; ``now`` in seconds."""
 
-    machine: Machine
+    machine: UserEnvironment
     here: Path
     now: float
 
@@ -148,10 +148,10 @@ class SessionFinder:
             yield session.id, session.details.title
 
     @cached_property
-    def _entries(self) -> list[Entry]:
-        return newest_entries(self.machine, Folders())
+    def _entries(self) -> list[SessionEntry]:
+        return newest_entries(self.machine, FolderScanner())
 
-    def _addressed(self, reference: str) -> tuple[list[Entry], str]:
+    def _addressed(self, reference: str) -> tuple[list[SessionEntry], str]:
         """Return the entries that a reference is about, and what it says of them."""
         client, colon, rest = reference.partition(":")
         if not colon or not is_client(client):
@@ -160,7 +160,7 @@ class SessionFinder:
         return [entry for entry in self._entries if entry.client == name], rest
 
     def _latest(
-        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+        self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
         candidates = (session for session in shown(entries) if _is_fit(session, purpose))
         newest = next(candidates, None)
@@ -176,7 +176,7 @@ class SessionFinder:
         return self._choices(f"{reference}: these changed within five minutes", ready or close)
 
     def _newest_here(
-        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+        self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
         found = self._here(entries)
         newest = next(found, None)
@@ -191,16 +191,16 @@ class SessionFinder:
         fit = [session for session in (newest, *found) if _is_fit(session, purpose)]
         return self._choices(why, fit or [newest])
 
-    def _here(self, entries: Iterable[Entry]) -> Iterator[Session]:
+    def _here(self, entries: Iterable[SessionEntry]) -> Iterator[Session]:
         folder = Path(os.path.realpath(self.here))
-        near = (e for e in entries if store_named(e.client).may_be_below(e, folder))
+        near = (e for e in entries if store_named(e.client).may_be_in_project(e, folder))
         return (session for session in shown(near) if is_of(session, folder))
 
-    def _with_id(self, entries: Iterable[Entry], beginning: str) -> Iterator[Session]:
+    def _with_id(self, entries: Iterable[SessionEntry], beginning: str) -> Iterator[Session]:
         """Yield the sessions whose id begins so; names of files may hold only a part of one."""
         if len(beginning) < _LEAST:
             return
-        for session in sessions_of(e for e in entries if _may_be_called(e, beginning)):
+        for session in load_sessions(e for e in entries if _may_be_called(e, beginning)):
             if session.id.startswith(beginning):
                 yield session
 
@@ -212,7 +212,7 @@ class SessionFinder:
         return self._choices(f"{reference}: several ids begin so", found)
 
     def _titled(
-        self, reference: str, entries: Sequence[Entry], rest: str, purpose: Purpose
+        self, reference: str, entries: Sequence[SessionEntry], rest: str, purpose: Purpose
     ) -> ChosenSession | SessionChoices:
         found = _titled(shown(entries), rest)
         if not found:
@@ -229,10 +229,10 @@ class SessionFinder:
         self, reference: str, session: Session, purpose: Purpose, *, announce: bool = True
     ) -> ChosenSession:
         store = store_named(session.entry.client)
-        if store.instead:
+        if store.unsupported_hint:
             raise NotUnderstoodError(
                 f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
-                f"{store.instead}"
+                f"{store.unsupported_hint}"
             )
         if session.entry.n_bytes is None and purpose == "restore":
             raise NoInputError(
@@ -255,9 +255,9 @@ class SessionFinder:
         return ShortIds(self._entries)
 
 
-def shown(entries: Iterable[Entry]) -> Iterator[Session]:
+def shown(entries: Iterable[SessionEntry]) -> Iterator[Session]:
     """Yield the sessions that clients themselves would list."""
-    read = sessions_of(entry for entry in entries if entry.known.kind not in HIDDEN)
+    read = load_sessions(entry for entry in entries if entry.listing.kind not in HIDDEN_KINDS)
     return (session for session in read if not is_hidden(session))
 
 
@@ -287,7 +287,7 @@ def _is_ready(session: Session, purpose: Purpose) -> bool:
     """Tell whether there is something to do: a compaction to undo, a transcript to compact."""
     if purpose == "restore":
         return _is_in_effect(session)
-    return not store_named(session.entry.client).instead
+    return not store_named(session.entry.client).unsupported_hint
 
 
 def _is_in_effect(session: Session) -> bool:
@@ -302,7 +302,7 @@ def _is_in_effect(session: Session) -> bool:
         return True
 
 
-def _may_be_called(entry: Entry, beginning: str) -> bool:
+def _may_be_called(entry: SessionEntry, beginning: str) -> bool:
     return entry.id.startswith(beginning) or bool(entry.id and beginning.startswith(entry.id))
 
 

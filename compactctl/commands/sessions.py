@@ -17,11 +17,11 @@ from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.turns import conversations_of
 from compactctl.model.transcript import Transcript
 from compactctl.sessions.reading.file_ends import WINDOW, last_lines
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
-from compactctl.sessions.session import HIDDEN, Entry, Session, Store
-from compactctl.store.client_folders import Machine, editors
-from compactctl.tokens.models.lookup import resolve_model, window_holding
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.registry import ALL_STORES, load_sessions, newest_entries, store_named
+from compactctl.sessions.session import HIDDEN_KINDS, Session, SessionEntry, SessionStore
+from compactctl.store.client_folders import UserEnvironment, editor_folders
+from compactctl.tokens.models.lookup import resolve_model, smallest_window_for
 
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
 _LINE_FILES = (".jsonl", ".zst")
@@ -76,7 +76,7 @@ class SessionRow:
 class ShortIds:
     """The beginnings of ids that mean one session each."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[SessionEntry]) -> None:
         self._sorted: Sequence[str] = sorted({entry.id for entry in entries})
 
     def row(self, session: Session) -> SessionRow:
@@ -114,14 +114,14 @@ class SessionFilter:
     hidden: bool = False
     limit: int = USUAL
 
-    def may_match(self, entry: Entry) -> bool:
+    def may_match(self, entry: SessionEntry) -> bool:
         """Tell whether an entry may be wanted, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
         if self.project is None:
             return True
         folder = Path(os.path.realpath(self.project))
-        return store_named(entry.client).may_be_below(entry, folder)
+        return store_named(entry.client).may_be_in_project(entry, folder)
 
     def matches(self, row: SessionRow) -> bool:
         """Tell whether a session is wanted, by what was read of it."""
@@ -182,20 +182,20 @@ class SessionsResult:
         return (*self.notes, doubt)
 
 
-def sessions(wanted: SessionFilter, machine: Machine, now: float) -> SessionsResult:
+def sessions(wanted: SessionFilter, machine: UserEnvironment, now: float) -> SessionsResult:
     """List sessions; ``now`` is in seconds since the epoch.
 
     Nothing in a store makes it fail; UsageError for an unknown client.
     """
-    folders = Folders()
+    folders = FolderScanner()
     entries = newest_entries(machine, folders, _stores(wanted))
     # The beginning of an id must mean one session when it is given to a command by itself.
-    everywhere = newest_entries(machine, Folders()) if wanted.clients else entries
+    everywhere = newest_entries(machine, FolderScanner()) if wanted.clients else entries
     in_question = [entry for entry in entries if wanted.may_match(entry)]
-    to_read = [e for e in in_question if wanted.hidden or e.known.kind not in HIDDEN]
+    to_read = [e for e in in_question if wanted.hidden or e.listing.kind not in HIDDEN_KINDS]
     rows: list[SessionRow] = []
     short_ids, n_read, n_hidden = ShortIds(everywhere), 0, len(in_question) - len(to_read)
-    for session in sessions_of(to_read):
+    for session in load_sessions(to_read):
         n_read += 1
         row = short_ids.row(session)
         if not wanted.matches(row):
@@ -214,7 +214,7 @@ def sessions(wanted: SessionFilter, machine: Machine, now: float) -> SessionsRes
         hidden=n_hidden,
         unread=len(to_read) - n_read,
         searched=() if entries else _places(folders.searched, machine),
-        notes=tuple(folders.notes),
+        notes=tuple(folders.warnings),
     )
 
 
@@ -237,7 +237,7 @@ def parse_since(text: str, now: float) -> float:
 
 def is_hidden(session: Session) -> bool:
     """Tell whether a client leaves a session out of its own list."""
-    return session.details.kind in HIDDEN
+    return session.details.kind in HIDDEN_KINDS
 
 
 def is_of(session: Session, folder: Path) -> bool:
@@ -275,10 +275,10 @@ def _window(session: Session) -> int | None:
     if details.window:
         return details.window
     model = resolve_model(details.model)
-    if not (model.known or model.inferred):
+    if not (model.is_known or model.inferred):
         return None
     if details.context is not None and details.context > model.window:
-        return window_holding(model, details.context)
+        return smallest_window_for(model, details.context)
     return model.window
 
 
@@ -287,14 +287,14 @@ def _shared(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _stores(wanted: SessionFilter) -> Sequence[Store]:
+def _stores(wanted: SessionFilter) -> Sequence[SessionStore]:
     named = [store_named(name) for name in wanted.clients]
     return [store for store in ALL_STORES if store in named or not named]
 
 
-def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
+def _places(searched: Sequence[Path], machine: UserEnvironment) -> tuple[str, ...]:
     """Return the folders that were searched; of editors only those of one that is there, if any."""
-    absent = [user for user in editors(machine) if not user.is_dir()]
+    absent = [user for user in editor_folders(machine) if not user.is_dir()]
     places = dict.fromkeys(map(str, searched))
     present = [each for each in places if not any(user in Path(each).parents for user in absent)]
     return tuple(present or places)
@@ -318,6 +318,6 @@ def _least(end: Transcript) -> int | None:
     doubt = reports.doubt
     if doubt is None or doubt.reason not in _TOO_SMALL:
         return None
-    if reports.requests and reports.requests[-1].first > doubt.index:
+    if reports.requests and reports.requests[-1].first_index > doubt.index:
         return None
     return round(sum(map(measured.framed.visible, conversation)))

@@ -15,7 +15,7 @@ from compactctl.formats.content.anthropic import (
 )
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import uuid_for
-from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, role_with
@@ -26,18 +26,18 @@ from compactctl.model.message import (
     Synthetic,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.model.usage_fields import CountFields, as_reported
-from compactctl.pipeline.writer import Beside
+from compactctl.model.usage_fields import UsageFields, with_reported_usage
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 # Shown on the screen and never sent.
 _NOTE = "system"
 # agent-code takes the size of its context from the newest answer that has them.
-_COUNTS = CountFields(
+_COUNTS = UsageFields(
     path=("usage",),
-    sent=("input_tokens",),
-    cached=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
-    answer=("output_tokens",),
+    input=("input_tokens",),
+    cached_inputs=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
+    output=("output_tokens",),
 )
 
 
@@ -46,8 +46,8 @@ class AgentCode(Format):
 
     name = "agent-code"
     title = "agent-code sessions"
-    writes_pairs = True
-    counts = _COUNTS
+    can_write_assistant = True
+    usage_fields = _COUNTS
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -64,14 +64,14 @@ class AgentCode(Format):
         """Return a UUID derived from the message's id: agent-code takes nothing else."""
         return uuid_for(message.id)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message of one text that starts no turn, or the half of a tool pair."""
         is_said = message.role == "assistant" or message.kind == "call"
         kind = "assistant" if is_said else "user"
         record = {
             "type": kind,
             "uuid": self.new_id(message),
-            "timestamp": beside.like.get("timestamp", ""),
+            "timestamp": beside.neighbour.get("timestamp", ""),
             "content": [_block(message)],
         }
         if is_said:
@@ -84,12 +84,12 @@ class _SessionReader(ChatLogReader):
 
     is_open = False
 
-    def silent(self, record: Mapping[str, Any]) -> str:
+    def empty_kind(self, record: Mapping[str, Any]) -> str:
         """Return what a record is that holds nothing to send."""
-        return "note" if record.get("type") == _NOTE else super().silent(record)
+        return "note" if record.get("type") == _NOTE else super().empty_kind(record)
 
 
-class _AgentCodeConversation(Conversation):
+class _AgentCodeConversation(ConversationParser):
     """Names the tool of each result by the call it answers."""
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
@@ -109,7 +109,9 @@ class _AgentCodeConversation(Conversation):
             model=text_or_none(record.get("model")) if role == "assistant" else None,
             is_injected=record.get("is_meta") is True,
             is_summary=record.get("is_compact_summary") is True,
-            usage=reported_usage(as_reported(record, _COUNTS)) if role == "assistant" else None,
+            usage=reported_usage(with_reported_usage(record, _COUNTS))
+            if role == "assistant"
+            else None,
         )
 
     def _parts(self, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:

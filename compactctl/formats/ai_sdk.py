@@ -9,7 +9,7 @@ from compactctl.formats.content.media import media_from_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     json_text,
     list_or_empty,
@@ -31,7 +31,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 ATTACHMENTS = "experimental_attachments"
 _UNSENT = frozenset({"step-start", "source", "source-url", "source-document"})
@@ -240,7 +240,7 @@ class AISdk(ApiFormat):
 
     name = "ai-sdk"
     title = "AI SDK UI messages"
-    writes_pairs = False
+    can_write_assistant = False
 
     def fits(
         self,
@@ -251,16 +251,18 @@ class AISdk(ApiFormat):
         chat = [message for message in messages if _is_message(message)]
         return "own" if any(map(_is_own, chat)) and len(chat) * 2 >= len(messages) else None
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _UIConversation(number)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message with the fields for its text that its neighbour has."""
         part = {"type": "text", "text": message.text}
-        time = {"createdAt": beside.like["createdAt"]} if "createdAt" in beside.like else {}
-        content = {"content": message.text} if "content" in beside.like else {}
-        parts = {"parts": [part]} if "parts" in beside.like or not content else {}
+        time = (
+            {"createdAt": beside.neighbour["createdAt"]} if "createdAt" in beside.neighbour else {}
+        )
+        content = {"content": message.text} if "content" in beside.neighbour else {}
+        parts = {"parts": [part]} if "parts" in beside.neighbour or not content else {}
         return {"id": self.new_id(message), **time, "role": message.role, **content, **parts}
 
     def new_content(self, part: Part, current: object, text: str) -> object:
@@ -270,10 +272,10 @@ class AISdk(ApiFormat):
         return new_output(current, text) if isinstance(part, ToolResultPart) else text
 
 
-class _UIConversation(Conversation):
+class _UIConversation(ConversationParser):
     """Calls and results stand in one part, or name one another."""
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "system")

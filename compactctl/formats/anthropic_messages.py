@@ -11,7 +11,7 @@ from compactctl.formats.content.anthropic import (
 )
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -28,7 +28,7 @@ from compactctl.model.message import (
     Role,
     Synthetic,
 )
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 # Instructions to change in the middle of a conversation are the system's.
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -67,7 +67,7 @@ class AnthropicMessages(ApiFormat):
         starts = messages[0].get("role") != "system" and len(known) == len(messages)
         return "own" if starts and any(map(_has_blocks, messages)) else "shared"
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _AnthropicConversation(number)
 
@@ -86,7 +86,7 @@ class AnthropicMessages(ApiFormat):
         needs_user = _is_among(second) and (before or first.role not in ("user", "tool"))
         return (*before, "user") if needs_user else before
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's: there are none of the system here.
 
         The missing half of a tool pair is a block, and a call comes from the assistant.
@@ -99,7 +99,10 @@ class AnthropicMessages(ApiFormat):
             said = {"type": "text", "text": message.text}
             return {"role": "assistant", "content": [said, call]}
         role = "assistant" if message.role == "assistant" else "user"
-        return {"role": role, "content": text_content(beside.like.get("content"), message.text)}
+        return {
+            "role": role,
+            "content": text_content(beside.neighbour.get("content"), message.text),
+        }
 
 
 def _is_among(message: Message) -> bool:
@@ -107,10 +110,10 @@ def _is_among(message: Message) -> bool:
     return message.role == "system" and message.locks.immutable_reason is None
 
 
-class _AnthropicConversation(Conversation):
+class _AnthropicConversation(ConversationParser):
     """Names the tool of each result by the call it answers."""
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "system")

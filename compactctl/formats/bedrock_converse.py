@@ -9,7 +9,7 @@ from compactctl.formats.content.bedrock import said_parts, with_text
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -28,7 +28,7 @@ from compactctl.model.message import (
     Synthetic,
     TextPart,
 )
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 # Blocks that no other API writes so; pictures and documents are looked into.
@@ -71,7 +71,7 @@ class BedrockConverse(ApiFormat):
         blocks = (block for message in known for block in _bare(message["content"]))
         return "own" if any(map(_is_own, blocks)) else "shared"
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _ConverseConversation(number)
 
@@ -84,7 +84,7 @@ class BedrockConverse(ApiFormat):
             return ()
         return ("assistant",) if _by_user(first) else ("user",)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's.
 
         The missing half of a tool pair is a block, and a call comes from the assistant.
@@ -105,10 +105,10 @@ class BedrockConverse(ApiFormat):
         return with_text(part.path, current, text) if result is None else result
 
 
-class _ConverseConversation(Conversation):
+class _ConverseConversation(ConversationParser):
     """Names the tool of each result by the call it answers."""
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         listed = object_or_empty(request.get("toolConfig")).get("tools")

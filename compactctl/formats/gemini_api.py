@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -29,8 +29,8 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.tags import tags_of
-from compactctl.pipeline.writer import Beside
+from compactctl.model.tags import read_tags
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {
     # A request of one question may leave the role out.
@@ -73,7 +73,7 @@ class GeminiApi(ApiFormat):
         contents = [each for each in messages if _is_content(each) or "candidates" in each]
         return "own" if contents and len(contents) * 2 >= len(messages) else None
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _GeminiConversation(number)
 
@@ -81,7 +81,7 @@ class GeminiApi(ApiFormat):
         """Keep calls right behind a content of the user, where alone the API takes them."""
         return ("user",) if first.role == "assistant" and second.calls else ()
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a content of the user's or the model's: there are none of the system here.
 
         The API takes names in camel case beside those in snake case, too.
@@ -98,14 +98,14 @@ class GeminiApi(ApiFormat):
         return {"role": "model" if message.role == "assistant" else "user", "parts": [said]}
 
 
-class _GeminiConversation(Conversation):
+class _GeminiConversation(ConversationParser):
     """Joins answers to calls by id, or by name and order where there are no ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallQueue(f"call-{number}-")
+        self.queue = CallIdAssigner(f"call-{number}-")
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         # The Python SDK puts what stands beside the contents into ``config``.
@@ -122,7 +122,7 @@ class _GeminiConversation(Conversation):
         role = _role(record)
         if role is None or not isinstance(record.get("parts"), list):
             return None
-        self.queue.begin(tags_of(record))
+        self.queue.begin_record(read_tags(record))
         parts = content_parts(record["parts"], (*path, "parts"), thoughts=True)
         parts = tuple(map(self._joined, parts))
         return MessageDraft(role=role_with(parts, role), parts=parts)
@@ -152,11 +152,11 @@ class _GeminiConversation(Conversation):
     def _joined(self, part: Part) -> Part:
         match part:
             case ToolCallPart():
-                name = part.call_id or self.queue.call(part.tool)
+                name = part.call_id or self.queue.id_for_call(part.tool)
                 self.tools[name] = part.tool
                 return replace(part, call_id=name)
             case ToolResultPart():
-                name = part.call_id or self.queue.result(part.tool)
+                name = part.call_id or self.queue.id_for_result(part.tool)
                 return replace(part, call_id=name, tool=part.tool or self.tools.get(name, ""))
             case _:
                 return part

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.format import Format
-from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     integer_or_none,
@@ -25,9 +25,9 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
+from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -66,7 +66,7 @@ class NeuroLink(Format):
     name = "neurolink"
     title = "NeuroLink conversation"
     reads_arrays = True
-    writes_pairs = True
+    can_write_assistant = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with an id and NeuroLink's own roles or metadata, or nothing else."""
@@ -79,9 +79,11 @@ class NeuroLink(Format):
         """Read all lines; see ``Format.read``."""
         return ChatLogReader(self.name, _NeuroLinkConversation).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message of the role wanted, or the missing half of a tool pair."""
-        timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
+        timestamp = (
+            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
+        )
         tool = {"tool": message.tool} if message.tool else {}
         return {
             "id": self.new_id(message),
@@ -93,18 +95,18 @@ class NeuroLink(Format):
         }
 
 
-class _NeuroLinkConversation(Conversation):
+class _NeuroLinkConversation(ConversationParser):
     """Joins results to calls by tool name, step and order: there are no call ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallQueue(f"call-{number}-")
+        self.queue = CallIdAssigner(f"call-{number}-")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
         if role is None:
             return None
-        self.queue.begin(tags_of(record))
+        self.queue.begin_record(read_tags(record))
         metadata = object_or_empty(record.get("metadata"))
         return MessageDraft(
             role=_ROLES[role],
@@ -123,7 +125,7 @@ class _NeuroLinkConversation(Conversation):
         step = integer_or_none(object_or_empty(record.get("metadata")).get("stepIndex"))
         if role == "tool_result":
             result = ToolResultPart(
-                call_id=self.queue.result(tool, step),
+                call_id=self.queue.id_for_result(tool, step),
                 tool=tool,
                 text=text,
                 is_error=object_or_empty(record.get("result")).get("success") is False,
@@ -137,7 +139,7 @@ class _NeuroLinkConversation(Conversation):
         if role != "tool_call":
             return said
         call = ToolCallPart(
-            call_id=self.queue.call(tool, step),
+            call_id=self.queue.id_for_call(tool, step),
             tool=tool,
             arguments=json_text(record.get("args", {})),
             path=(*path, "args"),
@@ -162,7 +164,7 @@ def _is_own(record: Mapping[str, Any]) -> bool:
 
 
 def _is_bare(record: Mapping[str, Any]) -> bool:
-    tags = {*tag_fields(tags_of(record)), OWN_KEY}
+    tags = {*tag_fields(read_tags(record)), METADATA_KEY}
     return isinstance(record.get("content"), str) and record.keys() <= _FIELDS | tags
 
 

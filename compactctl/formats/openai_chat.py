@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import name_results, reported_usage
-from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.openai import (
     beside_content,
     call_parts,
@@ -18,7 +18,7 @@ from compactctl.formats.content.openai import (
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -40,8 +40,8 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
-from compactctl.model.tags import tags_of
-from compactctl.pipeline.writer import Beside
+from compactctl.model.tags import read_tags
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -78,7 +78,7 @@ class OpenAIChat(ApiFormat):
         chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENTS)]
         return "shared" if chat and len(chat) * 2 >= len(messages) else None
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _OpenAIConversation(number)
 
@@ -87,11 +87,11 @@ class OpenAIChat(ApiFormat):
         is_mistral = any(_MISTRAL_ID.fullmatch(result.call_id) for result in first.results)
         return ("assistant",) if is_mistral and second.role == "user" else ()
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message with content of the same shape as its neighbour's."""
         said = {
             "role": message.role,
-            "content": text_content(beside.like.get("content"), message.text),
+            "content": text_content(beside.neighbour.get("content"), message.text),
         }
         if message.kind == "result":
             return {**said, "tool_call_id": message.call_id}
@@ -104,14 +104,14 @@ class OpenAIChat(ApiFormat):
         }
 
 
-class _OpenAIConversation(Conversation):
+class _OpenAIConversation(ConversationParser):
     """Joins results to calls by id, or by order where there are no ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.queue = CallQueue(f"call-{number}-")
+        self.queue = CallIdAssigner(f"call-{number}-")
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         for key in ("tools", "functions"):
@@ -123,7 +123,7 @@ class _OpenAIConversation(Conversation):
         role = _role(record)
         if role is None:
             return None
-        self.queue.begin(tags_of(record))
+        self.queue.begin_record(read_tags(record))
         parts = _message_parts(record, path)
         if role == "tool" and not _holds_results(record, parts):
             return MessageDraft(role=role, parts=(self._result(record, path, parts),))
@@ -161,7 +161,7 @@ class _OpenAIConversation(Conversation):
         # Ollama's name of it is the second one.
         name = text_or_empty(record.get("name")) or text_or_empty(record.get("tool_name"))
         call_id = text_or_none(record.get("tool_call_id"))
-        joined = CallId(call_id) if call_id else self.queue.result(name)
+        joined = CallId(call_id) if call_id else self.queue.id_for_result(name)
         text, media = result_content(content, (*path, "content"))
         return ToolResultPart(
             call_id=joined,
@@ -176,7 +176,7 @@ class _OpenAIConversation(Conversation):
     def _identified(self, parts: Iterable[Part]) -> tuple[Part, ...]:
         """Give calls without an id one that tells their position, and remember their tools."""
         named = tuple(
-            replace(part, call_id=self.queue.call(part.tool))
+            replace(part, call_id=self.queue.id_for_call(part.tool))
             if isinstance(part, ToolCallPart) and not part.call_id
             else part
             for part in parts

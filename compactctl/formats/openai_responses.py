@@ -9,7 +9,7 @@ from compactctl.formats.content.openai import content_parts, new_content
 from compactctl.formats.content.response_items import is_item, is_own_item, item_draft
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.api_format import ApiFormat, DialectFit
-from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -25,7 +25,7 @@ from compactctl.model.message import (
     ReportedUsage,
     Synthetic,
 )
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 # Fields beside ``input`` that the API of no other model provider has (``ResponseCreateParams`` of
 # openai 3.57).
@@ -48,7 +48,7 @@ class OpenAIResponses(ApiFormat):
 
     name = "openai-responses"
     title = "OpenAI Responses items"
-    writes_pairs = False
+    can_write_assistant = False
     # As for Codex, whose requests go to this API.
     drops_past_reasoning = True
     new_content = staticmethod(partial(new_content, kind="input_text"))
@@ -66,7 +66,7 @@ class OpenAIResponses(ApiFormat):
         # Messages alone are those of other APIs as well.
         return "shared" if any(each.get("role") for each in known) else None
 
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
         return _ItemConversation(number)
 
@@ -81,20 +81,20 @@ class OpenAIResponses(ApiFormat):
             name=name,
         )
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message of one text."""
         content = [{"type": "input_text", "text": message.text}]
         return {"type": "message", "role": "user", "content": content}
 
 
-class _ItemConversation(Conversation):
+class _ItemConversation(ConversationParser):
     """Names the tool of each output by the call that it answers, and the items of a response."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.names = ResponseNames(f"{number}-response-")
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "instructions")

@@ -11,12 +11,12 @@ from compactctl.formats.ai_sdk import AISdk
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.formats.claude_code.adapter import ClaudeCode
-from compactctl.formats.claude_code.native import ClaudeAppending
+from compactctl.formats.claude_code.native import ClaudeNativeAppend
 from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.native import CodexAppending
+from compactctl.formats.codex.native import CodexNativeAppend
 from compactctl.formats.copilot_cli.adapter import CopilotCli
-from compactctl.formats.format import Appending, Format
+from compactctl.formats.format import Format, NativeAppend
 from compactctl.formats.gemini_api import GeminiApi
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
@@ -24,7 +24,7 @@ from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
-from compactctl.formats.pi.native import PiAppending
+from compactctl.formats.pi.native import PiNativeAppend
 from compactctl.formats.records.api_format import API_LOG, Ambiguous, ApiFormat, ApiLog
 from compactctl.formats.records.decode import Decoded, completed
 from compactctl.formats.records.envelope import from_dotted
@@ -32,9 +32,9 @@ from compactctl.formats.spring_ai import SpringAi
 from compactctl.formats.unsupported import (
     behind_text,
     cut_lines,
+    describe_file,
+    describe_records,
     docker_words,
-    foreign_file,
-    foreign_records,
     likely_messages,
     not_json,
 )
@@ -73,10 +73,10 @@ ALL_FORMATS: tuple[Format, ...] = (
 )
 
 # Formats whose sessions can be changed by appending to them.
-_APPENDING: Mapping[str, Appending] = {
-    "claude-code": ClaudeAppending(),
-    "codex": CodexAppending(),
-    "pi": PiAppending(),
+_APPENDING: Mapping[str, NativeAppend] = {
+    "claude-code": ClaudeNativeAppend(),
+    "codex": CodexNativeAppend(),
+    "pi": PiNativeAppend(),
 }
 
 _JSON_TYPES = {
@@ -125,14 +125,14 @@ def recognizes(chosen: Format, lines: Iterable[Decoded]) -> bool:
     return not records or chosen.sniff(records)
 
 
-def appending_of(name: str) -> Appending | None:
+def native_append_of(name: str) -> NativeAppend | None:
     """Return how sessions of a format are changed by appending, None where that is not known."""
     return _APPENDING.get(name)
 
 
 def writes_pairs(name: str) -> bool:
     """Tell whether the format called ``name`` writes halves of tool pairs."""
-    return any(each.writes_pairs for each in ALL_FORMATS if each.name == name)
+    return any(each.can_write_assistant for each in ALL_FORMATS if each.name == name)
 
 
 def between(name: str) -> Between | None:
@@ -168,7 +168,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     values = (value for line in _noting_cut(chain(opening, rest), cut) for value in line.values)
     first = list(islice(values, SNIFFED_RECORDS))
     records = _records(first)
-    foreign = foreign_file(head) or foreign_records(records)
+    foreign = describe_file(head) or describe_records(records)
     if foreign is not None:
         helps = foreign.hint(where) or f"--format forces one of {_names()}"
         raise NotUnderstoodError(f"{where}: {foreign.words}; {helps}")
@@ -189,7 +189,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
         raise NotATranscriptError(f"{where}: {not_json(head, where)}")
     if all(value in ([], {}) for value in first):
         raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
-    what = _what_it_is(first, records)
+    what = _describe_content(first, records)
     path = next(filter(None, map(likely_messages, records[:1])), None)
     if path is not None:
         helps = f"messages seem to stand at {path}: --messages-at {path}"
@@ -247,7 +247,7 @@ def _records(first: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, A
     return list(islice((item for item in items if isinstance(item, Mapping)), SNIFFED_RECORDS))
 
 
-def _what_it_is(first: list[Any], records: list[Mapping[str, Any]]) -> str:
+def _describe_content(first: list[Any], records: list[Mapping[str, Any]]) -> str:
     if not records:
         return f"its lines are JSON of type {_JSON_TYPES[type(first[0])]}, not records"
     keys = ", ".join(sorted(map(str, records[0]))[:6]) or "no keys"

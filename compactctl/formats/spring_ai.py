@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.formats.content.media import media_from_base64, media_from_url
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.format import Format
-from compactctl.formats.records.chat_log import ChatLogReader, Conversation, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
     json_text,
@@ -33,7 +33,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 ARGUMENTS = "arguments"
 RESPONSE = "responseData"
@@ -144,11 +144,11 @@ def metadata_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
 
 
-class SpringConversation(Conversation):
+class SpringConversation(ConversationParser):
     """The events of a session, in the order of the file, which is that of the session."""
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Return what an event says, None when it is not one; see ``Conversation.message``."""
+        """Return the message of an event, None for any other record."""
         role = ROLES.get(_kind(record))
         if role is None:
             return None
@@ -220,7 +220,7 @@ class SpringAi(Format):
     name = "spring-ai"
     title = "Spring AI Session events"
     reads_arrays = True
-    writes_pairs = True
+    can_write_assistant = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise events that name their session and a type of message."""
@@ -231,10 +231,10 @@ class SpringAi(Format):
         """Read all lines; see ``Format.read``."""
         return _EventReader(self.name, SpringConversation, _MEMBERS).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a synthetic event in the form of its neighbour, a row or an event record."""
-        build = _row if is_row(beside.like) else _event
-        return build(message, self.new_id(message), beside.like)
+        build = _row if is_row(beside.neighbour) else _event
+        return build(message, self.new_id(message), beside.neighbour)
 
     def new_content(self, part: Part, current: object, text: str) -> object:
         """Return a text, or an attachment that holds one; see ``Format.new_content``."""
@@ -251,16 +251,16 @@ class _EventReader(ChatLogReader):
         self._archived: set[MessageId] = set()
         self._branched: set[MessageId] = set()
 
-    def taken(self, message: Message, record: Mapping[str, Any]) -> None:
+    def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
         """Take note of archived events and of those on a branch."""
         session = record.get(column(record, "sessionId"))
-        self.gather.session(session if isinstance(session, str) else None, message.line)
+        self.builder.session(session if isinstance(session, str) else None, message.line)
         if is_archived(record):
             self._archived.add(message.id)
         if branch_of(record):
             self._branched.add(message.id)
 
-    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return the active events of the main agent, or of a subagent that is alone in a file."""
         active = [message for message in messages if message.id not in self._archived]
         main = [message for message in active if message.id not in self._branched]

@@ -15,7 +15,7 @@ from compactctl.model.json_paths import json_in
 from compactctl.pipeline.quoted_json import docker_text
 
 # Headers and the first messages show what a file is; later records may quote anything.
-_LOOKED_AT = 5
+_MAX_RECORDS = 5
 _TEXT_LOOKED_AT = 4_096
 _LINES_LOOKED_AT = 1 << 16
 _VALUES_LOOKED_AT = 500
@@ -195,9 +195,9 @@ class Foreign(NamedTuple):
         return jq_hint(self.jq, where) if self.jq else self.helps.format(_file(where))
 
 
-def foreign_records(records: Sequence[Mapping[str, Any]]) -> Foreign | None:
+def describe_records(records: Sequence[Mapping[str, Any]]) -> Foreign | None:
     """Return what the first records are, None when no signature fits."""
-    for record in _with_messages(records[:_LOOKED_AT]):
+    for record in _with_messages(records[:_MAX_RECORDS]):
         for signature in _RECORDS:
             if _fits(record, signature):
                 return Foreign(_looks_like(signature.title), signature.jq)
@@ -220,7 +220,7 @@ def fed(command: str, where: str, more: str = "") -> str:
     return f"{unpacking} {_file(where)} | {command}{more and f' - {more}'}"
 
 
-def foreign_file(head: bytes) -> Foreign | None:
+def describe_file(head: bytes) -> Foreign | None:
     """Return what a file that starts with ``head`` is, None when it may be JSON."""
     for magic, title in _MAGIC:
         if head.startswith(magic):
@@ -314,7 +314,7 @@ def _file(where: str) -> str:
 def _with_messages(records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     for record in records:
         yield record
-        inner = list_or_empty(record.get("messages"))[:_LOOKED_AT]
+        inner = list_or_empty(record.get("messages"))[:_MAX_RECORDS]
         yield from (item for item in inner if isinstance(item, Mapping))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.categories import Category, categorised, category_tokens
-from compactctl.history.pairs import Place, part_places, result_tools
-from compactctl.history.reads import FileRead, by_path, file_reads, superseded
+from compactctl.history.pairs import PartIndex, iter_parts, result_tools
+from compactctl.history.reads import FileRead, find_file_reads, group_by_path, superseded
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
 from compactctl.tokens.meter import Meter
 
@@ -64,7 +64,7 @@ def breakdown(
     messages: Sequence[Message], meter: Meter, *, cwd: str | None = None, largest: int = 10
 ) -> Breakdown:
     """Break the tokens of one conversation, or several, down; lists have the largest first."""
-    reads = file_reads(messages, cwd=cwd)
+    reads = find_file_reads(messages, cwd=cwd)
     names = result_tools(messages)
     return Breakdown(
         total=meter.total(messages),
@@ -76,7 +76,7 @@ def breakdown(
 
 
 def _largest(
-    messages: Sequence[Message], names: Mapping[Place, str], meter: Meter, count: int
+    messages: Sequence[Message], names: Mapping[PartIndex, str], meter: Meter, count: int
 ) -> tuple[LargeMessage, ...]:
     sizes = [(meter.message(message), -index) for index, message in enumerate(messages)]
     return tuple(
@@ -91,17 +91,17 @@ def _largest(
     )
 
 
-def _tools_in(message: Message, index: int, names: Mapping[Place, str]) -> tuple[str, ...]:
-    answered = [names.get(Place(index, position), "") for position in range(len(message.parts))]
+def _tools_in(message: Message, index: int, names: Mapping[PartIndex, str]) -> tuple[str, ...]:
+    answered = [names.get(PartIndex(index, position), "") for position in range(len(message.parts))]
     called = [call.tool for call in message.calls]
     return tuple(dict.fromkeys(tool for tool in answered + called if tool))
 
 
 def _tools(
-    messages: Sequence[Message], names: Mapping[Place, str], meter: Meter
+    messages: Sequence[Message], names: Mapping[PartIndex, str], meter: Meter
 ) -> tuple[ToolUse, ...]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for place, part in part_places(messages):
+    for place, part in iter_parts(messages):
         if isinstance(part, ToolCallPart):
             count = counts[part.tool]
             count["calls"] += 1
@@ -131,16 +131,16 @@ def _rereads(
     """Return the files that a conversation read more than once, each by its own reads."""
     groups: dict[int, list[FileRead]] = defaultdict(list)
     for read in reads:
-        groups[messages[read.place.message].conversation].append(read)
+        groups[messages[read.part_index.message].conversation].append(read)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for group in groups.values():
         covered = superseded(group)
-        for path, same in by_path(group).items():
+        for path, same in group_by_path(group).items():
             if len(same) == 1:
                 continue
             for older, read in enumerate(same, 1 - len(same)):
-                tokens = meter.part(messages[read.place.message].parts[read.place.part])
-                is_repeated = read.place in covered
+                tokens = meter.part(messages[read.part_index.message].parts[read.part_index.part])
+                is_repeated = read.part_index in covered
                 count = counts[path]
                 count["reads"] += 1
                 count["identical"] += is_repeated
@@ -160,17 +160,19 @@ def _rereads(
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class MessageTokens:
     """The tokens of one message by category, and those of its tool results by tool."""
 
     categories: Counter[Category]
     tools: Counter[str]
 
 
-def shares(messages: Sequence[Message], cwd: str | None, meter: Meter) -> list[Share]:
+def message_tokens(
+    messages: Sequence[Message], cwd: str | None, meter: Meter
+) -> list[MessageTokens]:
     """Return what each message holds; ``cwd`` is the folder that paths in reads start from."""
-    found = [Share(Counter(), Counter()) for _ in messages]
-    reads = file_reads(messages, cwd=cwd)
+    found = [MessageTokens(Counter(), Counter()) for _ in messages]
+    reads = find_file_reads(messages, cwd=cwd)
     for place, category, tokens in categorised(messages, reads, meter):
         found[place.message].categories[category] += tokens
     for place, tool in result_tools(messages).items():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from compactctl.history.pairs import Place, part_places
+from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import FileRead
 from compactctl.history.turns import system_front
 from compactctl.model.message import (
@@ -69,14 +69,14 @@ def category_tokens(
 
 def categorised(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
-) -> Iterator[tuple[Place, Category, int]]:
+) -> Iterator[tuple[PartIndex, Category, int]]:
     """Yield the tokens of every part in order; see ``category_tokens``.
 
     Its media stand apart, and so does what the client answers a call that has no result.
     """
-    read_places = {read.place for read in reads}
+    read_places = {read.part_index for read in reads}
     front = system_front(messages)
-    for place, part in part_places(messages):
+    for place, part in iter_parts(messages):
         message = messages[place.message]
         media, answer = _media_tokens(part, meter), _answer_tokens(part, meter)
         category = "file reads" if place in read_places else _category(message, part)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from compactctl.model.message import Message, MessageId, Role
-from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
+from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 
@@ -13,7 +13,7 @@ Between = Callable[[Message, Message], tuple[Role, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ConversationView:
     """One conversation as the next request would send it.
 
     Attributes:
@@ -51,16 +51,18 @@ class View:
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     spared: frozenset[MessageId] = frozenset()
     summarizer: Summarizer | None = None
-    texts: GivenTexts = NO_TEXTS
+    texts: SummaryInputs = NO_SUMMARY_INPUTS
     no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
     between: Between | None = None
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
-    def with_room(self, leeway: int = 0) -> "View":
+    def with_room(self, extra_tokens: int = 0) -> "ConversationView":
         """Return the view with the target for what it holds now, and so many tokens more."""
         room = self.room
         target = self.target if room is None else room(self.messages)
-        if room is None or target is None or not leeway:
-            return replace(self, target=None if target is None else target + leeway)
-        return replace(self, target=target + leeway, room=lambda messages: room(messages) + leeway)
+        if room is None or target is None or not extra_tokens:
+            return replace(self, target=None if target is None else target + extra_tokens)
+        return replace(
+            self, target=target + extra_tokens, room=lambda messages: room(messages) + extra_tokens
+        )

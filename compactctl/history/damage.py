@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from compactctl.model.transcript import Link, Transcript, Unread
 
 
-def damage_of(transcript: Transcript) -> str | None:
+def first_damage(transcript: Transcript) -> str | None:
     """Return the first sign that records were lost, torn, repeated or mixed; None for a whole file.
 
     A record that follows one that is not in the file before it is such a sign.

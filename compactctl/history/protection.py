@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import cut_points, tool_places, units
-from compactctl.history.turns import leading_system, steps, turns
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
+from compactctl.history.turns import leading_system_count, steps, turns
 from compactctl.model.message import Message, MessageId
 from compactctl.tokens.meter import part_texts
 
 # A turn means nothing in a session with one prompt and hundreds of steps, so the newest steps
 # stand in for it; 10 is the horizon at which quality measurements look for immediate needs.
-RECENT_STEPS = 10
+DEFAULT_KEEP_STEPS = 10
 # How many lines an error names.
 _MAX_LINES = 6
 
-HasRoom = Callable[[Sequence[Message]], bool]
+Fits = Callable[[Sequence[Message]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class ProtectOptions:
     """
 
     keep_turns: int | None = None
-    keep_steps: int = RECENT_STEPS
+    keep_steps: int = DEFAULT_KEEP_STEPS
     pins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     freeze_before: str = ""
@@ -56,16 +56,16 @@ class ProtectOptions:
         return replace(self, elsewhere=found)
 
 
-def protect(
+def protected_messages(
     messages: Sequence[Message],
     options: ProtectOptions = ProtectOptions(),
-    has_room: HasRoom = lambda _: True,
-    has_room_in_front: HasRoom = lambda _: False,
+    has_room: Fits = lambda _: True,
+    prefix_fits: Fits = lambda _: False,
 ) -> Mapping[MessageId, str]:
     """Return the messages to leave alone, each with the reason in a user's words.
 
     Of the newest steps as many are left alone unasked as ``has_room`` allows, at least one; of the
-    oldest messages as many as ``has_room_in_front`` allows.
+    oldest messages as many as ``prefix_fits`` allows.
 
     Raises:
         UsageError: a pin is neither a message id nor a valid regular expression, or there is no
@@ -74,18 +74,18 @@ def protect(
     reasons: dict[MessageId, str] = {}
     for index, reason in (
         *_fixed(messages),
-        *((index, "system prompt") for index in range(leading_system(messages))),
+        *((index, "system prompt") for index in range(leading_system_count(messages))),
         *_frozen(messages, options),
-        *(_front(messages, has_room_in_front) if options.keep_prefix else ()),
+        *(_protected_prefix(messages, prefix_fits) if options.keep_prefix else ()),
         *_pinned(messages, options),
-        *_of_tools(messages, options.tools),
-        *_newest(messages, options, has_room),
+        *_protected_tool_messages(messages, options.tools),
+        *_newest_work(messages, options, has_room),
     ):
         reasons.setdefault(messages[index].id, reason)
     return reasons
 
 
-def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
+def hideable(view: ConversationView, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
     """Return those of ``ids`` that may be hidden together, in the order of the conversation.
 
     See ``reasons_to_stay`` for the others.
@@ -95,7 +95,7 @@ def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
     return tuple(m.id for m in view.messages if m.id in wanted and m.id not in reasons)
 
 
-def reasons_to_stay(view: View, ids: Iterable[MessageId]) -> Mapping[MessageId, str]:
+def reasons_to_stay(view: ConversationView, ids: Iterable[MessageId]) -> Mapping[MessageId, str]:
     """Return those of ``ids`` that may not be hidden together, each with the reason.
 
     They are the system prompt, what is protected, fixed or anchored, what a summary or marker
@@ -103,9 +103,9 @@ def reasons_to_stay(view: View, ids: Iterable[MessageId]) -> Mapping[MessageId, 
     is not among ``ids``.
     """
     wanted, messages = set(ids), view.messages
-    own = dict(_own_reasons(view))
+    own = dict(_reasons_by_index(view))
     reasons: dict[MessageId, str] = {}
-    for unit in units(messages):
+    for unit in atomic_units(messages):
         staying = [index for index in unit if index in own or messages[index].id not in wanted]
         for index in unit if staying else ():
             if messages[index].id in wanted:
@@ -113,10 +113,10 @@ def reasons_to_stay(view: View, ids: Iterable[MessageId]) -> Mapping[MessageId, 
     return reasons
 
 
-def _own_reasons(view: View) -> Iterator[tuple[int, str]]:
+def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
     """Yield the messages that stay whatever else is hidden, by their places."""
-    front = leading_system(view.messages)
-    behind = _behind_anchored(view.messages)
+    front = leading_system_count(view.messages)
+    behind = _in_unmovable_unit(view.messages)
     for index, (message, is_behind) in enumerate(zip(view.messages, behind, strict=True)):
         reason = (
             view.protected.get(message.id)
@@ -146,7 +146,7 @@ def lines_of(messages: Iterable[Message]) -> str:
     return f"line{'s' * (len(lines) > 1)} {', '.join(lines[:_MAX_LINES])}{more}"
 
 
-def _behind_anchored(messages: Sequence[Message]) -> Iterator[bool]:
+def _in_unmovable_unit(messages: Sequence[Message]) -> Iterator[bool]:
     """Yield for each message whether the unit that is open there begins with an anchored one."""
     cuts = set(cut_points(messages))
     anchored = False
@@ -177,7 +177,7 @@ def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
     yield from ((index, "before the point of --freeze-before") for index in range(end))
 
 
-def _front(messages: Sequence[Message], has_room: HasRoom) -> Iterator[tuple[int, str]]:
+def _protected_prefix(messages: Sequence[Message], has_room: Fits) -> Iterator[tuple[int, str]]:
     cuts = cut_points(messages)
     fitting = bisect_left(cuts, 1, key=lambda cut: int(not has_room(messages[:cut])))
     for index in range(cuts[fitting - 1] if fitting else 0):
@@ -194,10 +194,10 @@ def _pinned(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tu
         pattern = _compiled(pin)
         for index, message in enumerate(messages):
             if any(pattern.search(text) for part in message.parts for text in part_texts(part)):
-                yield index, pinned_by(pin)
+                yield index, pin_reason(pin)
 
 
-def pinned_by(pattern: str) -> str:
+def pin_reason(pattern: str) -> str:
     """Return why a message stays that a pattern was found in."""
     return f'pinned by "{pattern}"'
 
@@ -211,14 +211,16 @@ def _compiled(pin: str) -> re.Pattern[str]:
         ) from error
 
 
-def _of_tools(messages: Sequence[Message], tools: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _protected_tool_messages(
+    messages: Sequence[Message], tools: Sequence[str]
+) -> Iterator[tuple[int, str]]:
     if tools:
-        for place, tool in tool_places(messages, tools).items():
+        for place, tool in parts_of_tools(messages, tools).items():
             yield place.message, f"protected tool {tool}"
 
 
-def _newest(
-    messages: Sequence[Message], options: ProtectOptions, has_room: HasRoom
+def _newest_work(
+    messages: Sequence[Message], options: ProtectOptions, has_room: Fits
 ) -> Iterator[tuple[int, str]]:
     ranges, keep_turns = turns(messages), options.keep_turns
     if keep_turns is not None:
@@ -238,16 +240,16 @@ def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
 
 
 def _newest_steps(
-    messages: Sequence[Message], turn: range, most: int, has_room: HasRoom
+    messages: Sequence[Message], turn: range, most: int, has_room: Fits
 ) -> Iterator[tuple[int, str]]:
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield from ((index, "prompt of the newest turn") for index in _prompt(messages, prompt))
-    begun = [first for first, *_ in steps(messages) if first in turn][-most:]
-    kept = [first for first in begun if has_room(messages[first:])] or begun[-1:]
-    is_whole = prompt is not None and len(begun) < most and kept == begun
+    step_starts = [first for first, *_ in steps(messages) if first in turn][-most:]
+    kept = [first for first in step_starts if has_room(messages[first:])] or step_starts[-1:]
+    is_whole = prompt is not None and len(step_starts) < most and kept == step_starts
     with_prompt = is_whole and has_room(messages[prompt:])
-    count = most if kept == begun else len(kept)
+    count = most if kept == step_starts else len(kept)
     reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:
         came_along = with_prompt and messages[index].origin.is_injected

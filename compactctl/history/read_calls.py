@@ -33,7 +33,7 @@ _SHELL_READS = tuple(
     )
 )
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
-_SCRIPT = 3
+_SHELL_ARGV_LENGTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LineRange:
     first: int
     last: int | None
 
-    def within(self, other: "LineRange | None") -> bool:
+    def is_within(self, other: "LineRange | None") -> bool:
         """Whether ``other`` asks for all of these lines; None asks for the whole file."""
         if other is None or other.last is None:
             return other is None or other.first <= self.first
@@ -59,7 +59,7 @@ class ReadRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readers:
+class ExtraReadTools:
     """Names of further tools that read a file, and of further arguments that hold its path."""
 
     tools: tuple[str, ...] = ()
@@ -70,31 +70,33 @@ class Readers:
         return plain_name(tool) in {plain_name(name) for name in self.tools}
 
 
-NO_READERS = Readers()
+NO_EXTRA_TOOLS = ExtraReadTools()
 
 
 def read_request(
-    call: ToolCallPart, *, cwd: str | None = None, also: Readers = NO_READERS
+    call: ToolCallPart, *, cwd: str | None = None, extra_tools: ExtraReadTools = NO_EXTRA_TOOLS
 ) -> ReadRequest | None:
     """Return what a tool call reads, None when it reads no single file.
 
     Shell commands count only in the forms ``cat PATH``, ``sed -n 'A,Bp' PATH``, ``head -n N PATH``.
     """
-    return _read_request(call.tool, call.arguments, cwd, also)
+    return _read_request(call.tool, call.arguments, cwd, extra_tools)
 
 
 # Stages ask for the same calls over and over.
 @lru_cache(maxsize=4096)
-def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadRequest | None:
+def _read_request(
+    tool: str, text: str, cwd: str | None, extra_tools: ExtraReadTools
+) -> ReadRequest | None:
     kind = kind_of(tool)
     if kind == "shell":
         return _shell_read(_arguments(text), cwd)
-    is_editor, reads = plain_name(tool) in EDITORS, kind == "read" or also.include(tool)
+    is_editor, reads = plain_name(tool) in EDITORS, kind == "read" or extra_tools.include(tool)
     if not (is_editor or reads):
         return None
     arguments = _arguments(text)
     if reads or arguments.get("command") == "view":
-        path = first_text(arguments, (*also.path_keys, *PATH_KEYS))
+        path = first_text(arguments, (*extra_tools.path_keys, *PATH_KEYS))
         return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
     return None
 
@@ -189,6 +191,6 @@ def _command(arguments: Mapping[str, Any]) -> str:
         return value if isinstance(value, str) else ""
     words = [str(word) for word in value]
     # ["bash", "-lc", SCRIPT] is how Codex and others run a script.
-    if len(words) == _SCRIPT and words[1] in ("-c", "-lc"):
+    if len(words) == _SHELL_ARGV_LENGTH and words[1] in ("-c", "-lc"):
         return words[2]
     return "" if any(" " in word for word in words) else " ".join(words)

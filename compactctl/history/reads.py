@@ -10,11 +10,11 @@ from itertools import islice, takewhile
 from math import inf
 from typing import Any
 
-from compactctl.history.pairs import Place, part_places, tool_pairs
+from compactctl.history.pairs import PartIndex, iter_parts, tool_pairs
 from compactctl.history.read_calls import (
-    NO_READERS,
+    NO_EXTRA_TOOLS,
+    ExtraReadTools,
     LineRange,
-    Readers,
     ReadRequest,
     edited_paths,
     read_request,
@@ -46,7 +46,7 @@ _REMINDER = ("<system-reminder>", "</system-reminder>")
 # (VS Code, Claude Code's kin), of a file that has not changed since an earlier read (Claude Code),
 # of lines behind its end (Claude Code, OpenCode, pi, Codex), and of one that could not be read,
 # where a format has no mark for errors.
-_LONGEST_NOTICE = 400
+_MAX_NOTICE = 400
 _NOTICE = re.compile(
     r"\b(?:file|contents?)\b.*\b(?:is|are) empty\b|\bempty file\b|\bonly whitespace\b"
     r"|\bunchanged since\b"
@@ -66,7 +66,7 @@ def file_content(text: str, *, numbered: bool) -> str:
     Line numbers go only when every line has one, each one more than the last. Line breaks at the
     end go too, because clients differ in them.
     """
-    text = _without_reminders(_unwrapped(text))
+    text = _without_reminders(_without_json_wrapper(text))
     for header in _HEADERS:
         text = header.sub("", text, count=1) if header.match(text) else text
     for footer in _FOOTERS:
@@ -79,12 +79,12 @@ def file_content(text: str, *, numbered: bool) -> str:
 def is_notice(body: str) -> bool:
     """Whether nothing of a file is shown: the content is blank, or the client's own words."""
     body = body.strip()
-    if len(body) >= _LONGEST_NOTICE:
+    if len(body) >= _MAX_NOTICE:
         return False
     return not body or _NO_CONTENT in body or ("\n" not in body and bool(_NOTICE.search(body)))
 
 
-def _unwrapped(text: str) -> str:
+def _without_json_wrapper(text: str) -> str:
     # Codex up to 0.5x stored {"output": ..., "metadata": {...}} as the result's text.
     if not text.startswith('{"output":'):
         return text
@@ -116,7 +116,7 @@ def _without_numbers(text: str) -> str:
     return "\n".join(lines)
 
 
-STUB = "[File {path} - refer to latest read below]"
+DEFAULT_STUB = "[File {path} - refer to latest read below]"
 _STUB = re.compile(r"\[File .* - refer to latest read below\]", re.DOTALL)
 # Placeholders of compactctl's stages and of known clients: nothing of the file is left in them.
 _CLEARED = re.compile(
@@ -129,15 +129,16 @@ _CLEARED = re.compile(
 class FileRead:
     """A tool result that shows a file.
 
-    ``place`` is where the result stands, ``path`` the file relative to the working folder where
-    it lies inside, ``range`` the requested lines (None: the whole file), ``body`` the file's text.
+    ``part_index`` is where the result stands, ``path`` the file relative to the working folder
+    where it lies inside, ``requested_lines`` the requested lines (None: the whole file), ``body``
+    the file's text.
     """
 
-    place: Place
+    part_index: PartIndex
     message: MessageId
     tool: str
     path: str
-    range: LineRange | None
+    requested_lines: LineRange | None
     body: str
 
     @property
@@ -153,13 +154,13 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """A tool call that changes a file; ``place`` is where the call stands."""
+    """A tool call that changes a file; ``part_index`` is where the call stands."""
 
-    place: Place
+    part_index: PartIndex
     path: str
 
 
-def stub_for(path: str, notice: str = STUB) -> str:
+def stub_for(path: str, notice: str = DEFAULT_STUB) -> str:
     """Return the text that points from an older read of a file to the newest one."""
     return notice.replace("{path}", path)
 
@@ -175,17 +176,17 @@ def is_stub(text: str, path: str | None = None) -> bool:
     return inside and text.startswith("[") and text.endswith("]")
 
 
-def file_reads(
-    messages: Sequence[Message], *, cwd: str | None = None, also: Readers = NO_READERS
+def find_file_reads(
+    messages: Sequence[Message], *, cwd: str | None = None, also: ExtraReadTools = NO_EXTRA_TOOLS
 ) -> tuple[FileRead, ...]:
     """Return the file reads in order; errors, cleared results, stubs and media are left out."""
     return tuple(
         FileRead(
-            place=place,
+            part_index=place,
             message=messages[place.message].id,
             tool=call.tool,
             path=request.path,
-            range=request.lines,
+            requested_lines=request.lines,
             body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
         )
         for place, part, call, request in _requested(messages, cwd, also, _may_show_content)
@@ -193,11 +194,11 @@ def file_reads(
     )
 
 
-def file_edits(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileEdit, ...]:
+def find_file_edits(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileEdit, ...]:
     """Return the calls that write, edit or patch files, one per file, in order."""
     return tuple(
         FileEdit(place, path)
-        for place, part in part_places(messages)
+        for place, part in iter_parts(messages)
         if isinstance(part, ToolCallPart)
         for path in edited_paths(part, cwd=cwd)
     )
@@ -210,39 +211,39 @@ def covers(newer: FileRead, older: FileRead) -> bool:
     """
     if not older.shows_content:
         return False
-    return older.body == newer.body or _block(older.body) in _block(newer.body)
+    return older.body == newer.body or _as_whole_lines(older.body) in _as_whole_lines(newer.body)
 
 
-def superseded(reads: Sequence[FileRead]) -> dict[Place, FileRead]:
+def superseded(reads: Sequence[FileRead]) -> dict[PartIndex, FileRead]:
     """Map every read that a later read of its file covers to the newest one that does."""
-    covered: dict[Place, FileRead] = {}
-    for same in by_path(reads).values():
-        for read, later in zip(same, _sharing(same), strict=True):
+    covered: dict[PartIndex, FileRead] = {}
+    for reads_of_file in group_by_path(reads).values():
+        for read, later in zip(reads_of_file, _possible_covers(reads_of_file), strict=True):
             newest = next((other for other in later if covers(other, read)), None)
             if newest is not None:
-                covered[read.place] = newest
+                covered[read.part_index] = newest
     return covered
 
 
-def _sharing(same: Sequence[FileRead]) -> Iterator[Iterator[FileRead]]:
+def _possible_covers(reads_of_file: Sequence[FileRead]) -> Iterator[Iterator[FileRead]]:
     """Yield, for each read of a file, the later ones that show its rarest line, newest first.
 
     Only they can show all of it; to compare every read with every later one takes hours.
     """
     holders: dict[str, list[FileRead]] = {}
-    for read in same:
+    for read in reads_of_file:
         for line in set(read.lines):
             holders.setdefault(line, []).append(read)
-    for read in same:
+    for read in reads_of_file:
         rarest = min((holders[line] for line in read.lines), key=len)
         yield takewhile(partial(_is_after, read), reversed(rarest))
 
 
 def _is_after(older: FileRead, newer: FileRead) -> bool:
-    return newer.place > older.place
+    return newer.part_index > older.part_index
 
 
-def by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
+def group_by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
     """Group reads by file, in order."""
     grouped: dict[str, list[FileRead]] = {}
     for read in reads:
@@ -250,18 +251,20 @@ def by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
     return grouped
 
 
-def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozenset[Place]:
+def stub_targets(messages: Sequence[Message], *, cwd: str | None = None) -> frozenset[PartIndex]:
     """Return the reads that stubs point to: for each stub the newest read of what it showed.
 
     Where no later read asks for the stub's lines, the newest read of the file counts.
     """
     stubs = [
         (place, request)
-        for place, part, _, request in _requested(messages, cwd, NO_READERS, _may_be_stub)
+        for place, part, _, request in _requested(messages, cwd, NO_EXTRA_TOOLS, _may_be_stub)
         if is_stub(part.text, request.path)
     ]
-    shown = (read for read in file_reads(messages, cwd=cwd) if read.shows_content) if stubs else ()
-    reads = by_path(tuple(shown))
+    shown = (
+        (read for read in find_file_reads(messages, cwd=cwd) if read.shows_content) if stubs else ()
+    )
+    reads = group_by_path(tuple(shown))
     newest = {request: _newest(request, reads.get(request.path, ())) for _, request in stubs}
     later = ([at for at in newest[request] if at > place] for place, request in stubs)
     return frozenset(places[0] for places in later if places)
@@ -272,21 +275,25 @@ def _may_be_stub(part: ToolResultPart) -> bool:
     return text.startswith("[") and text.endswith("]") and not _CLEARED.fullmatch(text)
 
 
-def _newest(request: ReadRequest, same: Sequence[FileRead]) -> list[Place]:
+def _newest(request: ReadRequest, reads_of_file: Sequence[FileRead]) -> list[PartIndex]:
     """Return the newest read of a file that asks for the lines, if any, and the newest of all."""
-    fitting = (read for read in reversed(same) if asks_for(read.range, request.lines))
-    return [read.place for read in (*islice(fitting, 1), *same[-1:])]
+    fitting = (
+        read
+        for read in reversed(reads_of_file)
+        if request_covers(read.requested_lines, request.lines)
+    )
+    return [read.part_index for read in (*islice(fitting, 1), *reads_of_file[-1:])]
 
 
 def _requested(
     messages: Sequence[Message],
     cwd: str | None,
-    also: Readers,
+    also: ExtraReadTools,
     wanted: Callable[[ToolResultPart], bool],
-) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
+) -> Iterator[tuple[PartIndex, ToolResultPart, ToolCallPart, ReadRequest]]:
     results = [
         (place, part)
-        for place, part in part_places(messages)
+        for place, part in iter_parts(messages)
         if isinstance(part, ToolResultPart) and wanted(part)
     ]
     pairs = tool_pairs(messages) if results else {}
@@ -294,7 +301,7 @@ def _requested(
         at = pairs.get(place)
         call = messages[at.message].parts[at.part] if at else None
         if isinstance(call, ToolCallPart):
-            request = read_request(call, cwd=cwd, also=also)
+            request = read_request(call, cwd=cwd, extra_tools=also)
             if request is not None:
                 yield place, part, call, request
 
@@ -308,46 +315,46 @@ def is_cleared(part: ToolResultPart) -> bool:
     return part.cleared or _CLEARED.fullmatch(part.text.strip()) is not None
 
 
-def asks_for(newer: LineRange | None, older: LineRange | None) -> bool:
+def request_covers(newer: LineRange | None, older: LineRange | None) -> bool:
     """Whether a request for ``newer`` lines of a file asks for all of the ``older`` ones."""
-    return newer is None if older is None else older.within(newer)
+    return newer is None if older is None else older.is_within(newer)
 
 
-def _block(body: str) -> str:
+def _as_whole_lines(body: str) -> str:
     return f"\n{body}\n"
 
 
-def newest_covering(same: Sequence[FileRead]) -> Mapping[LineRange | None, FileRead]:
+def newest_covering_reads(reads_of_file: Sequence[FileRead]) -> Mapping[LineRange | None, FileRead]:
     """Map the ranges of a file's reads to the newest read that asks for all of their lines.
 
-    ``same`` are the reads of one file, in order.
+    ``reads_of_file`` are the reads of one file, in order.
     """
-    newest = {read.range: read for read in same}
+    newest = {read.requested_lines: read for read in reads_of_file}
     found: dict[LineRange | None, FileRead] = {}
     # Of the ranges so far, which begin no later: those that no newer one includes, by their ends.
     # The further the end, the older is the read.
     ends: list[float] = []
     reads: list[FileRead] = []
     for lines in sorted(newest, key=_widest_first):
-        read, end = newest[lines], _bounds(lines)[1]
+        read, end = newest[lines], _line_bounds(lines)[1]
         at = bisect_left(ends, end)
-        if at < len(reads) and reads[at].place > read.place:
+        if at < len(reads) and reads[at].part_index > read.part_index:
             found[lines] = reads[at]
             continue
         found[lines] = read
         stop = at + (at < len(ends) and ends[at] == end)
-        while at and reads[at - 1].place < read.place:
+        while at and reads[at - 1].part_index < read.part_index:
             at -= 1
         ends[at:stop], reads[at:stop] = [end], [read]
     return found
 
 
 def _widest_first(lines: LineRange | None) -> tuple[float, float]:
-    first, last = _bounds(lines)
+    first, last = _line_bounds(lines)
     return first, -last
 
 
-def _bounds(lines: LineRange | None) -> tuple[float, float]:
+def _line_bounds(lines: LineRange | None) -> tuple[float, float]:
     """Return the first and the last line; a request for the whole file includes every other."""
     if lines is None:
         return -inf, inf

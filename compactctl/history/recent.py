@@ -5,16 +5,16 @@ from typing import Literal
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.stand_ins import is_marker
-from compactctl.history.turns import leading_system, turn_starts
+from compactctl.history.turns import leading_system_count, turn_starts
 from compactctl.model.message import Message
 from compactctl.tokens.meter import Meter
 
 Snap = Literal["forward", "back", "none"]
 
 
-def events(messages: Sequence[Message]) -> tuple[int, ...]:
+def event_indices(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the indices of what counts as an event: no system prompt, summary or marker."""
-    front = leading_system(messages)
+    front = leading_system_count(messages)
     return tuple(
         index
         for index, message in enumerate(messages)
@@ -22,19 +22,19 @@ def events(messages: Sequence[Message]) -> tuple[int, ...]:
     )
 
 
-def newest_events(messages: Sequence[Message], count: int) -> int:
+def newest_events_start(messages: Sequence[Message], count: int) -> int:
     """Return where the newest ``count`` (at least 1) events begin, 0 when there are no more."""
-    found = events(messages)
+    found = event_indices(messages)
     return found[-count] if len(found) > count else 0
 
 
-def newest_tokens(messages: Sequence[Message], budget: int, meter: Meter) -> int:
+def newest_tokens_start(messages: Sequence[Message], budget: int, meter: Meter) -> int:
     """Return where the newest events begin that fit in ``budget`` tokens together.
 
     The first that does not fit ends them; the number of messages when the newest does not fit.
     """
     start = len(messages)
-    for index in reversed(events(messages)):
+    for index in reversed(event_indices(messages)):
         budget -= meter.message(messages[index])
         if budget < 0:
             return start
@@ -42,7 +42,7 @@ def newest_tokens(messages: Sequence[Message], budget: int, meter: Meter) -> int
     return 0
 
 
-def newest_turns(messages: Sequence[Message], count: int) -> int:
+def newest_turns_start(messages: Sequence[Message], count: int) -> int:
     """Return where the newest ``count`` turns begin, 0 when there are fewer."""
     starts = turn_starts(messages)
     if count == 0:
@@ -50,7 +50,7 @@ def newest_turns(messages: Sequence[Message], count: int) -> int:
     return starts[-count] if len(starts) >= count else 0
 
 
-def snapped(messages: Sequence[Message], index: int, snap: Snap) -> int:
+def snap_to_turn(messages: Sequence[Message], index: int, snap: Snap) -> int:
     """Return the start of a turn: the first from ``index`` on, or the newest up to it.
 
     Where there is none, that is the number of messages, or 0.
@@ -63,10 +63,10 @@ def snapped(messages: Sequence[Message], index: int, snap: Snap) -> int:
     return index
 
 
-def window_start(messages: Sequence[Message], wanted: int, snap: Snap, min_turns: int) -> int:
-    """Return the cut point where a window begins that should begin at index ``wanted``.
+def window_start(messages: Sequence[Message], index: int, snap: Snap, min_turns: int) -> int:
+    """Return the cut point where a window begins that should begin at index ``index``.
 
     It holds the newest ``min_turns`` turns whole, and no tool pair reaches into it.
     """
-    limit = min(snapped(messages, wanted, snap), newest_turns(messages, min_turns))
+    limit = min(snap_to_turn(messages, index, snap), newest_turns_start(messages, min_turns))
     return max(cut for cut in cut_points(messages) if cut <= limit)

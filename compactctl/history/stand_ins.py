@@ -25,7 +25,7 @@ def is_stand_in(message: Message) -> bool:
     return message.origin.is_synthetic and (message.origin.is_summary or is_marker(message))
 
 
-def group_behind(message: Message) -> str | None:
+def hidden_group(message: Message) -> str | None:
     """Return the group whose messages a stand-in stands for, None where it is to stand for none.
 
     What a person dropped does not return; nor does what others hid behind markers of their own.
@@ -34,10 +34,10 @@ def group_behind(message: Message) -> str | None:
     if tags.condense_id:
         return tags.condense_id
     is_ours = message.origin.is_synthetic and tags.is_truncation_marker
-    return tags.truncation_id if is_ours and not tags.final else None
+    return tags.truncation_id if is_ours and not tags.is_final else None
 
 
-def record_name(message_id: str) -> str:
+def base_id(message_id: str) -> str:
     """Return a message id without the number that tells records of equal content apart.
 
     The number changes when an earlier one of them is hidden.
@@ -50,9 +50,9 @@ def same_named(messages: Sequence[Message], through: str) -> Sequence[int]:
 
     Names that are made from content repeat, as that of "Continue." does.
     """
-    name, places = record_name(through), list[int]()
+    name, places = base_id(through), list[int]()
     for index, message in enumerate(messages):
-        if record_name(message.id) == name:
+        if base_id(message.id) == name:
             places.append(index)
         if message.id == through:
             break
@@ -72,17 +72,17 @@ def edit_places(messages: Sequence[Message]) -> Mapping[int, int | None]:
     were, since some were hidden later, it is taken for the last of them.
     """
     noted = {index: message.tags for index, message in enumerate(messages) if message.tags.through}
-    wanted = {record_name(tags.through or "") for tags in noted.values()}
+    wanted = {base_id(tags.through or "") for tags in noted.values()}
     places: dict[str, list[int]] = {name: [] for name in wanted}
     for index, message in enumerate(messages if noted else ()):
-        name = record_name(message.id)
-        if name in wanted and not message.tags.parents:
+        name = base_id(message.id)
+        if name in wanted and not message.tags.hidden_by:
             places[name].append(index)
     return {index: _place(places, index, tags) for index, tags in noted.items()}
 
 
 def _place(places: Mapping[str, Sequence[int]], start: int, tags: Tags) -> int | None:
-    indices = places[record_name(tags.through or "")]
+    indices = places[base_id(tags.through or "")]
     behind = indices[bisect_left(indices, start) :] or indices[-1:]
     return behind[min(max(tags.occurrence or 1, 1), len(behind)) - 1] if behind else None
 

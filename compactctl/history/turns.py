@@ -16,9 +16,10 @@ def turns(messages: Sequence[Message]) -> tuple[range, ...]:
     before it (a summary, the end of an earlier turn) makes a turn of its own.
     """
     starts = turn_starts(messages)
-    opening = messages[: starts[0]] if starts else messages
+    before_first_prompt = messages[: starts[0]] if starts else messages
     if all(
-        m.role == "system" or (m.origin.is_injected and not m.origin.is_summary) for m in opening
+        m.role == "system" or (m.origin.is_injected and not m.origin.is_summary)
+        for m in before_first_prompt
     ):
         starts = starts[1:]
     bounds = sorted({0, *starts, len(messages)})
@@ -47,7 +48,7 @@ def steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(step)) for step in members)
 
 
-def leading_system(messages: Sequence[Message]) -> int:
+def leading_system_count(messages: Sequence[Message]) -> int:
     """Count the system messages at the front, which hold the system prompt.
 
     What compactctl wrote there stands in for messages and is none of it.
@@ -58,7 +59,7 @@ def leading_system(messages: Sequence[Message]) -> int:
 
 
 def system_front(messages: Sequence[Message]) -> frozenset[int]:
-    """Return the indices of the messages that ``leading_system`` counts in each conversation."""
+    """Return the indices of every conversation's leading system messages."""
     begun: set[int] = set()
     front: set[int] = set()
     for index, message in enumerate(messages):
@@ -69,12 +70,12 @@ def system_front(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(front)
 
 
-def given(messages: Sequence[Message]) -> tuple[Message, ...]:
+def preamble(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return what is not the conversation: the system prompt, tool definitions, fixed records.
 
     They stay whatever is compacted, so that a share of the conversation is one of the rest.
     """
-    front = leading_system(messages)
+    front = leading_system_count(messages)
     return tuple(m for index, m in enumerate(messages) if index < front or m.locks.immutable_reason)
 
 
@@ -83,7 +84,7 @@ def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.origin.is_synthetic)
 
 
-def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
+def without_expired_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return messages without the size of encrypted reasoning that ended with its turn.
 
     A summary is kept: it is encrypted as well, and is sent for as long as it is there.
@@ -91,7 +92,7 @@ def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
     starts = [index for index, message in enumerate(messages) if message.starts_turn]
     newest = starts[-1] if starts else 0
     return tuple(
-        replace(message, parts=tuple(map(_unsealed, message.parts)))
+        replace(message, parts=tuple(map(_without_hidden_size, message.parts)))
         if index < newest and not message.origin.is_summary and any(map(_is_sealed, message.parts))
         else message
         for index, message in enumerate(messages)
@@ -102,7 +103,7 @@ def _is_sealed(part: Part) -> bool:
     return isinstance(part, ReasoningPart) and part.sealed > 0
 
 
-def _unsealed(part: Part) -> Part:
+def _without_hidden_size(part: Part) -> Part:
     return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.summaries.by_model.unsupported_claims import ClaimKind
-from compactctl.summaries.extract.passages import Spot
+from compactctl.summaries.extract.passages import SourceRef
 
 LossKind = Literal["rule", "task", "file", "error", "identifier", "read"]
 
@@ -20,41 +20,41 @@ class Loss:
     Attributes:
         kind: what it is.
         text: its words, or the path or identifier.
-        spot: where it was said last.
+        ref: where it was said last.
         note: what was done with it, "" for nothing worth telling.
-        again: where it came up again; None where it did not.
+        mentioned_again: where it came up again; None where it did not.
     """
 
     kind: LossKind
     text: str
-    spot: Spot
+    ref: SourceRef
     note: str = ""
-    again: Spot | None = None
+    mentioned_again: SourceRef | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invention:
-    """A claim of a summary that is not in its source; ``row`` is its line there, from 1."""
+class UnsupportedClaim:
+    """A claim of a summary that is not in its source; ``line`` is its line there, from 1."""
 
     kind: ClaimKind
     text: str
-    row: int
+    line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecondLook:
+class RepeatedRead:
     """A tool call that showed again what a compaction had taken away.
 
     Attributes:
         what: the file, or the tool and what it was asked.
-        spot: where it was called.
-        first: where the same had been shown, or written, before the compaction.
+        ref: where it was called.
+        first_seen: where the same had been shown, or written, before the compaction.
         tokens: of the call and its result.
     """
 
     what: str
-    spot: Spot
-    first: Spot
+    ref: SourceRef
+    first_seen: SourceRef
     tokens: int
 
 
@@ -63,20 +63,20 @@ class Audit:
     """What became of what was known.
 
     Attributes:
-        known: how many there were of each kind before.
+        known_counts: how many there were of each kind before.
         lost: those that are told nowhere after it, by kind and then as they matter.
         invented: claims of the summary without a source; None where no summary can be read.
         rereads: in order.
-        looks: how many calls there were that look at something, re-reads among them.
-        look_tokens: their tokens.
+        read_calls: how many calls there were that look at something, re-reads among them.
+        read_tokens: their tokens.
     """
 
-    known: Mapping[LossKind, int]
+    known_counts: Mapping[LossKind, int]
     lost: tuple[Loss, ...]
-    invented: tuple[Invention, ...] | None
-    rereads: tuple[SecondLook, ...] = ()
-    looks: int = 0
-    look_tokens: int = 0
+    invented: tuple[UnsupportedClaim, ...] | None
+    rereads: tuple[RepeatedRead, ...] = ()
+    read_calls: int = 0
+    read_tokens: int = 0
 
     def lost_of(self, kind: LossKind) -> tuple[Loss, ...]:
         """Return what was lost of one kind."""

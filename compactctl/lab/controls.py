@@ -5,18 +5,18 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from compactctl.history.pairs import cut_points
-from compactctl.lab.text_content import WORD, visible
+from compactctl.lab.text_content import WORD, without_reasoning
 from compactctl.model.message import Message, MessageId, Part, TextPart, ToolResultPart
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.tokens.meter import Meter
 
 Control = Callable[[Sequence[Message], int, Meter, int], tuple[Message, ...]]
 """Takes messages, the tokens that may be kept, what counts them, and a seed."""
 
-MASKED = "[old output left out]"
+MASK_TEXT = "[old output left out]"
 
 
-def nothing(
+def keep_all(
     messages: Sequence[Message],
     room: int,
     meter: Meter,
@@ -26,7 +26,7 @@ def nothing(
     return tuple(messages)
 
 
-def newest(
+def keep_newest(
     messages: Sequence[Message],
     room: int,
     meter: Meter,
@@ -42,7 +42,7 @@ def newest(
     return tuple(messages[start:])
 
 
-def masked(
+def mask_oldest_results(
     messages: Sequence[Message],
     room: int,
     meter: Meter,
@@ -50,24 +50,24 @@ def masked(
 ) -> tuple[Message, ...]:
     """Keep everything but the oldest results of tools, as many of them as are too much."""
     excess = meter.total(messages) - room
-    stub = meter.text(MASKED)
+    stub = meter.text(MASK_TEXT)
     shown: list[Message] = []
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
             if excess > 0 and isinstance(part, ToolResultPart) and meter.part(part) > stub:
                 excess -= meter.part(part) - stub
-                part = replace(part, text=MASKED, media=())  # noqa: PLW2901 - the part as it is sent
+                part = replace(part, text=MASK_TEXT, media=())  # noqa: PLW2901 - the part as it is sent
             parts.append(part)
         shown.append(replace(message, parts=tuple(parts)))
     return tuple(shown)
 
 
-def random_lines(
+def keep_random_lines(
     messages: Sequence[Message], room: int, meter: Meter, seed: int
 ) -> tuple[Message, ...]:
     """Keep lines drawn by a hash of ``seed`` and their places, as many as there is room for."""
-    texts = [passage.text.split("\n") for passage in visible(passages(messages))]
+    texts = [passage.text.split("\n") for passage in without_reasoning(read_passages(messages))]
     lines = [
         (place, row)
         for place, rows in enumerate(texts)
@@ -78,7 +78,7 @@ def random_lines(
     kept: dict[int, set[int]] = {}
     for place, row, size in sorted(
         ((place, row, size) for (place, row), size in zip(lines, sizes, strict=True)),
-        key=lambda line: _lot(seed, *line[:2]),
+        key=lambda line: _random_key(seed, *line[:2]),
     ):
         # The end of a line is a token as a rule.
         if size < room:
@@ -88,14 +88,14 @@ def random_lines(
 
 
 CONTROLS: Mapping[str, Control] = {
-    "none": nothing,
-    "newest": newest,
-    "random": random_lines,
-    "mask": masked,
+    "none": keep_all,
+    "newest": keep_newest,
+    "random": keep_random_lines,
+    "mask": mask_oldest_results,
 }
 
 
-def _lot(seed: int, place: int, row: int) -> bytes:
+def _random_key(seed: int, place: int, row: int) -> bytes:
     return blake2b(f"{seed} {place} {row}".encode(), digest_size=8).digest()
 
 

@@ -9,9 +9,9 @@ from compactctl.history.turns import conversations_of, steps
 from compactctl.model.message import Message, MessageId, ToolResultPart
 from compactctl.model.transcript import Transcript
 
-FEWEST_LATER = 8
+MIN_LATER_REQUESTS = 8
 """Requests that must follow a cut, so that there is a future to ask."""
-LEAST_TOKENS = 8_000
+MIN_PREFIX_TOKENS = 8_000
 """Tokens that must stand before it, so that there is something to compact."""
 
 
@@ -33,7 +33,7 @@ class Cut:
     tokens: int
 
 
-def stretches(transcript: Transcript) -> Iterator[tuple[Message, ...]]:
+def split_at_compactions(transcript: Transcript) -> Iterator[tuple[Message, ...]]:
     """Yield the stretches of a transcript between compactions of its client, subagents left out.
 
     Behind a compaction the agent no longer saw what was before it; a stretch begins with the
@@ -74,7 +74,7 @@ def cuts_every(
                 yield found.cut(place)
 
 
-def cuts_behind(
+def cut_after(
     messages: Sequence[Message], name: MessageId, size: Callable[[Message], int]
 ) -> Iterator[Cut]:
     """Yield the first safe cut behind the message of that name, if it is among these."""
@@ -95,7 +95,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Safe:
+class _SafeCuts:
     """The safe places of a stretch; ``starts`` are the indices at which requests begin."""
 
     pieces: Sequence[Message]
@@ -107,7 +107,9 @@ class _Safe:
         return len(self.starts)
 
     def is_usable(self, place: _Place) -> bool:
-        return place.tokens >= LEAST_TOKENS and self.requests - place.number >= FEWEST_LATER
+        return (
+            place.tokens >= MIN_PREFIX_TOKENS and self.requests - place.number >= MIN_LATER_REQUESTS
+        )
 
     def cut(self, place: _Place) -> Cut:
         bounds = [*self.starts[place.number :], len(self.pieces)]
@@ -120,7 +122,7 @@ class _Safe:
         )
 
 
-def _safe(messages: Sequence[Message], size: Callable[[Message], int]) -> _Safe:
+def _safe(messages: Sequence[Message], size: Callable[[Message], int]) -> _SafeCuts:
     """Find the places where a request begins and no tool pair is parted."""
     pieces = [piece for message in messages for piece in _pieces(message)]
     starts = [step[0] for step in steps(pieces)]
@@ -131,7 +133,7 @@ def _safe(messages: Sequence[Message], size: Callable[[Message], int]) -> _Safe:
         for number, start in enumerate(starts)
         if start in uncut
     ]
-    return _Safe(pieces, starts, places)
+    return _SafeCuts(pieces, starts, places)
 
 
 def _pieces(message: Message) -> Iterator[Message]:

@@ -3,24 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.lab.text_content import PathIndex, Reader, TextContent, visible
+from compactctl.lab.text_content import PathIndex, TextContent, TextReader, without_reasoning
 from compactctl.model.message import Message
-from compactctl.summaries.extract.passages import Passage, passages
+from compactctl.summaries.extract.passages import Passage, read_passages
 
 _AGENT = frozenset({"reply", "call"})
 
 
 @dataclass(frozen=True, slots=True)
-class Firsts:
+class FirstMentions:
     """Who was first to name an entity or write a line in a future, and how many requests later.
 
-    ``written`` are those that the agent wrote before anything showed them again, ``shown`` how
-    many entities something else showed first.
+    ``written`` are those that the agent wrote before anything showed them again,
+    ``introduced_by_others`` how many entities something else showed first.
     """
 
     entities: Mapping[str, int]
     lines: Mapping[str, int]
-    shown: frozenset[str]
+    introduced_by_others: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Demand:
     reintroduced: int
 
 
-def firsts(future: Sequence[Sequence[Message]], reader: Reader, cwd: str | None) -> Firsts:
+def find_first_mentions(
+    future: Sequence[Sequence[Message]], reader: TextReader, cwd: str | None
+) -> FirstMentions:
     """Walk through a future, one sequence of messages per request."""
     entities: dict[str, int] = {}
     lines: dict[str, int] = {}
@@ -51,23 +53,25 @@ def firsts(future: Sequence[Sequence[Message]], reader: Reader, cwd: str | None)
                 continue
             entities.update(dict.fromkeys(new & content.entities, number))
             lines.update(dict.fromkeys(new & content.lines, number))
-    return Firsts(entities, lines, frozenset(shown))
+    return FirstMentions(entities, lines, frozenset(shown))
 
 
-def demand(prefix: TextContent, found: Firsts, reader: Reader, unique: frozenset[str]) -> Demand:
+def measure_demand(
+    prefix: TextContent, found: FirstMentions, reader: TextReader, unique: frozenset[str]
+) -> Demand:
     """Return what of a future's firsts stands in the prefix."""
-    is_known = Presence(prefix, reader, unique)
+    is_known = EntityLookup(prefix, reader, unique)
     return Demand(
         entities={name: at for name, at in sorted(found.entities.items()) if is_known(name)},
         lines={line: at for line, at in sorted(found.lines.items()) if line in prefix.lines},
-        reintroduced=sum(map(is_known, found.shown)),
+        reintroduced=sum(map(is_known, found.introduced_by_others)),
     )
 
 
-class Presence:
+class EntityLookup:
     """Tells whether an entity stands in a content; paths also by their ends."""
 
-    def __init__(self, content: TextContent, reader: Reader, unique: frozenset[str]) -> None:
+    def __init__(self, content: TextContent, reader: TextReader, unique: frozenset[str]) -> None:
         self._entities = content.entities
         self._paths = PathIndex(paths_in(content, reader), unique)
 
@@ -76,12 +80,16 @@ class Presence:
         return entity in self._entities or entity in self._paths
 
 
-def paths_in(content: TextContent, reader: Reader) -> Iterator[str]:
+def paths_in(content: TextContent, reader: TextReader) -> Iterator[str]:
     """Yield the paths among the entities of a content."""
     return (name for name in content.entities if reader.lexicon.kind(name) == "path")
 
 
 def _agent_first(messages: Sequence[Message], cwd: str | None) -> list[Passage]:
     """Return the passages of one request: what the agent wrote, then what came back."""
-    found = [passage for passage in visible(passages(messages, cwd)) if passage.kind != "summary"]
+    found = [
+        passage
+        for passage in without_reasoning(read_passages(messages, cwd))
+        if passage.kind != "summary"
+    ]
     return sorted(found, key=lambda passage: passage.kind not in _AGENT)

@@ -10,16 +10,16 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
 
 # A text is told where so much of its words stand together; a paraphrase keeps most nouns and verbs.
-TOLD_SHARE = 0.6
+MATCH_SHARE = 0.6
 # They stand together within so many times as many words.
 _SPREAD = 3
-_LEAST_SPREAD = 24
+_MIN_SPREAD = 24
 # So many places of a text's rarest words are looked at.
 _PLACES = 40
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDING = re.compile(r"(?:ing|ed|es|s|ly|e)$")
-_SHORTEST_STEM = 4
+_MIN_STEM = 4
 # Words that say nothing of what a sentence is about.
 _EMPTY_WORDS = """
 a about all also am an and any are as at be been but by can could did do does for from had has have
@@ -28,7 +28,7 @@ or our out please re s see she should so some such t than that the their them th
 this those to too up us use ve very was we well were what when where which while who will with
 would you your
 """
-_EMPTY = frozenset(_EMPTY_WORDS.split())
+_STOP_WORDS = frozenset(_EMPTY_WORDS.split())
 # What a rule that refuses something has in it.
 _REFUSALS = frozenset("no not never don doesn shouldn mustn cannot without avoid".split())  # noqa: SIM905
 # Told without any of these, it would be another rule.
@@ -47,7 +47,7 @@ _HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
 _HASH_START = 7
 
 
-class Told:
+class MentionIndex:
     """What a number of texts tell together.
 
     Takes time and memory linear in the texts; a question takes time linear in itself.
@@ -56,24 +56,24 @@ class Told:
     def __init__(self, texts: Sequence[str], lexicon: Lexicon) -> None:
         self._texts, self._lexicon = texts, lexicon
 
-    def in_words(self, text: str) -> bool:
+    def has_paraphrase(self, text: str) -> bool:
         """Whether most of the words that carry a text's sense stand together somewhere.
 
         What a refusal refuses must be refused there as well.
         """
         said = _words(text)
-        wanted = {stem for stem in map(_stem, said) if stem not in _EMPTY | _REFUSALS}
+        wanted = {stem for stem in map(_stem, said) if stem not in _STOP_WORDS | _REFUSALS}
         if not wanted:
             return True
-        needed = math.ceil(TOLD_SHARE * len(wanted))
-        reach = max(_LEAST_SPREAD, _SPREAD * len(said))
+        needed = math.ceil(MATCH_SHARE * len(wanted))
+        reach = max(_MIN_SPREAD, _SPREAD * len(said))
         refuses = not _REFUSALS.isdisjoint(said)
         return any(
             len(wanted & window) >= needed and not (refuses and _NEGATIONS.isdisjoint(window))
             for window in self._windows(wanted, reach)
         )
 
-    def path(self, path: str, *, is_only: bool) -> bool:
+    def has_path(self, path: str, *, is_only: bool) -> bool:
         """Whether a path is named, in full or by its end; ``is_only``: its file name is enough."""
         wanted = _parts(path)
         for known in self._paths.get(wanted[-1:], ()):
@@ -82,7 +82,7 @@ class Told:
                 return True
         return False
 
-    def entity(self, entity: str) -> bool:
+    def has_entity(self, entity: str) -> bool:
         """Whether an entity is named, alone or in a longer name; the id of a commit may be cut."""
         if _HASH.fullmatch(entity):
             return entity[:_HASH_START] in self._hashes
@@ -104,7 +104,7 @@ class Told:
     def _places(self) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
         for place, stem in enumerate(self._stems):
-            if stem not in _EMPTY:
+            if stem not in _STOP_WORDS:
                 places.setdefault(stem, []).append(place)
         return places
 
@@ -113,7 +113,7 @@ class Told:
         """The words that may be paths, in parts, by their last part."""
         found: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for word in {word for text in self._texts for word in _CHUNK.findall(_bare(text))}:
-            parts = _parts(without_place(word.rstrip(".:!?~")))
+            parts = _parts(without_line_suffix(word.rstrip(".:!?~")))
             found.setdefault(parts[-1:], set()).add(parts)
         return found
 
@@ -127,12 +127,12 @@ class Told:
         return frozenset(e[:_HASH_START] for e in self._entities if _HASH.fullmatch(e))
 
 
-def without_place(path: str) -> str:
+def without_line_suffix(path: str) -> str:
     """Return a path without the lines that are named behind it, as in ``a.py:12-40``."""
     return _PLACE_IN_FILE.sub("", path)
 
 
-def told_texts(found: Iterable[Passage], cwd: str | None) -> list[str]:
+def visible_texts(found: Iterable[Passage], cwd: str | None) -> list[str]:
     """Return what is sent again of passages: all but reasoning, with the paths of files."""
     texts = []
     for passage in found:
@@ -158,7 +158,7 @@ def _words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    if len(word) <= _SHORTEST_STEM:
+    if len(word) <= _MIN_STEM:
         return word
     stem = _ENDING.sub("", word)
-    return stem if len(stem) >= _SHORTEST_STEM - 1 else word
+    return stem if len(stem) >= _MIN_STEM - 1 else word

@@ -4,18 +4,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.lab.text_content import WORD, PathIndex, plain, plain_line, visible
-from compactctl.summaries.extract.files import files_used
-from compactctl.summaries.extract.outcomes import checks, error_lines, failed
+from compactctl.lab.text_content import (
+    WORD,
+    PathIndex,
+    collapse_blanks,
+    strip_line_marks,
+    without_reasoning,
+)
+from compactctl.summaries.extract.files import file_uses
+from compactctl.summaries.extract.outcomes import error_lines, failed, is_check
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
-from compactctl.summaries.extract.user_requests import requests, spoken
+from compactctl.summaries.extract.user_requests import spoken, user_requests
 
 # Characters of a sentence that is neither a fragment nor pasted data.
 _SENTENCE = range(8, 401)
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 _MARKS = " \t-*>#"
-MOST = 300
+MAX_RULES = 300
 """So many are asked for at most: each is searched for in all of a context."""
 
 # Words of obligation, prohibition and preference; apart from those that summaries look for.
@@ -29,13 +35,13 @@ _RULE = re.compile(
 
 def rules_in(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return the newest distinct sentences of persons that set a rule, with single blanks."""
-    return tuple(dict.fromkeys(_rules(passages)))[-MOST:]
+    return tuple(dict.fromkeys(_rules(passages)))[-MAX_RULES:]
 
 
 def _rules(passages: Sequence[Passage]) -> Iterator[str]:
     for passage in spoken(passages):
         for part in _END.split(passage.text):
-            sentence = plain(part).strip(_MARKS)
+            sentence = collapse_blanks(part).strip(_MARKS)
             if len(sentence) in _SENTENCE and _RULE.search(sentence):
                 yield sentence
 
@@ -60,12 +66,12 @@ class Probes:
     facts: Mapping[str, tuple[str, ...]]
 
 
-def probes(found: Sequence[Passage], cwd: str | None) -> Probes:
+def make_probes(found: Sequence[Passage], cwd: str | None) -> Probes:
     """Ask for what a successor has to know of these passages."""
     pairs = tool_pairs(found)
-    files = files_used(found, cwd)
+    files = file_uses(found, cwd)
     changed = tuple(path for path, use in files.items() if use.is_changed)
-    asked = [text for _, text in requests(found)]
+    asked = [text for _, text in user_requests(found)]
     return Probes(
         files={"changed": changed, "read": tuple(path for path in files if path not in changed)},
         quotes={
@@ -76,18 +82,18 @@ def probes(found: Sequence[Passage], cwd: str | None) -> Probes:
         facts={
             "errors": tuple(_errors(pairs)),
             "commands": tuple(_commands(pairs)),
-            "tasks": tuple(task.title for task in newest_tasks(pairs) if not task.done)[-TASKS:],
+            "tasks": tuple(task.title for task in newest_tasks(pairs) if not task.is_done)[-TASKS:],
         },
     )
 
 
-class Answers:
+class ProbeAnswers:
     """What a context tells: its paths, its sentences, its lines."""
 
     def __init__(self, found: Iterable[Passage], paths: PathIndex) -> None:
-        lines = [line for passage in visible(found) for line in passage.text.split("\n")]
+        lines = [line for passage in without_reasoning(found) for line in passage.text.split("\n")]
         self._paths = paths
-        self._whole = plain(" ".join(map(plain_line, lines)))
+        self._whole = collapse_blanks(" ".join(map(strip_line_marks, lines)))
         self._rows = [set(WORD.findall(line[:_LINE].lower())) for line in lines if line.strip()]
         self._of: dict[str, list[int]] = {}
         for row, words in enumerate(self._rows):
@@ -104,9 +110,11 @@ class Answers:
 
     def fact(self, line: str) -> bool:
         """Tell whether a line, or most of its words close together, stands there."""
-        return self.quote(plain(line)) or self._is_told(set(WORD.findall(line.lower())))
+        return self.quote(collapse_blanks(line)) or self._is_mentioned(
+            set(WORD.findall(line.lower()))
+        )
 
-    def _is_told(self, words: set[str]) -> bool:
+    def _is_mentioned(self, words: set[str]) -> bool:
         # A row that has enough of the words has at least one of the rarest among them.
         rarest = sorted(words, key=lambda word: (len(self._of.get(word, ())), word))
         few = rarest[: len(words) - int(_ENOUGH * len(words)) + 1]
@@ -127,9 +135,9 @@ def _errors(pairs: Sequence[ToolPair]) -> Iterator[str]:
 
 def _commands(pairs: Sequence[ToolPair]) -> Iterator[str]:
     run = [
-        plain(pair.command)[:COMMAND]
+        collapse_blanks(pair.command)[:COMMAND]
         for pair in pairs
-        if pair.command and not pair.reads and checks(pair.command)
+        if pair.command and not pair.reads and is_check(pair.command)
     ]
     yield from list(dict.fromkeys(reversed(run)))[:COMMANDS]
 
@@ -137,4 +145,4 @@ def _commands(pairs: Sequence[ToolPair]) -> Iterator[str]:
 def _sentences(texts: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the beginning of a text, with single blanks; the last one may be cut."""
     for text in texts:
-        yield from filter(None, (plain_line(line) for line in text[:REQUEST].split("\n")))
+        yield from filter(None, (strip_line_marks(line) for line in text[:REQUEST].split("\n")))

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.lab.probes import COMMANDS, rules_in
-from compactctl.lab.text_content import plain, visible
+from compactctl.lab.text_content import collapse_blanks, without_reasoning
 from compactctl.model.message import Message
-from compactctl.summaries.extract.outcomes import checks, failed, last_line
-from compactctl.summaries.extract.passages import Passage, ToolPair, passages, tool_pairs
+from compactctl.summaries.extract.outcomes import failed, is_check, last_line
+from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
 
 # Newest rules asked for, the words of one that are told, and the words it must have.
-_RULES, _TOLD, _FEWEST_WORDS = 3, 4, 7
+_RULES, _TOLD, _MIN_WORDS = 3, 4, 7
 # Longer commands are not quoted whole by anyone.
 _COMMAND = 300
 _QUOTES = " \t\n`\"'"
@@ -36,20 +36,20 @@ class Question:
 
     def is_answered_by(self, said: str) -> bool:
         """Tell whether these are the words; a path may be told with more of its beginning."""
-        words = plain(said).strip(_QUOTES)
+        words = collapse_blanks(said).strip(_QUOTES)
         return words == self.answer or (self.is_path and words.endswith(f"/{self.answer}"))
 
 
-def questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question, ...]:
+def make_questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question, ...]:
     """Ask what checks printed, which file was changed last, and how rules go on."""
-    found = passages(prefix, cwd)
+    found = read_passages(prefix, cwd)
     pairs = tool_pairs(found)
     return tuple(dict.fromkeys((*_of_commands(pairs), *_of_files(pairs), *_of_rules(found))))
 
 
 def prompt(context: Sequence[Message], question: Question, cwd: str | None) -> str:
     """Return what a reader is asked."""
-    shown = "\n\n".join(map(_shown, visible(passages(context, cwd))))
+    shown = "\n\n".join(map(_shown, without_reasoning(read_passages(context, cwd))))
     return _PROMPT.format(context=shown, question=question.text)
 
 
@@ -57,11 +57,11 @@ def _of_commands(pairs: Sequence[ToolPair]) -> Iterator[Question]:
     newest: dict[str, ToolPair] = {}
     for pair in pairs:
         command = pair.command
-        if command and len(command) <= _COMMAND and "\n" not in command and checks(command):
+        if command and len(command) <= _COMMAND and "\n" not in command and is_check(command):
             newest.pop(command, None)
             newest[command] = pair
     for command, pair in list(newest.items())[-COMMANDS:]:
-        answer = plain(last_line(pair)).strip(_QUOTES)
+        answer = collapse_blanks(last_line(pair)).strip(_QUOTES)
         if answer:
             text = f"What is the last line that this command printed when it last ran: {command}"
             yield Question(text, answer)
@@ -76,7 +76,7 @@ def _of_files(pairs: Sequence[ToolPair]) -> Iterator[Question]:
 def _of_rules(found: Sequence[Passage]) -> Iterator[Question]:
     for rule in rules_in(found)[-_RULES:]:
         words = rule.split()
-        if len(words) >= _FEWEST_WORDS:
+        if len(words) >= _MIN_WORDS:
             told = " ".join(words[:_TOLD])
             text = (
                 f'Which rule did the user set that begins with "{told}"? Tell the whole sentence.'

@@ -6,60 +6,60 @@ from dataclasses import dataclass
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
-from compactctl.lab.audit_findings import SecondLook
-from compactctl.summaries.extract.command_lines import only_looks
+from compactctl.lab.audit_findings import RepeatedRead
+from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import Passage, Spot, ToolPair
+from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair
 
 # A look is a re-read where so much of what it shows had been seen, and so much was gone.
 SEEN_SHARE = 0.5
 # Shorter lines are braces and the like.
-_LEAST_LINE = 4
+_MIN_LINE = 4
 # Line numbers that tools for reading and searching put before a line.
 _NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 _SUBJECT = 200
-_LOOKING = frozenset({"search", "find"})
+_SEARCH_KINDS = frozenset({"search", "find"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ReadCall:
     """A call that only looks: at what, and the lines that it showed."""
 
     subject: str
-    spot: Spot
+    ref: SourceRef
     shown: frozenset[str]
     pair: ToolPair
 
 
-class Seen:
+class SeenLines:
     """The lines that were shown of each file and by each command, and where last."""
 
     def __init__(self, found: Iterable[Passage], cwd: str | None) -> None:
         self._lines: dict[str, set[str]] = {}
-        self._place: dict[str, Spot] = {}
+        self._place: dict[str, SourceRef] = {}
         for passage in found:
             for subject, text in _shown(passage, cwd):
-                self.add(subject, _lines(text), passage.spot)
+                self.add(subject, _lines(text), passage.ref)
 
-    def add(self, subject: str, lines: Iterable[str], place: Spot) -> None:
+    def add(self, subject: str, lines: Iterable[str], place: SourceRef) -> None:
         """Take in that lines were shown, and where."""
         self._lines.setdefault(subject, set()).update(lines)
         self._place[subject] = place
 
-    def share(self, look: Look) -> float:
+    def seen_share(self, look: ReadCall) -> float:
         """Return the share of what a look shows that had been seen of its subject."""
         known = self._lines.get(look.subject)
         if not known or not look.shown:
             return 0.0
         return len(look.shown & known) / len(look.shown)
 
-    def place(self, look: Look) -> Spot:
+    def last_seen(self, look: ReadCall) -> SourceRef:
         """Return where a look's subject was seen last."""
         return self._place[look.subject]
 
 
-def looks(found: Iterable[Passage]) -> Iterator[Look]:
+def find_read_calls(found: Iterable[Passage]) -> Iterator[ReadCall]:
     """Yield the calls that look at something and succeeded, in order."""
     for passage in found:
         pair = passage.pair
@@ -67,18 +67,21 @@ def looks(found: Iterable[Passage]) -> Iterator[Look]:
             subject = _subject(pair)
             if subject:
                 shown = frozenset(_lines(pair.result.text))
-                yield Look(subject=subject, spot=pair.spot, shown=shown, pair=pair)
+                yield ReadCall(subject=subject, ref=pair.ref, shown=shown, pair=pair)
 
 
-def rereads(
-    found: Sequence[Look], before: Seen, after: Seen, tokens: Callable[[ToolPair], int]
-) -> Iterator[SecondLook]:
+def find_rereads(
+    found: Sequence[ReadCall],
+    before: SeenLines,
+    after: SeenLines,
+    tokens: Callable[[ToolPair], int],
+) -> Iterator[RepeatedRead]:
     """Yield the looks at what was seen ``before`` a compaction and gone ``after`` it, each once."""
     for look in found:
-        if before.share(look) >= SEEN_SHARE > after.share(look):
-            what, place = one_line(look.subject, _SUBJECT), before.place(look)
-            yield SecondLook(what=what, spot=look.spot, first=place, tokens=tokens(look.pair))
-        after.add(look.subject, look.shown, look.spot)
+        if before.seen_share(look) >= SEEN_SHARE > after.seen_share(look):
+            what, place = one_line(look.subject, _SUBJECT), before.last_seen(look)
+            yield RepeatedRead(what=what, ref=look.ref, first_seen=place, tokens=tokens(look.pair))
+        after.add(look.subject, look.shown, look.ref)
 
 
 def _subject(pair: ToolPair) -> str:
@@ -86,8 +89,8 @@ def _subject(pair: ToolPair) -> str:
     if pair.reads:
         return pair.reads
     if pair.command is not None:
-        return pair.command.strip() if only_looks(pair.command) else ""
-    return f"{pair.tool} {pair.text}" if kind_of(pair.tool) in _LOOKING else ""
+        return pair.command.strip() if is_read_only(pair.command) else ""
+    return f"{pair.tool} {pair.text}" if kind_of(pair.tool) in _SEARCH_KINDS else ""
 
 
 def _shown(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
@@ -104,5 +107,5 @@ def _shown(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
 def _lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         bare = _NUMBER.sub("", line).strip()
-        if len(bare) >= _LEAST_LINE:
+        if len(bare) >= _MIN_LINE:
             yield bare

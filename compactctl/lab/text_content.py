@@ -10,7 +10,7 @@ from compactctl.summaries.extract.passages import Passage
 
 # Lines that say something: characters and words of them.
 _LINE = range(20, 401)
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 # What stands before a line of a file: the mark of a quotation, the number that a tool gave it.
 _BEFORE = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
 WORD = re.compile(r"\w+")
@@ -24,7 +24,7 @@ class TextContent:
     lines: frozenset[str]
 
 
-class Reader:
+class TextReader:
     """Reads texts of a session whose working folder is ``cwd``.
 
     Memory grows with the distinct texts; what is read never depends on what was read before.
@@ -47,32 +47,32 @@ class Reader:
         """Return what stands in all of these passages together, reasoning left out."""
         entities: set[str] = set()
         lines: set[str] = set()
-        for passage in visible(passages):
+        for passage in without_reasoning(passages):
             found = self.content(passage.text)
             entities |= found.entities
             lines |= found.lines
         return TextContent(frozenset(entities), frozenset(lines))
 
 
-def visible(passages: Iterable[Passage]) -> Iterable[Passage]:
+def without_reasoning(passages: Iterable[Passage]) -> Iterable[Passage]:
     """Return the passages that the next request sends whoever the provider is: no reasoning."""
     return (passage for passage in passages if passage.kind != "thought")
 
 
-def plain(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     """Return a text with one blank for every run of them."""
     return " ".join(text.split())
 
 
-def plain_line(line: str) -> str:
+def strip_line_marks(line: str) -> str:
     """Return a line without the marks before it, with one blank for every run of them."""
-    return plain(_BEFORE.sub("", line, count=1))
+    return collapse_blanks(_BEFORE.sub("", line, count=1))
 
 
 def _lines(text: str) -> Iterable[str]:
     for line in text.split("\n"):
-        bare = plain_line(line[: 2 * _LINE.stop])
-        if len(bare) in _LINE and len(WORD.findall(bare)) >= _FEWEST_WORDS:
+        bare = strip_line_marks(line[: 2 * _LINE.stop])
+        if len(bare) in _LINE and len(WORD.findall(bare)) >= _MIN_WORDS:
             yield bare
 
 
@@ -95,15 +95,15 @@ class PathIndex:
     def __init__(self, paths: Iterable[str], unique: frozenset[str]) -> None:
         self._unique = unique
         self._whole = set(paths)
-        self._ends = {end for path in self._whole for end in self._telling(path)}
+        self._ends = {end for path in self._whole for end in self._distinctive_suffixes(path)}
 
     def __contains__(self, path: str) -> bool:
         if path in self._whole:
             return True
-        ends = self._telling(path)
+        ends = self._distinctive_suffixes(path)
         return path.strip("/") in self._ends or any(end in self._whole for end in ends)
 
-    def _telling(self, path: str) -> list[str]:
+    def _distinctive_suffixes(self, path: str) -> list[str]:
         """Return the ends of a path that are enough to know it by, itself included."""
         parts = path.strip("/").split("/")
         ends = ["/".join(parts[start:]) for start in range(len(parts))]

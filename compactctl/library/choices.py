@@ -13,7 +13,7 @@ from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.numbers import fraction_of
 from compactctl.model.validators import MAX_INT64
-from compactctl.profiles.parse import read_stage
+from compactctl.profiles.parse import parse_stage
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import load_profile
 from compactctl.tokens.budget import parse_share, parse_target
@@ -25,7 +25,7 @@ Size = float | str | Fraction | Decimal
 _DIGITS = re.compile(r"\d{1,18}", re.ASCII)
 
 
-class Measuring(TypedDict, total=False):
+class MeasureKwargs(TypedDict, total=False):
     """How to measure. Whatever is left out is found out from the transcript.
 
     Keys:
@@ -41,7 +41,7 @@ class Measuring(TypedDict, total=False):
     counter: PathLike
 
 
-class Choosing(Measuring, total=False):
+class CompactKwargs(MeasureKwargs, total=False):
     """What to compact down to and how, beside how to measure.
 
     Keys:
@@ -81,49 +81,49 @@ def check_names(choices: Mapping[str, object], of: type, called: str) -> None:
             raise TypeError(f"{what}; {hint}" if hint else what)
 
 
-def measure_options(chosen: Choosing | Measuring) -> MeasureOptions:
+def measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
     """Return how to measure. Raises UsageError for what means nothing."""
     return MeasureOptions(
-        model=read(chosen, "model", one_text),
-        window=read(chosen, "window", parse_window),
-        max_tokens=read(chosen, "max_tokens", _at_least_one),
-        counter=read(chosen, "counter", one_text),
-        profile=read(chosen, "profile", _profile),
+        model=read(kwargs, "model", one_text),
+        window=read(kwargs, "window", parse_window),
+        max_tokens=read(kwargs, "max_tokens", _at_least_one),
+        counter=read(kwargs, "counter", one_text),
+        profile=read(kwargs, "profile", _profile),
     )
 
 
-def recipe_of(chosen: Choosing) -> Recipe:
+def recipe_of(kwargs: CompactKwargs) -> Recipe:
     """Return what to run, measured how, and what to leave alone.
 
     Raises UsageError for what means nothing.
     """
     return Recipe(
-        measure=measure_options(chosen),
-        plan=_plan_options(chosen),
-        protect=_protect_options(chosen),
+        measure=measure_options(kwargs),
+        plan=_plan_options(kwargs),
+        protect=_protect_options(kwargs),
     )
 
 
-def _plan_options(chosen: Choosing) -> PlanOptions:
-    target, keep = read(chosen, "target", parse_target), read(chosen, "keep", parse_share)
+def _plan_options(kwargs: CompactKwargs) -> PlanOptions:
+    target, keep = read(kwargs, "target", parse_target), read(kwargs, "keep", parse_share)
     if target is not None and keep is not None:
         raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
-        stages=read(chosen, "stages", _stages) or (),
+        stages=read(kwargs, "stages", _stages) or (),
         target=target,
         keep=keep,
         settings={
-            name: read_stage({**settings, "stage": name}).options
-            for name, settings in (chosen.get("stage_options") or {}).items()
+            name: parse_stage({**settings, "stage": name}).options
+            for name, settings in (kwargs.get("stage_options") or {}).items()
         },
     )
 
 
-def _protect_options(chosen: Choosing) -> ProtectOptions:
+def _protect_options(kwargs: CompactKwargs) -> ProtectOptions:
     return ProtectOptions(
-        keep_turns=read(chosen, "keep_turns", number_of),
-        pins=read(chosen, "pins", texts_of) or (),
-        tools=read(chosen, "protect_tools", texts_of) or (),
+        keep_turns=read(kwargs, "keep_turns", number_of),
+        pins=read(kwargs, "pins", texts_of) or (),
+        tools=read(kwargs, "protect_tools", texts_of) or (),
     )
 
 

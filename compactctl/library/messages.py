@@ -9,11 +9,11 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import orphan_parts
-from compactctl.library.choices import Choosing, check_names, recipe_of
-from compactctl.llm.guarded import guarded
+from compactctl.library.choices import CompactKwargs, check_names, recipe_of
+from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
-from compactctl.summaries.by_model.answers import Answer
+from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 
@@ -43,7 +43,7 @@ def compact_messages(
     format: str = "openai-chat",
     summarizer: Callable[[str], str] | None = None,
     require_fit: bool = False,
-    **choices: Unpack[Choosing],
+    **choices: Unpack[CompactKwargs],
 ) -> CompactedMessages:
     """Return what to send instead of these messages; those that stay are the same objects.
 
@@ -63,43 +63,47 @@ def compact_messages(
             nothing.
         DoesNotFitError: with ``require_fit``, the target was not reached.
     """
-    check_names(choices, Choosing, "compact_messages")
+    check_names(choices, CompactKwargs, "compact_messages")
     recipe = recipe_of(choices)
     lines = _lines(messages)
     if not lines:
         return CompactedMessages()
     if summarizer is not None and "summarize" not in _stages(recipe):
         raise UsageError("a summarizer is asked by the stage summarize, which is not to run")
-    made = compact_lines(
+    compacted = compact_lines(
         lines,
         InputOptions(path="messages", format=format),
         recipe,
-        None if summarizer is None else _asking(summarizer),
+        None if summarizer is None else _function_summarizer(summarizer),
     )
-    _check_messages(messages, made, format, repairs="repair" in _stages(recipe))
-    if require_fit and not made.fits:
+    _check_messages(messages, compacted, format, repairs="repair" in _stages(recipe))
+    if require_fit and not compacted.fits:
         raise DoesNotFitError(
-            f"messages: {made.largest_after:,} tokens are left after all stages, over the limit of "
-            f"{made.limit:,}; add a stage, protect less or raise the target"
+            f"messages: {compacted.largest_after:,} tokens are left after all stages, "
+            f"over the limit of {compacted.limit:,}; add a stage, protect less or raise the target"
         )
     return CompactedMessages(
         (
-            messages[line.source]
-            if line.kept and line.source is not None
+            messages[line.source_index]
+            if line.is_unchanged and line.source_index is not None
             else json.loads(line.data)
-            for line in made.lines
+            for line in compacted.lines
         ),
-        tokens=made.largest_after,
-        limit=made.limit,
+        tokens=compacted.largest_after,
+        limit=compacted.limit,
     )
 
 
 def _check_messages(
-    messages: Sequence[dict[str, Any]], made: CompactedLines, format_name: str, *, repairs: bool
+    messages: Sequence[dict[str, Any]],
+    compacted: CompactedLines,
+    format_name: str,
+    *,
+    repairs: bool,
 ) -> None:
     """Raise NotUnderstoodError for the first message that cannot be sent as it is."""
-    damage = {opaque.line: opaque.damage for opaque in made.opaque}
-    damage |= _unread(messages, {message.line for message in made.transcript.messages})
+    damage = {opaque.line: opaque.damage for opaque in compacted.opaque}
+    damage |= _unread(messages, {message.line for message in compacted.transcript.messages})
     if damage:
         index = min(damage)
         raise NotUnderstoodError(
@@ -108,7 +112,7 @@ def _check_messages(
         )
     if repairs:
         return
-    before = made.transcript.effective
+    before = compacted.transcript.effective
     for place, part in orphan_parts(before).items():
         if isinstance(part, ToolResultPart):
             raise NotUnderstoodError(
@@ -148,8 +152,10 @@ def _line(index: int, message: object) -> bytes:
         raise UsageError(f"messages[{index}]: is not JSON ({error}); pass plain objects") from error
 
 
-def _asking(summarizer: Callable[[str], str]) -> Summarizer:
+def _function_summarizer(summarizer: Callable[[str], str]) -> Summarizer:
     """Return a summarizer that asks a function, whose answer is checked like any model's."""
-    return guarded(
-        lambda prompt, _: Answer(text=summarizer(prompt)), "the caller's summarizer", PromptStyle()
+    return guarded_summarizer(
+        lambda prompt, _: ModelAnswer(text=summarizer(prompt)),
+        "the caller's summarizer",
+        PromptStyle(),
     )

@@ -9,7 +9,7 @@ from compactctl.commands.compact.in_memory import CompactedLines, compact_lines,
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
-from compactctl.library.choices import Choosing, check_names, recipe_of
+from compactctl.library.choices import CompactKwargs, check_names, recipe_of
 from compactctl.store.files.parquet_dataset import is_structs, is_text
 
 # Column that is added -> Arrow type; each is a field of _CompactedRow.
@@ -37,7 +37,7 @@ def compact_batch(
     *,
     column: str = "messages",
     format: str = "openai-chat",
-    **choices: Unpack[Choosing],
+    **choices: Unpack[CompactKwargs],
 ) -> pa.RecordBatch:
     """Return a batch with the conversations of a column compacted, a row for each row.
 
@@ -55,7 +55,7 @@ def compact_batch(
         UsageError: there is no such column, it holds something else, one of the four is there
             already, or a choice means nothing.
     """
-    check_names(choices, Choosing, "compact_batch")
+    check_names(choices, CompactKwargs, "compact_batch")
     kind = _kind_of(batch, column)
     recipe = recipe_of(choices)
     # Many conversations follow one another.
@@ -64,11 +64,11 @@ def compact_batch(
     rows = [_compacted(value, kind, options, recipe) for value in batch.column(column).to_pylist()]
     place = batch.schema.get_field_index(column)
     values = pa.array([row.value for row in rows], type=kind)
-    made = batch.set_column(place, batch.schema.field(place), values)
+    compacted = batch.set_column(place, batch.schema.field(place), values)
     for name, added in ADDED.items():
         found = pa.array([getattr(row, name) for row in rows], type=getattr(pa, added)())
-        made = made.append_column(name, found)
-    return made
+        compacted = compacted.append_column(name, found)
+    return compacted
 
 
 def _kind_of(batch: pa.RecordBatch, column: str) -> object:
@@ -94,8 +94,8 @@ def _compacted(
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        made = compact_lines(lines_of(value, kind), options, recipe)
-        return _row(value, value_of(value, kind, made), made)
+        compacted = compact_lines(lines_of(value, kind), options, recipe)
+        return _row(value, value_of(value, kind, compacted), compacted)
     except CompactctlError as error:
         return _failed(value, str(error))
     except Exception as error:  # noqa: BLE001 - a bug that one row meets must not lose the others
@@ -106,14 +106,14 @@ def _failed(value: object, why: str) -> _CompactedRow:
     return _CompactedRow(value=value, compact_status="failed", compact_error=" ".join(why.split()))
 
 
-def _row(before: object, after: object, made: CompactedLines) -> _CompactedRow:
-    if made.opaque:
+def _row(before: object, after: object, compacted: CompactedLines) -> _CompactedRow:
+    if compacted.opaque:
         raise NotUnderstoodError(
-            f"holds what is not a message of this format: {made.opaque[0].damage}"
+            f"holds what is not a message of this format: {compacted.opaque[0].damage}"
         )
     return _CompactedRow(
         value=after,
         compact_status="unchanged" if after == before else "ok",
-        compact_tokens_before=made.tokens_before,
-        compact_tokens_after=made.tokens_after,
+        compact_tokens_before=compacted.tokens_before,
+        compact_tokens_after=compacted.tokens_after,
     )

@@ -21,8 +21,8 @@ from compactctl.commands.sessions import USUAL, SessionFilter, SessionRow
 from compactctl.commands.sessions import sessions as sessions_on
 from compactctl.errors import UsageError
 from compactctl.library.choices import (
-    Choosing,
-    Measuring,
+    CompactKwargs,
+    MeasureKwargs,
     PathLike,
     check_names,
     measure_options,
@@ -48,13 +48,13 @@ def stats(
     *,
     format: str | None = None,
     scope: Scope = "effective",
-    **measuring: Unpack[Measuring],
+    **measuring: Unpack[MeasureKwargs],
 ) -> StatsResult:
     """Measure a transcript, in tokens of the next request, as ``compactctl stats`` does.
 
     Raises NoInputError, NotUnderstoodError, UsageError, and TypeError for an unknown keyword.
     """
-    check_names(measuring, Measuring, "stats")
+    check_names(measuring, MeasureKwargs, "stats")
     return stats_of(
         StatsOptions(
             input=InputOptions(path=os.fspath(path), format=format),
@@ -74,7 +74,7 @@ def compact(
     dry_run: bool = False,
     force: bool = False,
     require_fit: bool = False,
-    **choices: Unpack[Choosing],
+    **choices: Unpack[CompactKwargs],
 ) -> CompactResult:
     """Compact a transcript file, with an archive that ``rewind`` restores every byte from.
 
@@ -83,7 +83,7 @@ def compact(
     ``require_fit`` DoesNotFitError is raised where it was not. Raises TypeError for an unknown
     keyword and CompactctlError for everything else; nothing is half written then.
     """
-    check_names(choices, Choosing, "compact")
+    check_names(choices, CompactKwargs, "compact")
     if output is not None and os.fspath(output) == "-":
         raise UsageError("output='-' is for the command line; use compact_messages, or name a file")
     return compacting.compact(

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from compactctl.summaries.by_model.answers import Answer
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.summaries.by_model.answers import ModelAnswer
+from compactctl.summaries.by_model.secrets import mask_secrets
 
-Ask = Callable[[str, int], Answer]
+AskModel = Callable[[str, int], ModelAnswer]
 """Takes a prompt and the tokens the answer may have; raises NoAnswerError when there is none."""
 
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 
 
 class NoAnswerError(Exception):
@@ -18,4 +18,4 @@ class NoAnswerError(Exception):
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(masked(" ".join(reason.split()))[:_LONGEST_REASON])
+        super().__init__(mask_secrets(" ".join(reason.split()))[:_MAX_REASON])

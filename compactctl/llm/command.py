@@ -10,27 +10,27 @@ from contextlib import suppress
 from functools import partial
 
 from compactctl.errors import UsageError
-from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.by_model.answers import Answer
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.summaries.by_model.answers import ModelAnswer
+from compactctl.summaries.by_model.secrets import mask_secrets
 
-_SHORTEST_SECRET = 4
+_MIN_SECRET = 4
 
 
-def asking_command(
+def command_asker(
     command: str, timeout: float, *, option: str = "--summarizer-cmd", prints: str = "a summary"
-) -> Ask:
+) -> AskModel:
     """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
 
     Raises UsageError when the command line cannot be split or names no program; it names the
     ``option`` and what the program ``prints``.
     """
-    words = program_words(command, option, f"reads a prompt on standard input and prints {prints}")
+    words = split_command(command, option, f"reads a prompt on standard input and prints {prints}")
     return partial(_run, words, timeout)
 
 
-def program_words(command: str, option: str, does: str) -> list[str]:
-    """Split a command line. UsageError names the ``option``, and what its program ``does``."""
+def split_command(command: str, option: str, purpose: str) -> list[str]:
+    """Split a command line. UsageError names the ``option``, and what its program ``purpose``."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -39,7 +39,7 @@ def program_words(command: str, option: str, does: str) -> list[str]:
         raise UsageError(f"{option}: a NUL character is in it; leave it out")
     if not words or shutil.which(words[0]) is None:
         name = "".join(words[:1])
-        raise UsageError(f"{option} {name}: there is no such program; give one that {does}")
+        raise UsageError(f"{option} {name}: there is no such program; give one that {purpose}")
     return words
 
 
@@ -52,13 +52,15 @@ def command_name(words: Sequence[str]) -> str:
     return shlex.join(os.path.basename(word) for word in (words[0], *script))  # noqa: PTH119
 
 
-def without_arguments(said: str, words: Sequence[str]) -> str:
+def without_arguments(stderr_line: str, words: Sequence[str]) -> str:
     """Mask in what a program complained of those of its arguments that look like secrets."""
-    shown = masked(shlex.join(words))
+    shown = mask_secrets(shlex.join(words))
     for word in words[1:]:
-        if len(word) >= _SHORTEST_SECRET and word not in shown:
-            said = said.replace(word.rpartition("=")[2] or word, "[REDACTED:credential]")
-    return said
+        if len(word) >= _MIN_SECRET and word not in shown:
+            stderr_line = stderr_line.replace(
+                word.rpartition("=")[2] or word, "[REDACTED:credential]"
+            )
+    return stderr_line
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -67,7 +69,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> Answer:  # noqa: ARG001 - a command is told the size in its prompt
+def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> ModelAnswer:  # noqa: ARG001 - a command is told the size in its prompt
     try:
         # A session of its own, so that what the command starts ends with it.
         process = subprocess.Popen(  # noqa: S603 - the user names the program, no shell reads it
@@ -80,15 +82,19 @@ def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> 
     except OSError as error:
         raise NoAnswerError(f"it did not start: {error}") from error
     with process:
-        output, complaint = _talk(process, prompt, timeout)
+        output, complaint = _communicate(process, prompt, timeout)
     if process.returncode != 0:
-        said = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
-        said = without_arguments(said, words)
-        raise NoAnswerError(f"exit code {process.returncode}" + (f": {said}" if said else ""))
-    return Answer(text=output.decode("utf-8", "replace"))
+        stderr_line = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
+        stderr_line = without_arguments(stderr_line, words)
+        raise NoAnswerError(
+            f"exit code {process.returncode}" + (f": {stderr_line}" if stderr_line else "")
+        )
+    return ModelAnswer(text=output.decode("utf-8", "replace"))
 
 
-def _talk(process: subprocess.Popen[bytes], prompt: str, timeout: float) -> tuple[bytes, bytes]:
+def _communicate(
+    process: subprocess.Popen[bytes], prompt: str, timeout: float
+) -> tuple[bytes, bytes]:
     try:
         return process.communicate(prompt.encode("utf-8", "replace"), timeout)
     except subprocess.TimeoutExpired as error:
@@ -104,18 +110,18 @@ _OPTION = "--answers"
 _TOKENS = 200
 
 
-def answering_command(command: str, timeout: float) -> Callable[[str], str]:
+def command_answerer(command: str, timeout: float) -> Callable[[str], str]:
     """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
 
     Raises UsageError when it names no program, and when asked, for a command that fails: no answer
     is not a wrong one. Secrets in a prompt are masked.
     """
-    ask = asking_command(command, timeout, option=_OPTION, prints="an answer")
+    ask = command_asker(command, timeout, option=_OPTION, prints="an answer")
     name = command_name(shlex.split(command))
 
     def answer(prompt: str) -> str:
         try:
-            return ask(masked(prompt), _TOKENS).text
+            return ask(mask_secrets(prompt), _TOKENS).text
         except NoAnswerError as error:
             raise UsageError(
                 f"{_OPTION} {name}: {error}; mend the command, or see --answers-timeout"

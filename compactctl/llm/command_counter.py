@@ -14,13 +14,13 @@ from tempfile import TemporaryFile
 from typing import IO, cast
 
 from compactctl.errors import UsageError
-from compactctl.llm.command import command_name, kill_group, program_words, without_arguments
+from compactctl.llm.command import command_name, kill_group, split_command, without_arguments
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"
 _DOES = "reads texts as JSON, one a line, and prints the count of each"
 # A tokenizer that is loaded first, and a batch of texts counted at once, take their time.
-ANSWER_SECONDS = 60.0
+ANSWER_TIMEOUT = 60.0
 _END_SECONDS = 1.0
 _CHUNK = 1 << 16
 # No text that can be read here has more.
@@ -38,10 +38,10 @@ class CommandCounter:
     exactness: Exactness = "estimate"
 
     def __init__(self, command: str) -> None:
-        words = program_words(command, OPTION, _DOES)
+        words = split_command(command, OPTION, _DOES)
         name = command_name(words)
         self.id = f"cmd:{name}"
-        self._asking = _Asking(name, words)
+        self._asking = _CounterProcess(name, words)
         self._known: dict[bytes, int] = {_digest(""): 0}
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
@@ -78,13 +78,13 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class _Asking:
+class _CounterProcess:
     """The conversation with the program, which starts with the first question."""
 
     def __init__(self, name: str, words: Sequence[str]) -> None:
         self._name = name
         self._words = words
-        self._running: _Running | None = None
+        self._running: _RunningProcess | None = None
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         running = self._running or self._start()
@@ -97,7 +97,7 @@ class _Asking:
             running.stop(patience=0)
             raise
 
-    def _start(self) -> "_Running":
+    def _start(self) -> "_RunningProcess":
         # A pipe that nobody reads would fill up and hold the program up.
         complaints = TemporaryFile()  # noqa: SIM115 - it lasts as long as the program
         try:
@@ -112,11 +112,11 @@ class _Asking:
         except OSError as error:
             complaints.close()
             raise self._failed(f"did not start: {error.strerror or error}") from error
-        self._running = _Running(process, complaints)
+        self._running = _RunningProcess(process, complaints)
         atexit.register(self._running.stop, patience=_END_SECONDS)
         return self._running
 
-    def _answer(self, running: "_Running", question: bytes, expected: int) -> list[bytes]:
+    def _answer(self, running: "_RunningProcess", question: bytes, expected: int) -> list[bytes]:
         """Write the question while the answer is read: neither side can hold up the other.
 
         Raises UsageError unless exactly the ``expected`` number of lines comes back.
@@ -129,10 +129,10 @@ class _Asking:
             ready.register(writes, EVENT_WRITE)
             ready.register(reads, EVENT_READ)
             while missing > 0:
-                events = {key.fd for key, _ in ready.select(ANSWER_SECONDS)}
+                events = {key.fd for key, _ in ready.select(ANSWER_TIMEOUT)}
                 if not events:
                     raise self._failed(
-                        f"printed nothing for {ANSWER_SECONDS:g} seconds; let it "
+                        f"printed nothing for {ANSWER_TIMEOUT:g} seconds; let it "
                         "print a count, and flush it, for each line that it reads"
                     )
                 if reads in events:
@@ -145,11 +145,11 @@ class _Asking:
                         ready.unregister(writes)
         return self._lines(answer, expected)
 
-    def _read(self, running: "_Running", reads: int) -> bytes:
+    def _read(self, running: "_RunningProcess", reads: int) -> bytes:
         found = os.read(reads, _CHUNK)
         if not found:
             code = running.process.wait()
-            said = without_arguments(running.complaint(), self._words)
+            said = without_arguments(running.last_stderr_line(), self._words)
             raise self._failed(f"ended with exit code {code}" + (said and f": {said}"))
         return found
 
@@ -172,11 +172,11 @@ class _Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class _Running:
+class _RunningProcess:
     """The program and the file that it complains into."""
 
     process: subprocess.Popen[bytes]
-    complaints: IO[bytes]
+    stderr_file: IO[bytes]
 
     @property
     def question(self) -> IO[bytes]:
@@ -188,17 +188,17 @@ class _Running:
         """What is read from."""
         return cast("IO[bytes]", self.process.stdout)
 
-    def complaint(self) -> str:
+    def last_stderr_line(self) -> str:
         """Return the last line that it complained with: what a traceback is about."""
-        self.complaints.seek(0)
-        lines = self.complaints.read(_CHUNK).decode("utf-8", "replace").split("\n")
+        self.stderr_file.seek(0)
+        lines = self.stderr_file.read(_CHUNK).decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def stop(self, *, patience: float) -> None:
         """Let it see the end of its input, and end it where it goes on for so many seconds."""
-        if self.complaints.closed:
+        if self.stderr_file.closed:
             return
-        with self.process, self.complaints:
+        with self.process, self.stderr_file:
             with suppress(OSError):
                 self.question.close()
             try:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compactctl.errors import SummarizerFailedError
-from compactctl.llm.ask import Ask, NoAnswerError
+from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.model.summary import FailurePolicy, Summarizer, Summary, SummaryRequest
-from compactctl.summaries.by_model.answers import extracted, judged
+from compactctl.summaries.by_model.answers import check_answer, extract_summary
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 from compactctl.summaries.document import offline
 
 
-def guarded(
-    ask: Ask, source: str, style: PromptStyle, on_failure: FailurePolicy = "builtin"
+def guarded_summarizer(
+    ask: AskModel, source: str, style: PromptStyle, on_failure: FailurePolicy = "builtin"
 ) -> Summarizer:
     """Return a summarizer that has ``ask`` write, and names it ``source``.
 
@@ -20,27 +20,29 @@ def guarded(
     no answer or a guard rejects it, the built-in summarizer writes, and the note says why; with
     "skip" there is no summary, with "fail" SummarizerFailedError is raised.
     """
-    known: dict[SummaryRequest, Summary] = {}
+    cache: dict[SummaryRequest, Summary] = {}
 
     def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
-        if request not in known:
+        if request not in cache:
             try:
-                known[request] = Summary(text=_asked(ask, request, style, count), source=source)
+                cache[request] = Summary(
+                    text=_ask_checked(ask, request, style, count), writer=source
+                )
             except NoAnswerError as error:
                 reason = f"{source} gave no usable summary: {error}"
-                known[request] = _instead(request, count, reason, on_failure)
-        return known[request]
+                cache[request] = _fallback(request, count, reason, on_failure)
+        return cache[request]
 
     return write
 
 
-def _instead(
+def _fallback(
     request: SummaryRequest, count: Callable[[str], int], reason: str, on_failure: FailurePolicy
 ) -> Summary:
     match on_failure:
         case "builtin":
             note = f"written without a model: {reason}"
-            return replace(offline.write(request, count), note=note)
+            return replace(offline.write_offline_summary(request, count), note=note)
         case "skip":
             return Summary(text="", note=reason)
         case "fail":
@@ -49,15 +51,15 @@ def _instead(
             )
 
 
-def _asked(
-    ask: Ask, request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
+def _ask_checked(
+    ask: AskModel, request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
 ) -> str:
     """Ask for a summary and return it. Raises NoAnswerError when there is none to be used."""
     prompt = write_prompt(request, style, count)
     if prompt is None:
         raise NoAnswerError(f"no prompt for this fits into {style.max_tokens:,} tokens")
     answer = ask(prompt.text, request.budget)
-    verdict = judged(answer, request, prompt, count)
+    verdict = check_answer(answer, request, prompt, count)
     if not verdict.passed:
         raise NoAnswerError(verdict.detail)
-    return extracted(answer.text)
+    return extract_summary(answer.text)

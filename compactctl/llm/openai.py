@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from compactctl.errors import UsageError
-from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.by_model.answers import Answer
+from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.summaries.by_model.answers import ModelAnswer
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -92,8 +92,8 @@ def _is_loopback(text: str) -> bool:
 
 
 # A summary has some ten thousand bytes; what is far longer is not one.
-_LARGEST_ANSWER = 8 << 20
-_PIECE = 1 << 16
+_MAX_ANSWER = 8 << 20
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +106,9 @@ class Server:
     timeout: float
 
 
-def asking_server(
+def server_asker(
     url: str, model: str, *, key_variable: str = "", timeout: float, allow_network: bool = False
-) -> Ask:
+) -> AskModel:
     """Return what asks ``model`` behind the base URL ``url``.
 
     Nothing but that address is ever connected to: redirects and proxies are not followed. The key
@@ -138,7 +138,7 @@ def _key(variable: str) -> str:
     return key
 
 
-def _ask(server: Server, prompt: str, max_tokens: int) -> Answer:
+def _ask(server: Server, prompt: str, max_tokens: int) -> ModelAnswer:
     try:
         status, body = _post(server, _request(server, prompt, max_tokens))
     except TimeoutError as error:
@@ -193,11 +193,11 @@ def _connected(server: Server) -> socket.socket:
 def _read(response: http.client.HTTPResponse, stream: socket.socket, deadline: float) -> bytes:
     """Read an answer; raises TimeoutError when it is not complete by ``deadline``."""
     pieces, size = [], 0
-    while piece := response.read1(_PIECE):
+    while piece := response.read1(_CHUNK):
         pieces.append(piece)
         size += len(piece)
-        if size > _LARGEST_ANSWER:
-            raise NoAnswerError(f"an answer of more than {_LARGEST_ANSWER:,} bytes")
+        if size > _MAX_ANSWER:
+            raise NoAnswerError(f"an answer of more than {_MAX_ANSWER:,} bytes")
         # From Python 3.13 on the last piece closes the response, and the socket with it.
         if response.isclosed():
             break
@@ -208,7 +208,7 @@ def _read(response: http.client.HTTPResponse, stream: socket.socket, deadline: f
     return b"".join(pieces)
 
 
-def _answer(body: bytes) -> Answer:
+def _answer(body: bytes) -> ModelAnswer:
     try:
         choice = json.loads(body)["choices"][0]
         text = choice["message"]["content"]
@@ -217,7 +217,7 @@ def _answer(body: bytes) -> Answer:
         raise NoAnswerError("the answer is not a chat completion") from error
     if not isinstance(text, str):
         raise NoAnswerError("the answer holds no text")
-    return Answer(text=text, finish_reason=reason if isinstance(reason, str) else "")
+    return ModelAnswer(text=text, finish_reason=reason if isinstance(reason, str) else "")
 
 
 def _complaint(body: bytes) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from compactctl.errors import UsageError, is_out_of_memory
 from compactctl.extras import install_command
-from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.by_model.answers import Answer
+from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.summaries.by_model.answers import ModelAnswer
 
 
-def asking_plugin(name: str, *, timeout: float, allow_network: bool = False) -> Ask:
+def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> AskModel:
     """Return what asks the model that ``llm`` knows by ``name``, for at most ``timeout`` seconds.
 
     Raises UsageError when the package is not installed, when it knows no such model, and, unless
@@ -25,24 +25,24 @@ def asking_plugin(name: str, *, timeout: float, allow_network: bool = False) -> 
             "this machine, which --allow-network allows"
         )
 
-    def ask(prompt: str, max_tokens: int) -> Answer:
-        found = _within(timeout, lambda: _text(model, prompt, max_tokens))
+    def ask(prompt: str, max_tokens: int) -> ModelAnswer:
+        found = _run_with_timeout(timeout, lambda: _text(model, prompt, max_tokens))
         if found is None:
             raise NoAnswerError(f"no answer within {timeout:g} seconds")
         if isinstance(found, Exception) and is_out_of_memory(found):
             raise MemoryError from found
         if isinstance(found, Exception):
             raise NoAnswerError(f"{type(found).__name__}: {found}") from found
-        return Answer(text=found)
+        return ModelAnswer(text=found)
 
     return ask
 
 
 def _text(model: Any, prompt: str, max_tokens: int) -> str:  # noqa: ANN401
-    return str(model.prompt(prompt, stream=False, **_wanted(model, max_tokens)).text())
+    return str(model.prompt(prompt, stream=False, **_supported_options(model, max_tokens)).text())
 
 
-def _within(seconds: float, work: Callable[[], str]) -> str | Exception | None:
+def _run_with_timeout(seconds: float, work: Callable[[], str]) -> str | Exception | None:
     """Return what the work came to or raised, None when it took longer.
 
     A plugin cannot be stopped: its thread goes on, and ends with the program at the latest.
@@ -84,7 +84,7 @@ def _model(library: ModuleType, name: str) -> object:
         ) from error
 
 
-def _wanted(model: object, max_tokens: int) -> dict[str, int]:
+def _supported_options(model: object, max_tokens: int) -> dict[str, int]:
     """Return those of our options that the model has."""
     known = getattr(getattr(model, "Options", None), "model_fields", {})
     wanted = {"temperature": 0, "max_tokens": max_tokens}

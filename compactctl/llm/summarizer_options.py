@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.llm.ask import Ask
+from compactctl.llm.ask import AskModel
 from compactctl.model.summary import FailurePolicy, Summarizer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
@@ -35,30 +35,30 @@ def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
     """
     if options.kind == "offline":
         return None
-    from compactctl.llm.guarded import guarded
+    from compactctl.llm.guarded import guarded_summarizer
 
-    return guarded(_ask(options), _source(options), options.style, options.on_failure)
+    return guarded_summarizer(_ask(options), _source(options), options.style, options.on_failure)
 
 
-def _ask(options: SummarizerOptions) -> Ask:
+def _ask(options: SummarizerOptions) -> AskModel:
     """Import what asks only when it is asked: --help loads this module."""
     if options.kind == "command":
-        from compactctl.llm.command import asking_command
+        from compactctl.llm.command import command_asker
 
-        return asking_command(options.command, options.timeout)
+        return command_asker(options.command, options.timeout)
     if not options.model:
         raise UsageError(f"--summarizer {options.kind} needs the name of a --summarizer-model")
     if options.kind == "llm":
-        from compactctl.llm.plugin import asking_plugin
+        from compactctl.llm.plugin import plugin_asker
 
-        return asking_plugin(
+        return plugin_asker(
             options.model, timeout=options.timeout, allow_network=options.allow_network
         )
     if not options.base_url:
         raise UsageError("--summarizer openai needs a --base-url, as http://127.0.0.1:8080/v1")
-    from compactctl.llm.openai import asking_server
+    from compactctl.llm.openai import server_asker
 
-    return asking_server(
+    return server_asker(
         options.base_url,
         options.model,
         key_variable=options.key_variable,

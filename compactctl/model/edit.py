@@ -44,7 +44,7 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unload:
+class RemoveUnsent:
     """Take what is never sent out of the file, by its kinds; no message changes.
 
     ``id`` is a message at which the edit is archived: what it takes out has none.
@@ -56,7 +56,7 @@ class Unload:
     reason: str = ""
 
 
-Edit = Hide | Replace | Insert | Unload
+Edit = Hide | Replace | Insert | RemoveUnsent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ JsonPath = tuple[str | int, ...]
 RecordLocation = tuple[int, JsonPath]
 """Where a record is: the index of its line, and its path in it, () for all of it."""
 # Among the details of a marker: what it hides was dropped for good.
-FINAL = "final"
+FINAL_KEY = "final"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +155,11 @@ class Tags:
 
     ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
     ``through`` names the newest message there was when compactctl wrote the record; from the record
-    on it is the first one of that name, or the one with the number ``occurrence``. ``unseen`` are
-    the tokens that every request had then beside the transcript's own, ``model`` the model that
-    nothing else names any more, ``answered`` the tokens of a request that was answered though it
-    was larger than the model's usual window; ``final`` tells that no later stage is to work on what
-    a marker hides.
+    on it is the first one of that name, or the one with the number ``occurrence``.
+    ``overhead_tokens`` are the tokens that every request had then beside the transcript's own,
+    ``model`` the model that nothing else names any more, ``largest_answered`` the tokens of a
+    request that was answered though it was larger than the model's usual window; ``is_final`` tells
+    that no later stage is to work on what a marker hides.
     """
 
     condense_id: str | None = None
@@ -172,19 +172,19 @@ class Tags:
     operation: str | None = None
     through: str | None = None
     occurrence: int | None = None
-    unseen: int | None = None
+    overhead_tokens: int | None = None
     model: str | None = None
-    answered: int | None = None
-    final: bool = False
+    largest_answered: int | None = None
+    is_final: bool = False
 
     @property
-    def parents(self) -> tuple[str, ...]:
+    def hidden_by(self) -> tuple[str, ...]:
         """The ids of the summary, marker or rewritten record that hide this record."""
         names = (self.condense_parent, self.truncation_parent, self.edit_parent)
         return tuple(name for name in names if name)
 
     @property
-    def ids(self) -> tuple[str, ...]:
+    def hiding_ids(self) -> tuple[str, ...]:
         """The ids under which this record hides others."""
         names = (self.condense_id, self.truncation_id, self.edit_id)
         return tuple(name for name in names if name)
@@ -377,4 +377,4 @@ class Synthetic:
     @property
     def is_final(self) -> bool:
         """Whether no later stage is to work on what a marker hides."""
-        return bool(self.details.get(FINAL))
+        return bool(self.details.get(FINAL_KEY))

@@ -72,7 +72,7 @@ class StageRecord:
     figures: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def saved(self) -> int:
+    def tokens_saved(self) -> int:
         """Tokens saved, the cost of summary, marker and placeholders included."""
         return self.tokens_before - self.tokens_after
 
@@ -109,21 +109,21 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignRecord:
+class ForeignSchema:
     """A record of another system.
 
     Attributes:
         system: whose it is.
         source: where the record is described, and what the system calls it.
-        names: its names, each with that of our figure.
+        fields: its names, each with that of our figure.
     """
 
     system: str
     source: str
-    names: Mapping[str, str]
+    fields: Mapping[str, str]
 
 
-def neurolink_record(record: str, **names: str) -> ForeignRecord:
+def neurolink_schema(record: str, **names: str) -> ForeignSchema:
     """Return the record of that name in NeuroLink's documentation of context compaction."""
     source = f"NeuroLink documentation, Context Compaction: {record}"
-    return ForeignRecord(system="neurolink", source=source, names=names)
+    return ForeignSchema(system="neurolink", source=source, fields=names)

@@ -6,11 +6,11 @@ from typing import Literal
 
 from compactctl.model.message import Message
 
-BUILT_IN = "offline"
+BUILTIN_SUMMARIZER = "offline"
 """What the built-in summarizer is called."""
 COUNTS = "counts"
 """What the stage ``plain`` is called as a summarizer: it counts messages and quotes none."""
-OUTSIDE = ("openai", "llm")
+EXTERNAL_SUMMARIZERS = ("openai", "llm")
 """Summarizers that hand the conversation to something else, as options and profiles name them."""
 
 FailurePolicy = Literal["builtin", "skip", "fail"]
@@ -28,7 +28,7 @@ class SummaryRequest:
         template_text: a template of the user's own, which counts instead; "" for none.
         cwd: the session's working folder.
         previous: text of the newest earlier summary, to be carried forward; "" without one.
-        upcoming: messages that stay and follow the summary; shown for continuity, not summarized.
+        lookahead: messages that stay and follow the summary; shown for continuity, not summarized.
         following: all messages that follow it; what they say need not be said twice.
         continues: the messages go on with a conversation that another summary begins.
         instructions: what the user wants the summary to heed.
@@ -40,14 +40,14 @@ class SummaryRequest:
     template_text: str = ""
     cwd: str | None = None
     previous: str = ""
-    upcoming: tuple[Message, ...] = ()
+    lookahead: tuple[Message, ...] = ()
     following: tuple[Message, ...] = ()
     continues: bool = False
     instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenTexts:
+class SummaryInputs:
     """What a run brings along for summaries, beside the options of the stage that writes them.
 
     Attributes:
@@ -61,7 +61,7 @@ class GivenTexts:
     archive_hint: str = ""
 
 
-NO_TEXTS = GivenTexts()
+NO_SUMMARY_INPUTS = SummaryInputs()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Summary:
     """A summary's text, what wrote it, and why that was not what had been asked for, if so."""
 
     text: str
-    source: str = BUILT_IN
+    writer: str = BUILTIN_SUMMARIZER
     note: str = ""
 
 

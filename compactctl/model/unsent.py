@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.model.message import JsonPath
 
 UnsentKind = Literal["progress", "copies", "snapshots"]
-EACH = "*"
+ANY_INDEX = "*"
 """In the path of a rule: every element of an array."""
 
 
@@ -18,24 +18,24 @@ class UnsentRule:
     Attributes:
         kind: what they are: told while something runs, copies of what tools gave back for the
             screen, or states of files to go back to.
-        where: the strings that such a record has, by their paths.
-        path: leads to the value in it, ``EACH`` to all elements of an array; () for all of it.
-        stand_in: the JSON text that its client wants there instead; "" where it needs none.
+        match: the strings that such a record has, by their paths.
+        path: leads to the value in it, ``ANY_INDEX`` to all elements of an array; () for all of it.
+        replacement: the JSON text that its client wants there instead; "" where it needs none.
     """
 
     kind: UnsentKind
-    where: Mapping[JsonPath, frozenset[str]]
+    match: Mapping[JsonPath, frozenset[str]]
     path: JsonPath = ()
-    stand_in: str = ""
+    replacement: str = ""
 
 
-def of_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:
+def match_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:
     """Return where records of these types have their type."""
     return {("type",): frozenset(types)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentPlace:
+class UnsentValue:
     """A record, or a value in it, that is never sent; ``n_bytes`` is what goes with it."""
 
     kind: UnsentKind

@@ -11,36 +11,40 @@ from typing import Any
 
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, MessageId
-from compactctl.model.tags import OWN_KEY
+from compactctl.model.tags import METADATA_KEY
 
 # What the provider reported, in the ``compactctl`` object of a record whose counts are restated.
-REPORTED = "reported"
+REPORTED_KEY = "reported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountFields:
+class UsageFields:
     """Where a client's records tell the tokens of a request and its answer.
 
-    ``path`` leads to the object of counts, the others to its fields: ``sent``, with or without what
-    ``cached`` tell, ``answer``, and ``total`` of all, None where there is none.
+    ``path`` leads to the object of counts, the others to its fields: ``input``, with or without
+    what ``cached_inputs`` tell, ``output``, and ``total`` of all, None where there is none.
     """
 
     path: JsonPath
-    sent: JsonPath
-    cached: tuple[JsonPath, ...]
-    answer: JsonPath
+    input: JsonPath
+    cached_inputs: tuple[JsonPath, ...]
+    output: JsonPath
     total: JsonPath | None = None
 
-    def telling(self, counts: Mapping[str, Any], tokens: int) -> dict[JsonPath, int]:
+    def values_for(self, counts: Mapping[str, Any], tokens: int) -> dict[JsonPath, int]:
         """Return the fields that make ``counts`` come to ``tokens``; the answer's stay."""
-        answer = value_at(counts, self.answer)
+        answer = value_at(counts, self.output)
         said = min(answer, tokens) if isinstance(answer, int) else 0
-        fields = {self.sent: tokens - said, self.answer: said, **dict.fromkeys(self.cached, 0)}
+        fields = {
+            self.input: tokens - said,
+            self.output: said,
+            **dict.fromkeys(self.cached_inputs, 0),
+        }
         return fields if self.total is None else {**fields, self.total: tokens}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restated:
+class UsageRestatement:
     """The record whose counts are to come to ``tokens``: a message's own, or a line beside them."""
 
     line: int
@@ -48,22 +52,22 @@ class Restated:
     id: MessageId | None = None
 
 
-def as_reported(record: Mapping[str, Any], fields: CountFields) -> Mapping[str, Any]:
+def with_reported_usage(record: Mapping[str, Any], fields: UsageFields) -> Mapping[str, Any]:
     """Return a record as it was before its counts were restated."""
-    if OWN_KEY not in record:
+    if METADATA_KEY not in record:
         return record
-    own = own_object(record)
-    if not isinstance(own.get(REPORTED), Mapping):
+    own = own_metadata(record)
+    if not isinstance(own.get(REPORTED_KEY), Mapping):
         return record
-    rest = {name: value for name, value in own.items() if name != REPORTED}
-    bare = {name: value for name, value in record.items() if name != OWN_KEY}
-    found = _with_value(bare, fields.path, own[REPORTED])
-    return {**found, OWN_KEY: rest} if rest else found
+    rest = {name: value for name, value in own.items() if name != REPORTED_KEY}
+    bare = {name: value for name, value in record.items() if name != METADATA_KEY}
+    found = _with_value(bare, fields.path, own[REPORTED_KEY])
+    return {**found, METADATA_KEY: rest} if rest else found
 
 
-def own_object(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def own_metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what only compactctl needs of a record; empty where it says nothing."""
-    own = record.get(OWN_KEY)
+    own = record.get(METADATA_KEY)
     return own if isinstance(own, Mapping) else {}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from compactctl.history.stand_ins import occurrence, same_named
-from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
+from compactctl.model.edit import Edit, Hide, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -22,24 +22,24 @@ from compactctl.model.unsent import UnsentKind
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class NetEdits:
     """What a sequence of edits comes to.
 
-    ``placed`` holds the written messages by the original message they stand before, in order;
+    ``inserted`` holds the written messages by the original message they stand before, in order;
     those that a later edit hides again are in it and in ``hidden``. ``replaced`` holds a message's
-    edits by the part that they rewrite, the newest last. ``unloaded`` is what of the file goes that
-    is never sent, by its kinds.
+    edits by the part that they rewrite, the newest last. ``removed_unsent`` is what of the file
+    goes that is never sent, by its kinds.
     """
 
     hidden: dict[str, Hide] = field(default_factory=dict)
     replaced: dict[str, dict[int, Replace]] = field(default_factory=dict)
-    placed: dict[str, list[Synthetic]] = field(default_factory=dict)
-    unloaded: dict[UnsentKind, Unload] = field(default_factory=dict)
+    inserted: dict[str, list[Synthetic]] = field(default_factory=dict)
+    removed_unsent: dict[UnsentKind, RemoveUnsent] = field(default_factory=dict)
 
 
-def fold(edits: Iterable[Edit]) -> Folded:
+def net_edits(edits: Iterable[Edit]) -> NetEdits:
     """Fold edits, in order: the first to hide a message wins, the last to rewrite a part."""
-    folded = Folded()
+    folded = NetEdits()
     anchors: dict[str, str] = {}
     for edit in edits:
         match edit:
@@ -51,18 +51,18 @@ def fold(edits: Iterable[Edit]) -> Folded:
                 parts.pop(edit.part, None)
                 parts[edit.part] = edit
             case Insert():
-                _place(edit, folded.placed, anchors)
-            case Unload():
-                folded.unloaded.update(dict.fromkeys(edit.kinds, edit))
+                _insert(edit, folded.inserted, anchors)
+            case RemoveUnsent():
+                folded.removed_unsent.update(dict.fromkeys(edit.kinds, edit))
     return folded
 
 
-def newest_edit(parts: dict[int, Replace]) -> Replace:
+def latest_edit(parts: dict[int, Replace]) -> Replace:
     """Return the edit whose group stands for a message of which several parts were rewritten."""
     return next(reversed(parts.values()))
 
 
-def _place(edit: Insert, placed: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
+def _insert(edit: Insert, placed: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
     anchor = anchors.get(edit.before, edit.before)
     row = placed.setdefault(anchor, [])
     at = next((i for i, message in enumerate(row) if message.id == edit.before), len(row))
@@ -75,14 +75,14 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
 
     Edits of messages that are not there are ignored.
     """
-    folded = fold(edits)
+    folded = net_edits(edits)
     result: list[Message] = []
     for message in messages:
-        placed = folded.placed.get(message.id, ())
-        result += (written_message(item, message) for item in placed)
+        placed = folded.inserted.get(message.id, ())
+        result += (synthetic_message(item, message) for item in placed)
         if message.id not in folded.hidden:
             result.append(_rewritten(message, folded.replaced.get(message.id)))
-    written = {item.id for items in folded.placed.values() for item in items}
+    written = {item.id for items in folded.inserted.values() for item in items}
     return tuple(_with_occurrences(result, written) if written else result)
 
 
@@ -107,21 +107,21 @@ def apply_all(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Messa
     return tuple(messages)
 
 
-def written_message(item: Synthetic, anchor: Message) -> Message:
+def synthetic_message(item: Synthetic, anchor: Message) -> Message:
     """Return the message that is written in place of others or to complete a tool pair."""
     return Message(
         id=item.id,
         role=item.role,
-        parts=_written_parts(item),
+        parts=_synthetic_parts(item),
         line=anchor.line,
         record_path=anchor.record_path,
         conversation=anchor.conversation,
         origin=Origin(is_injected=True, is_summary=item.kind == "summary", is_synthetic=True),
-        tags=written_tags(item),
+        tags=synthetic_tags(item),
     )
 
 
-def _written_parts(item: Synthetic) -> tuple[Part, ...]:
+def _synthetic_parts(item: Synthetic) -> tuple[Part, ...]:
     match item.kind:
         case "result":
             return (ToolResultPart(call_id=item.call_id, tool=item.tool, text=item.text),)
@@ -132,7 +132,7 @@ def _written_parts(item: Synthetic) -> tuple[Part, ...]:
             return (TextPart(text=item.text),)
 
 
-def written_tags(item: Synthetic, operation: str | None = None) -> Tags:
+def synthetic_tags(item: Synthetic, operation: str | None = None) -> Tags:
     """Return the tags that a written message carries."""
     if item.kind == "summary":
         return Tags(condense_id=item.group, operation=operation, through=item.through)
@@ -141,7 +141,7 @@ def written_tags(item: Synthetic, operation: str | None = None) -> Tags:
         is_truncation_marker=item.kind == "marker",
         operation=operation,
         through=item.through,
-        final=item.is_final,
+        is_final=item.is_final,
     )
 
 
@@ -152,7 +152,7 @@ def _rewritten(message: Message, edits: dict[int, Replace] | None) -> Message:
         _with_text(part, edits[index].text) if index in edits else part
         for index, part in enumerate(message.parts)
     )
-    group = newest_edit(edits).group
+    group = latest_edit(edits).group
     return replace(message, parts=parts, tags=replace(message.tags, edit_id=group))
 
 

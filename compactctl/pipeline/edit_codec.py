@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError
-from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, Unload, groups_of
+from compactctl.model.edit import Edit, Hide, HideKind, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.validators import (
     Validator,
@@ -54,13 +54,13 @@ def edits_by_message(
         if isinstance(edit, Insert):
             places[edit.message.id] = places.get(edit.before, edit.before)
         head = {"n": n, "stage": stages.get(groups_of([edit])[0], "")}
-        for name, fields in _anchored(edit):
+        for name, fields in _anchored_rows(edit):
             row = head | {"tokens": tokens.get(name, 0)} | fields
             rows[places.get(name, name)].append(row)
     return dict(rows)
 
 
-def _anchored(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
+def _anchored_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
     match edit:
         case Hide():
             shared = {"group": edit.group, "kind": edit.kind, "reason": edit.reason}
@@ -70,7 +70,7 @@ def _anchored(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
         case Insert():
             message = _fields(edit.message)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
-        case Unload():
+        case RemoveUnsent():
             return [(edit.id, {"edit": "unload", **_fields(edit)})]
 
 
@@ -106,18 +106,18 @@ def _edit(rows: list[dict[str, Any]]) -> Edit:
     if first["edit"] == "insert":
         return Insert(before=MessageId(first["before"]), message=Synthetic(**first["message"]))
     if first["edit"] == "unload":
-        return Unload(**{name: first[name] for name in Unload.__slots__})
+        return RemoveUnsent(**{name: first[name] for name in RemoveUnsent.__slots__})
     return Replace(**{name: first[name] for name in Replace.__slots__})
 
 
-def _fields(value: Replace | Synthetic | Unload) -> dict[str, Any]:
+def _fields(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
-def content_of(edits: Iterable[Edit]) -> str:
+def canonical_text(edits: Iterable[Edit]) -> str:
     """Return all that edits say, as text to derive an id from."""
     # One after another: all of them as objects take more memory than the text.
-    rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _anchored(edit))
+    rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _anchored_rows(edit))
     return f"[{','.join(rows)}]"
 
 
@@ -182,7 +182,7 @@ _FIELDS: Mapping[str, Mapping[str, Validator]] = {
     },
     "replace": {**_COMMON, **field_validators(Replace)},
     "insert": {**_COMMON, "before": string, "message": _synthetic},
-    "unload": {**_COMMON, **field_validators(Unload)},
+    "unload": {**_COMMON, **field_validators(RemoveUnsent)},
 }
 _ROW = {kind: object_of(dict, validators) for kind, validators in _FIELDS.items()}
 _ROWS = list_of(_row, most=MESSAGE_EDITS)

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Insert, Proposal, groups_of
-from compactctl.model.message import FINAL, MessageId, Role, Synthetic
+from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply
 
 TEXT = "[Earlier messages were left out here.]"
 """What is said there, in the name of whoever has to say something."""
 
 
-def with_gaps_filled(view: View, proposal: Proposal) -> Proposal:
+def with_gaps_filled(view: ConversationView, proposal: Proposal) -> Proposal:
     """Return a proposal after which no two messages meet that the view's API would refuse.
 
     Those that met before stay as they are: they have been sent.
@@ -33,7 +33,7 @@ def with_gaps_filled(view: View, proposal: Proposal) -> Proposal:
                 text=TEXT,
                 group=group,
                 # It stands for nothing: the group's summary or marker does.
-                details={FINAL: 1},
+                details={FINAL_KEY: 1},
             ),
         )
         for number, (before, role) in enumerate(_gaps(view, proposal), taken + 1)
@@ -41,7 +41,7 @@ def with_gaps_filled(view: View, proposal: Proposal) -> Proposal:
     return replace(proposal, edits=(*proposal.edits, *inserts)) if inserts else proposal
 
 
-def _gaps(view: View, proposal: Proposal) -> Iterator[tuple[MessageId, Role]]:
+def _gaps(view: ConversationView, proposal: Proposal) -> Iterator[tuple[MessageId, Role]]:
     """Yield the roles that are missing, each with the message that it has to stand before."""
     met = {(first.id, second.id) for first, second in pairwise(view.messages)}
     for first, second in pairwise(apply(view.messages, proposal.edits)):

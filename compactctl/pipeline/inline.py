@@ -8,41 +8,43 @@ from compactctl.model.edit import Hide, HideKind
 from compactctl.model.message import GroupId, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import Folded
+from compactctl.pipeline.apply import NetEdits
 from compactctl.pipeline.quoted_json import spelled
-from compactctl.pipeline.record_splice import with_appended
+from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import find_array, rebuild, record_place, splice
 
 
-def take_back(
+def remove_groups(
     lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
 ) -> tuple[bytes, ...]:
     """Return the lines without what these groups of edits wrote and tagged.
 
     Taking back all groups of an operation gives the exact bytes from before it.
     """
-    return tuple(line for line in taken_back(lines, transcript, groups) if line is not None)
+    return tuple(
+        line for line in lines_without_groups(lines, transcript, groups) if line is not None
+    )
 
 
-def taken_back(
+def lines_without_groups(
     lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
 ) -> tuple[bytes | None, ...]:
-    """Return what ``take_back`` makes of each line, None of those that these groups wrote."""
+    """Return what ``remove_groups`` makes of each line, None of those that these groups wrote."""
     touched: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        if _is_of(message, groups):
+        if _is_tagged_by(message, groups):
             touched[message.line].append(message)
     for opaque in transcript.opaque:
         # Nothing was ever spliced into a damaged line; one that was damaged since stays as it is.
         touched.pop(opaque.line, None)
-    return tuple(_Eraser(groups, _inherited(transcript, groups)).lines(lines, touched))
+    return tuple(_GroupRemover(groups, _inherited_tags(transcript, groups)).lines(lines, touched))
 
 
-def _is_of(message: Message, groups: Collection[str]) -> bool:
-    return any(name in groups for name in (*message.tags.ids, *message.tags.parents))
+def _is_tagged_by(message: Message, groups: Collection[str]) -> bool:
+    return any(name in groups for name in (*message.tags.hiding_ids, *message.tags.hidden_by))
 
 
-def _inherited(
+def _inherited_tags(
     transcript: Transcript, groups: Collection[str]
 ) -> Mapping[MessageId, Mapping[str, str]]:
     """Return by original the tags that hide its rewritten record and now have to hide itself.
@@ -54,7 +56,7 @@ def _inherited(
         rewritten = (m.tags for m in transcript.messages if m.tags.edit_id == group)
         originals = (m.id for m in transcript.messages if m.tags.edit_parent == group)
         pairs = zip(originals, rewritten, strict=False)
-        found |= {name: _other_parents(tags, groups) for name, tags in pairs}
+        found |= {name: _remaining_parents(tags, groups) for name, tags in pairs}
     return found
 
 
@@ -62,7 +64,7 @@ def _inherited(
 _TEXT = ("utf-8", "surrogateescape")
 
 
-class _Eraser:
+class _GroupRemover:
     """Takes groups out of records; ``inherited`` are the tags that originals get instead."""
 
     def __init__(
@@ -108,7 +110,7 @@ class _Eraser:
 
         It is spelled as within ``depth`` texts.
         """
-        if any(name in self.groups for name in message.tags.ids):
+        if any(name in self.groups for name in message.tags.hiding_ids):
             return None
         own = tag_fields(_parents(message.tags))
         for field, group in own.items():
@@ -117,7 +119,7 @@ class _Eraser:
                 if field == "editParent":
                     inherited = self.inherited.get(message.id, {})
                     new = {n: g for n, g in inherited.items() if own.get(n) != g}
-                    text = with_appended(text, new, depth)
+                    text = with_added_fields(text, new, depth)
         return text
 
 
@@ -129,7 +131,7 @@ def _parents(tags: Tags) -> Tags:
     )
 
 
-def _other_parents(tags: Tags, groups: Collection[str]) -> dict[str, str]:
+def _remaining_parents(tags: Tags, groups: Collection[str]) -> dict[str, str]:
     """Return the tags that hid a rewritten record and now have to hide its original."""
     return {name: g for name, g in tag_fields(_parents(tags)).items() if g not in groups}
 
@@ -139,30 +141,32 @@ def _without(text: str, field: str) -> str:
     return text if at < 0 else text[:at] + text[at + len(field) :]
 
 
-def hiding_exposed(transcript: Transcript, folded: Folded, *, tags: bool) -> Folded:
+def hide_exposed_originals(transcript: Transcript, folded: NetEdits, *, tags: bool) -> NetEdits:
     """Return the edits for a layout without originals: those left behind are hidden as well.
 
     A tag hides an original only as long as a record with the id is there. ``tags`` tells whether
     rewritten records get a new id.
     """
     shown = {message.id for message in transcript.effective}
-    tagged = [m for m in transcript.messages if m.tags.parents and m.id not in shown]
+    tagged = [m for m in transcript.messages if m.tags.hidden_by and m.id not in shown]
     hidden = dict(folded.hidden)
     while True:
-        present = set(_ids_left(transcript, replace(folded, hidden=hidden), tags=tags))
-        found = [m for m in tagged if m.id not in hidden and present.isdisjoint(m.tags.parents)]
+        present = set(_visible_hider_ids(transcript, replace(folded, hidden=hidden), tags=tags))
+        found = [m for m in tagged if m.id not in hidden and present.isdisjoint(m.tags.hidden_by)]
         if not found:
             return replace(folded, hidden=hidden)
         hidden |= {message.id: _hide(message) for message in found}
 
 
-def _ids_left(transcript: Transcript, folded: Folded, *, tags: bool) -> Iterator[str]:
+def _visible_hider_ids(transcript: Transcript, folded: NetEdits, *, tags: bool) -> Iterator[str]:
     for message in transcript.messages:
         if message.id not in folded.hidden:
             renamed = tags and message.id in folded.replaced
-            yield from (n for n in message.tags.ids if not (renamed and n == message.tags.edit_id))
+            yield from (
+                n for n in message.tags.hiding_ids if not (renamed and n == message.tags.edit_id)
+            )
 
 
 def _hide(message: Message) -> Hide:
     kind: HideKind = "truncate" if message.tags.truncation_parent else "condense"
-    return Hide(ids=(message.id,), group=GroupId(message.tags.parents[0]), kind=kind)
+    return Hide(ids=(message.id,), group=GroupId(message.tags.hidden_by[0]), kind=kind)

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.model.operation import ArchivedLine
-from compactctl.pipeline.record_splice import with_appended
+from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import record_place, splice
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedLine:
     """A line to be shown; ``hidden_by`` is the group that hides it, None when it is visible.
 
-    ``row`` is its place among the lines of its state; ``state`` is the place of that state, the
-    newest that it stands in, among those that were put together. ``tags`` are added to its record.
+    ``index`` is its place among the lines of its state; ``state_index`` is the place of that state,
+    the newest that it stands in, among those that were put together. ``tags`` are added to its
+    record.
     """
 
     lines: Sequence[bytes]
-    row: int
-    state: int = 0
+    index: int
+    state_index: int = 0
     hidden_by: str | None = None
     stage: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
@@ -26,16 +27,16 @@ class Shown:
     @property
     def data(self) -> bytes:
         """The line, read where it stands, so that a view of many holds none of them."""
-        raw = self.lines[self.row]
+        raw = self.lines[self.index]
         return tag_line(raw, dict(self.tags)) if self.tags else raw
 
 
-Cell = tuple[Shown, ...]
+LineStack = tuple[DisplayedLine, ...]
 
 
 def interleave(
     states: Sequence[tuple[Sequence[ArchivedLine], Sequence[bytes]]],
-) -> tuple[Shown, ...]:
+) -> tuple[DisplayedLine, ...]:
     """Return all lines of the newest state, each after the archived lines it stands for.
 
     ``states`` are, oldest first, the rows of each operation in effect and the lines of the state
@@ -43,18 +44,18 @@ def interleave(
     """
     rows, _ = states[0]
     first = tuple(row.raw for row in rows)
-    cells: list[Cell] = [(Shown(first, place),) for place in range(len(first))]
+    cells: list[LineStack] = [(DisplayedLine(first, place),) for place in range(len(first))]
     for number, (rows, after) in enumerate(states, 1):
-        own = [Shown(after, place, number) for place in range(len(after))]
+        own = [DisplayedLine(after, place, number) for place in range(len(after))]
         cells = _advance(cells, rows, own)
     return tuple(line for cell in cells for line in cell)
 
 
 def _advance(
-    cells: Sequence[Cell], rows: Sequence[ArchivedLine], after: Sequence[Shown]
-) -> list[Cell]:
-    placed: dict[int, list[Shown]] = {}
-    waiting: list[Shown] = []
+    cells: Sequence[LineStack], rows: Sequence[ArchivedLine], after: Sequence[DisplayedLine]
+) -> list[LineStack]:
+    placed: dict[int, list[DisplayedLine]] = {}
+    waiting: list[DisplayedLine] = []
     for cell, row in zip(cells, rows, strict=False):
         *earlier, own = cell
         waiting += earlier
@@ -66,7 +67,7 @@ def _advance(
     return [*result[:-1], (*waiting, *result[-1])] if waiting and result else result
 
 
-def _tagged(line: Shown, row: ArchivedLine) -> Shown:
+def _tagged(line: DisplayedLine, row: ArchivedLine) -> DisplayedLine:
     fields = {
         "condenseParent": row.condense_parent,
         "truncationParent": row.truncation_parent,
@@ -86,4 +87,4 @@ def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:
     record = place.cut(text)
     if not record.endswith("}"):
         return raw
-    return splice(text, {place.span: with_appended(record, fields, place.depth)}).encode()
+    return splice(text, {place.span: with_added_fields(record, fields, place.depth)}).encode()

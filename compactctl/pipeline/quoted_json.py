@@ -84,7 +84,7 @@ def spans_within(text: str, place: ValuePlace, scan: Callable[[str], list[Span]]
     return [(quoted.outer(at), quoted.outer(end)) for at, end in spans]
 
 
-LONGEST_PREFIX = 200
+MAX_PREFIX = 200
 """In characters, of what stands before the JSON of a line."""
 # What is left of a torn record has a quote or a bracket in it.
 _PREFIX = re.compile(r'[^"{}\0]{1,200}(?=\{)')

@@ -7,11 +7,11 @@ from typing import Any
 from compactctl.model.edit import Replace
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
-from compactctl.model.tags import OWN_KEY
-from compactctl.model.usage_fields import REPORTED, CountFields, own_object
+from compactctl.model.tags import METADATA_KEY
+from compactctl.model.usage_fields import REPORTED_KEY, UsageFields, own_metadata
 from compactctl.pipeline.quoted_json import Quoted, Span, plain, spelled
 from compactctl.pipeline.spans import find_places, find_spans, splice
-from compactctl.pipeline.writer import Writer
+from compactctl.pipeline.writer import RecordWriter
 
 
 def dump(value: object) -> str:
@@ -25,8 +25,12 @@ def dump(value: object) -> str:
     return text
 
 
-def value_changes(
-    record: str, message: Message, edits: Mapping[int, Replace], writer: Writer, depth: int = 0
+def part_replacements(
+    record: str,
+    message: Message,
+    edits: Mapping[int, Replace],
+    writer: RecordWriter,
+    depth: int = 0,
 ) -> dict[Span, str]:
     """Return the span changes that put the edits' texts in place in a message's own record.
 
@@ -40,13 +44,13 @@ def value_changes(
     # A value inside another one that is replaced as well is replaced first.
     for index in sorted(edits, key=lambda index: -len(paths[index])):
         place = places[paths[index]]
-        taken = plain(_taken(record, place.span, changes), place.depth)
+        taken = plain(_apply_inner(record, place.span, changes), place.depth)
         value = writer.new_value(message, index, json.loads(taken, strict=False), edits[index].text)
         changes[place.span] = spelled(dump(value), place.depth)
     return changes
 
 
-def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
+def _apply_inner(record: str, span: Span, changes: dict[Span, str]) -> str:
     """Return the text of a span, with the changes inside it carried out and taken away.
 
     One of the span itself is of another part that stands in the same text.
@@ -60,19 +64,19 @@ def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
 def with_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
     """Return an object's text with top-level fields set; new ones go before the closing brace.
 
-    ``depth`` as in ``value_changes``.
+    ``depth`` as in ``part_replacements``.
     """
     # Most records have none of them; a key that is spelled with escapes is overruled all the same.
-    there = [(name,) for name in fields if name in record]
-    places = find_places(record, there, depth) if there else {}
+    present = [(name,) for name in fields if name in record]
+    places = find_places(record, present, depth) if present else {}
     changes = {
         place.span: spelled(dump(fields[str(name)]), depth) for (name,), place in places.items()
     }
     missing = {name: fields[name] for name in fields if (name,) not in places}
-    return with_appended(splice(record, changes), missing, depth)
+    return with_added_fields(splice(record, changes), missing, depth)
 
 
-def with_appended(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
+def with_added_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
     """Return an object's text with fields added before the closing brace, whatever it holds."""
     if not fields:
         return record
@@ -99,9 +103,9 @@ def without_fields(record: str, names: Iterable[str]) -> str:
 
 def without_values(text: str, paths: Sequence[JsonPath]) -> str:
     """Return a line's text without the members at ``paths``; of a name given twice, both go."""
-    while there := find_spans(text, paths):
+    while present := find_spans(text, paths):
         new = text
-        for path, span in sorted(there.items(), key=lambda each: each[1], reverse=True):
+        for path, span in sorted(present.items(), key=lambda each: each[1], reverse=True):
             new = _without_field(new, str(path[-1]), span)
         if new == text:
             # Only names that are spelled with escapes are left, with nothing as their value.
@@ -122,7 +126,9 @@ def _without_field(record: str, name: str, value: Span) -> str:
     return head.removesuffix(key) + rest.lstrip().removeprefix(",").lstrip()
 
 
-def changed(text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0) -> dict[Span, str]:
+def value_replacements(
+    text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0
+) -> dict[Span, str]:
     """Return the span changes that set values at paths, where they exist; ``depth`` as above."""
     wanted = dict(values)
     return {
@@ -131,26 +137,28 @@ def changed(text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0) -
     }
 
 
-def restated(record: str, fields: CountFields, tokens: int, depth: int = 0) -> str:
+def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0) -> str:
     """Return a record's text with counts that come to ``tokens``, and what was reported beside.
 
-    A record without counts, or with these, stays as it is. ``depth`` as in ``value_changes``.
+    A record without counts, or with these, stays as it is. ``depth`` as in ``part_replacements``.
     """
     value = json.loads(plain(record, depth), strict=False)
     counts = value_at(value, fields.path)
     if not isinstance(counts, dict):
         return record
-    told = {(*fields.path, *path): n for path, n in fields.telling(counts, tokens).items()}
-    new = splice(record, changed(record, told.items(), depth))
+    told = {(*fields.path, *path): n for path, n in fields.values_for(counts, tokens).items()}
+    new = splice(record, value_replacements(record, told.items(), depth))
     if new == record:
         return record
-    own = own_object(value)
-    return with_fields(new, {OWN_KEY: {**own, REPORTED: own.get(REPORTED, counts)}}, depth)
+    own = own_metadata(value)
+    return with_fields(
+        new, {METADATA_KEY: {**own, REPORTED_KEY: own.get(REPORTED_KEY, counts)}}, depth
+    )
 
 
-def kept_report(record: str) -> dict[str, Any]:
+def reported_usage(record: str) -> dict[str, Any]:
     """Return what a record's text keeps of what was reported, as fields; none where it does not."""
-    if f'"{REPORTED}"' not in record:
+    if f'"{REPORTED_KEY}"' not in record:
         return {}
-    own = own_object(json.loads(record, strict=False))
-    return {REPORTED: own[REPORTED]} if REPORTED in own else {}
+    own = own_metadata(json.loads(record, strict=False))
+    return {REPORTED_KEY: own[REPORTED_KEY]} if REPORTED_KEY in own else {}

@@ -8,33 +8,33 @@ from compactctl.model.transcript import Link, Pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class InsertedRecord:
     """A written record: its id, the line it stands before, and that of the next shown record."""
 
     id: str
-    line: int
-    next_line: int | None = None
+    before_line: int
+    next_shown_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Relinked:
+class NewParents:
     """New parent ids, by line for kept records and by id for written ones.
 
     ``pointers`` are the new targets of lines that name a record, by line.
     """
 
-    lines: Mapping[int, str | None]
-    written: Mapping[str, str | None]
+    by_line: Mapping[int, str | None]
+    by_inserted_id: Mapping[str, str | None]
     pointers: Mapping[int, str] = field(default_factory=dict)
 
 
 def relink(
     links: Sequence[Link],
     dropped: Collection[int],
-    written: Sequence[Placed],
+    written: Sequence[InsertedRecord],
     frozen: Collection[int] = (),
     pointers: Sequence[Pointer] = (),
-) -> Relinked:
+) -> NewParents:
     """Re-point records whose parent stands on a dropped line, and what follows written records.
 
     Args:
@@ -55,17 +55,17 @@ def relink(
             chain.lines[link.line] = chain.parent_of(link.parent, link.line)
     first = {link.line: link for link in reversed(links)}
     for index, record in enumerate(written):
-        parent = first[record.line].parent if record.line in first else None
-        chain.written[record.id] = chain.parent_of(parent, record.line, index)
+        parent = first[record.before_line].parent if record.before_line in first else None
+        chain.written[record.id] = chain.parent_of(parent, record.before_line, index)
     for record in written:
-        if record.next_line in first:
-            chain.lead_through(record, first[record.next_line], frozen)
+        if record.next_shown_line in first:
+            chain.reroute_through(record, first[record.next_shown_line], frozen)
     named = {
         p.line: chain.parent_of(p.target, p.line) for p in pointers if chain.is_dropped(p.target)
     }
-    return Relinked(
-        lines=chain.lines,
-        written=chain.written,
+    return NewParents(
+        by_line=chain.lines,
+        by_inserted_id=chain.written,
         pointers={line: name for line, name in named.items() if name is not None},
     )
 
@@ -74,12 +74,12 @@ class _Chain:
     """The records by id, and the new parents so far."""
 
     def __init__(
-        self, links: Sequence[Link], dropped: Collection[int], written: Sequence[Placed]
+        self, links: Sequence[Link], dropped: Collection[int], written: Sequence[InsertedRecord]
     ) -> None:
         self.by_id = {link.id: link for link in reversed(links)}
         self.dropped = dropped
         self.names = [record.id for record in written]
-        self.positions = [record.line for record in written]
+        self.positions = [record.before_line for record in written]
         self.lines: dict[int, str | None] = {}
         self.written: dict[str, str | None] = {}
 
@@ -93,13 +93,15 @@ class _Chain:
 
         ``limit`` is how many of the written records come into question.
         """
-        ancestor, follower = self._survivor(name, line)
+        ancestor, follower = self._surviving_ancestor(name, line)
         newest = bisect_right(self.positions, line) if limit is None else limit
-        if newest > 0 and self.positions[newest - 1] > self._start(ancestor, follower):
+        if newest > 0 and self.positions[newest - 1] > self._line_of_ancestor(ancestor, follower):
             return self.names[newest - 1]
         return ancestor
 
-    def lead_through(self, record: Placed, following: Link, frozen: Collection[int]) -> None:
+    def reroute_through(
+        self, record: InsertedRecord, following: Link, frozen: Collection[int]
+    ) -> None:
         """Put a written record on the path from ``following``, if it only hangs beside it.
 
         It does when all it stands for hung beside the path. What follows its parent on the path
@@ -111,29 +113,29 @@ class _Chain:
         seen: set[str | None] = set()
         while at not in seen and at != record.id:
             seen.add(at)
-            parent = self._parent_now(at)
+            parent = self._current_parent(at)
             if parent == end:
-                self._put_below(at, record.id, frozen)
+                self._set_parent(at, record.id, frozen)
                 return
             if parent not in self.written and parent not in self.by_id:
                 self.written[record.id] = parent
-                self._put_below(at, record.id, frozen)
+                self._set_parent(at, record.id, frozen)
                 return
             at = parent
 
-    def _parent_now(self, name: str | None) -> str | None:
+    def _current_parent(self, name: str | None) -> str | None:
         if name in self.written:
             return self.written[name]
         link = self.by_id.get(name or "")
         return None if link is None else self.lines.get(link.line, link.parent)
 
-    def _put_below(self, name: str | None, parent: str, frozen: Collection[int]) -> None:
+    def _set_parent(self, name: str | None, parent: str, frozen: Collection[int]) -> None:
         if name in self.written:
             self.written[name] = parent
         elif name in self.by_id and self.by_id[name].line not in frozen:
             self.lines[self.by_id[name].line] = parent
 
-    def _start(self, ancestor: str | None, follower: int) -> int:
+    def _line_of_ancestor(self, ancestor: str | None, follower: int) -> int:
         """Return the line after which a written record continues the chain at ``ancestor``."""
         if ancestor is None:
             return -1
@@ -141,7 +143,7 @@ class _Chain:
         # A parent that is not in the file is known by the record that follows it.
         return follower - 1 if link is None else link.line
 
-    def _survivor(self, name: str | None, line: int) -> tuple[str | None, int]:
+    def _surviving_ancestor(self, name: str | None, line: int) -> tuple[str | None, int]:
         """Return the nearest ancestor that stays, and the line of the record that follows it."""
         seen: set[str] = set()
         while name is not None and self.is_dropped(name) and name not in seen:

@@ -5,22 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import orphans
-from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, Unload, groups_of
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import find_orphans
+from compactctl.model.edit import Edit, Hide, Proposal, RemoveUnsent, Replace, Skipped, groups_of
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import with_gaps_filled
-from compactctl.stages.support.condensation import known_after, with_ranks
+from compactctl.stages.support.condensation import originals_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
 # Undoing stubs can make room for others to be dropped, and what one stage leaves can give an
 # earlier one work again; real files have taken up to seven rounds to settle.
-_MAX_ROUNDS = 10
+_MAX_PASSES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +29,24 @@ class StageStep(Generic[Options]):
 
     ``falls_back`` steps in a row and the one behind them are alternatives: the first one that gets
     down to the target wins, else the one that leaves least, and the others are taken back.
-    ``leeway`` are the tokens by which the step's own target is above that of the run; ``asked`` is
-    the name it was asked for by, where that is another than the stage's.
+    ``extra_tokens`` are the tokens by which the step's own target is above that of the run;
+    ``requested_name`` is the name it was asked for by, where that is another than the stage's.
     """
 
     stage: Stage[Options]
     options: Options
     falls_back: bool = False
-    leeway: int = 0
-    asked: str = ""
+    extra_tokens: int = 0
+    requested_name: str = ""
 
     @property
     def name(self) -> str:
         """What the step is reported as."""
-        return self.asked or self.stage.name
+        return self.requested_name or self.stage.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class PipelineRun:
     """What the stages came to: their records, the edits to carry out, and the view left.
 
     ``groups`` names the stage behind each group of edits.
@@ -55,10 +55,10 @@ class Run:
     stages: tuple[StageRecord, ...]
     edits: tuple[Edit, ...]
     groups: Mapping[str, str]
-    view: View
+    view: ConversationView
 
 
-def run(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
+def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
     """Run ``steps`` in order; with a target, stop as soon as the view fits it.
 
     They are run until they find nothing more to do, so that a second run changes nothing. A stage
@@ -68,24 +68,26 @@ def run(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     """
     view = with_ranks(view)
     no_stubs: frozenset[MessageId] = frozenset()
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_PASSES):
         first = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
-        result = _settled(
+        result = _run_until_stable(
             replace(first, view=replace(first.view, no_stubs=frozenset())), steps, meter
         )
-        dangling = _dangling(result)
+        dangling = _dangling_stubs(result)
         if not dangling:
             return result
         no_stubs |= dangling
     view = replace(view, no_stubs=frozenset(message.id for message in view.messages))
-    return _settled(_run_once(view, steps, meter), steps, meter)
+    return _run_until_stable(_run_once(view, steps, meter), steps, meter)
 
 
-def idle(view: View, steps: Sequence[StageStep[Any]], meter: Meter, why: str) -> Run:
+def not_needed_run(
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, why: str
+) -> PipelineRun:
     """Return the run of stages that are not needed, with the reason."""
     tokens = meter.total(view.messages)
     records = tuple(_not_needed(step, tokens, why) for step in steps)
-    return Run(stages=records, edits=(), groups={}, view=view)
+    return PipelineRun(stages=records, edits=(), groups={}, view=view)
 
 
 def _not_needed(step: StageStep[Any], tokens: int, why: str = "") -> StageRecord:
@@ -99,25 +101,27 @@ def _not_needed(step: StageStep[Any], tokens: int, why: str = "") -> StageRecord
     )
 
 
-def _settled(result: Run, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
-    for _ in range(_MAX_ROUNDS):
+def _run_until_stable(
+    result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter
+) -> PipelineRun:
+    for _ in range(_MAX_PASSES):
         again = _run_once(result.view, steps, meter)
         if not again.edits:
             break
-        result = _followed_by(result, again)
+        result = _merge_runs(result, again)
     return result
 
 
-def _followed_by(first: Run, second: Run) -> Run:
-    return Run(
-        stages=tuple(map(_added_up, first.stages, second.stages)),
+def _merge_runs(first: PipelineRun, second: PipelineRun) -> PipelineRun:
+    return PipelineRun(
+        stages=tuple(map(_merge_records, first.stages, second.stages)),
         edits=first.edits + second.edits,
         groups={**first.groups, **second.groups},
         view=second.view,
     )
 
 
-def _added_up(first: StageRecord, second: StageRecord) -> StageRecord:
+def _merge_records(first: StageRecord, second: StageRecord) -> StageRecord:
     """Return what a stage did in two rounds; what other stages did between them is left out."""
     if second.outcome != "applied":
         return first
@@ -125,15 +129,15 @@ def _added_up(first: StageRecord, second: StageRecord) -> StageRecord:
         return replace(second, options=first.options)
     return replace(
         first,
-        tokens_after=first.tokens_after - second.saved,
+        tokens_after=first.tokens_after - second.tokens_saved,
         hidden=first.hidden + second.hidden,
         replaced=first.replaced + second.replaced,
         detail="; ".join(filter(None, (first.detail, second.detail))),
-        figures=summed(first.figures, second.figures),
+        figures=sum_counts(first.figures, second.figures),
     )
 
 
-def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
+def sum_counts(*figures: Mapping[str, int]) -> Mapping[str, int]:
     """Add figures up by name."""
     total: Counter[str] = Counter()
     for each in figures:
@@ -141,13 +145,13 @@ def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
     return dict(total)
 
 
-def _run_once(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
+def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
     """Run each step once; what a step summarizes, those before it leave as it is.
 
     A summary would else have to be smaller than placeholders, and could tell nothing.
     """
     result = _in_order(view, steps, meter)
-    spared = _rewritten_in_vain(result.edits)
+    spared = _rewritten_then_summarized(result.edits)
     if not spared:
         return result
     again = _in_order(replace(view, spared=spared), steps, meter)
@@ -162,7 +166,7 @@ def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:
     return replace(second, detail="what it would rewrite is summarized by a later stage")
 
 
-def _rewritten_in_vain(edits: Sequence[Edit]) -> frozenset[MessageId]:
+def _rewritten_then_summarized(edits: Sequence[Edit]) -> frozenset[MessageId]:
     """Return the messages that were rewritten before they went behind a summary."""
     rewritten: set[MessageId] = set()
     found: set[MessageId] = set()
@@ -175,17 +179,17 @@ def _rewritten_in_vain(edits: Sequence[Edit]) -> frozenset[MessageId]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tried:
+class _Attempt:
     """What a step came to, and the view it leaves; ``proposal`` None changes nothing."""
 
     step: StageStep[Any]
     record: StageRecord
     proposal: Proposal | None
-    view: View
+    view: ConversationView
 
 
-def _in_order(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
-    done: list[_Tried] = []
+def _in_order(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
+    done: list[_Attempt] = []
     for alternatives in _alternatives(steps):
         tries = _first_fitting(view, alternatives, meter)
         view = next((each.view for each in tries if each.proposal is not None), tries[-1].view)
@@ -194,7 +198,7 @@ def _in_order(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     groups: dict[str, str] = {
         name: step.stage.name for step, found in proposals for name in groups_of(found.edits)
     }
-    return Run(
+    return PipelineRun(
         stages=tuple(each.record for each in done),
         edits=tuple(edit for _, found in proposals for edit in found.edits),
         groups=groups,
@@ -214,9 +218,11 @@ def _alternatives(steps: Sequence[StageStep[Any]]) -> Iterator[tuple[StageStep[A
         yield together
 
 
-def _first_fitting(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> tuple[_Tried, ...]:
+def _first_fitting(
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
+) -> tuple[_Attempt, ...]:
     """Try steps on the same view until one of them fits; at most one proposal is left."""
-    tries: list[_Tried] = []
+    tries: list[_Attempt] = []
     for step in steps:
         found = _run_stage(view, step, meter)
         tries.append(found)
@@ -226,16 +232,16 @@ def _first_fitting(view: View, steps: Sequence[StageStep[Any]], meter: Meter) ->
     if not changing:
         return tuple(tries)
     chosen = min(changing, key=lambda each: (not _fits(each), each.record.tokens_after))
-    tried = (each if each is chosen else _taken_back(each, chosen) for each in tries)
-    return (*tried, *(_spared_step(step, chosen) for step in steps[len(tries) :]))
+    tried = (each if each is chosen else _rolled_back(each, chosen) for each in tries)
+    return (*tried, *(_not_needed_attempt(step, chosen) for step in steps[len(tries) :]))
 
 
-def _fits(tried: _Tried) -> bool:
+def _fits(tried: _Attempt) -> bool:
     target = tried.view.with_room().target
-    return target is None or tried.record.tokens_after <= target + tried.step.leeway
+    return target is None or tried.record.tokens_after <= target + tried.step.extra_tokens
 
 
-def _taken_back(tried: _Tried, chosen: _Tried) -> _Tried:
+def _rolled_back(tried: _Attempt, chosen: _Attempt) -> _Attempt:
     """Return the step without what it did, as another one is better."""
     if tried.proposal is None:
         return tried
@@ -248,17 +254,17 @@ def _taken_back(tried: _Tried, chosen: _Tried) -> _Tried:
     )
 
 
-def _spared_step(step: StageStep[Any], chosen: _Tried) -> _Tried:
+def _not_needed_attempt(step: StageStep[Any], chosen: _Attempt) -> _Attempt:
     record = _not_needed(step, chosen.record.tokens_after, f"{chosen.step.name} fits")
-    return _Tried(step=step, record=record, proposal=None, view=chosen.view)
+    return _Attempt(step=step, record=record, proposal=None, view=chosen.view)
 
 
-def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
-    seen = view.with_room(step.leeway)
+def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _Attempt:
+    seen = view.with_room(step.extra_tokens)
     before = meter.total(seen.messages)
     record = _not_needed(step, before)
-    unchanged = _Tried(step=step, record=record, proposal=None, view=view)
-    is_free = step.stage.repairs or step.stage.unloads
+    unchanged = _Attempt(step=step, record=record, proposal=None, view=view)
+    is_free = step.stage.repairs or step.stage.only_trims_file
     if seen.target is not None and before <= seen.target and not is_free:
         detail = f"the context is {before:,} tokens, within the target of {seen.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
@@ -271,23 +277,23 @@ def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
     if tokens >= before and not is_free:
         refusal = f"it would not make the context smaller ({tokens - before:+,} tokens)"
     else:
-        refusal = _parting(view.messages, after, proposal)
+        refusal = _separated_pairs(view.messages, after, proposal)
     if refusal:
         return replace(unchanged, record=replace(record, outcome="rolled-back", detail=refusal))
-    known = known_after(view, proposal.edits)
+    known = originals_after(view, proposal.edits)
     left = replace(view, messages=after, originals=known, unsent=unsent_after(view, proposal))
-    return _Tried(
+    return _Attempt(
         step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=left
     )
 
 
-def _proposed(view: View, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
+def _proposed(view: ConversationView, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
     """Return what a stage proposes, with what has to stand between the messages that it leaves.
 
     Where that is too much for the target, a stage that asks nobody for a summary is to leave room
     for it.
     """
-    seen = view.with_room(step.leeway)
+    seen = view.with_room(step.extra_tokens)
     found = step.stage.propose(seen, meter, step.options)
     if isinstance(found, Skipped):
         return found
@@ -298,23 +304,29 @@ def _proposed(view: View, step: StageStep[Any], meter: Meter) -> Proposal | Skip
     if after <= seen.target:
         return filled
     added = after - meter.total(apply(view.messages, found.edits))
-    again = step.stage.propose(view.with_room(step.leeway - added), meter, step.options)
+    again = step.stage.propose(view.with_room(step.extra_tokens - added), meter, step.options)
     return filled if isinstance(again, Skipped) else with_gaps_filled(view, again)
 
 
-def unsent_after(view: View, proposal: Proposal) -> Mapping[UnsentKind, RecordStats] | None:
+def unsent_after(
+    view: ConversationView, proposal: Proposal
+) -> Mapping[UnsentKind, RecordStats] | None:
     """Return what a proposal leaves in the file of what is never sent."""
-    gone = {kind for edit in proposal.edits if isinstance(edit, Unload) for kind in edit.kinds}
+    gone = {
+        kind for edit in proposal.edits if isinstance(edit, RemoveUnsent) for kind in edit.kinds
+    }
     if view.unsent is None:
         return None
     return {kind: volume for kind, volume in view.unsent.items() if kind not in gone}
 
 
-def _parting(before: Sequence[Message], after: Sequence[Message], proposal: Proposal) -> str:
+def _separated_pairs(
+    before: Sequence[Message], after: Sequence[Message], proposal: Proposal
+) -> str:
     """Say what calls and results are parted; rewritten content alone parts none."""
-    if all(isinstance(edit, Replace | Unload) for edit in proposal.edits):
+    if all(isinstance(edit, Replace | RemoveUnsent) for edit in proposal.edits):
         return ""
-    new = orphans(after) - orphans(before)
+    new = find_orphans(after) - find_orphans(before)
     return f"it would separate {len(new)} tool calls from their results" if new else ""
 
 
@@ -333,7 +345,7 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
     )
 
 
-def _dangling(result: Run) -> frozenset[MessageId]:
+def _dangling_stubs(result: PipelineRun) -> frozenset[MessageId]:
     """Return the stubs that are still shown though the content they refer to is not.
 
     What was rewritten before a stub was made is what the stub refers to.

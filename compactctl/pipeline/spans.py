@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.quoted_json import (
-    LONGEST_PREFIX,
+    MAX_PREFIX,
     Quoted,
     Span,
     ValuePlace,
@@ -25,7 +25,7 @@ _BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 # Numbers are only skipped, so they are never converted: an integer may have 5,000 digits.
 _DECODER = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
 _scan_once = _DECODER.scan_once  # type: ignore[attr-defined]
-_HERE = object()
+_TARGET = object()
 
 
 class Array(NamedTuple):
@@ -82,9 +82,9 @@ def find_places(text: str, paths: Iterable[JsonPath], depth: int = 0) -> dict[Js
 
 def _find(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValuePlace]:
     """Return the same of a line that is what it is, also where a log driver wrote it."""
-    found: dict[JsonPath, ValuePlace] = {}
-    _value(text, _record_start(text), _tree(paths), (), found)
-    return found
+    spans: dict[JsonPath, ValuePlace] = {}
+    _value(text, _record_start(text), _path_tree(paths), (), spans)
+    return spans
 
 
 def find_array(text: str, path: JsonPath) -> Array:
@@ -100,22 +100,22 @@ def find_array(text: str, path: JsonPath) -> Array:
 
 def _string(text: str) -> list[Span]:
     """Return the span of what is between the quotes of a string; none of any other value."""
-    start = _skip(text, 0)
+    start = _skip_blanks(text, 0)
     return [(start + 1, len(text.rstrip()) - 1)] if text[start : start + 1] == '"' else []
 
 
 def _elements(text: str) -> list[Span]:
-    start = _skip(text, 0)
+    start = _skip_blanks(text, 0)
     if text[start : start + 1] != "[":
         return []
     spans = []
-    at = _skip(text, start + 1)
+    at = _skip_blanks(text, start + 1)
     while text[at] != "]":
         end = _scan_once(text, at)[1]
         spans.append((at, end))
-        at = _skip(text, end)
+        at = _skip_blanks(text, end)
         if text[at] == ",":
-            at = _skip(text, at + 1)
+            at = _skip_blanks(text, at + 1)
     return spans
 
 
@@ -153,80 +153,80 @@ def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:
 def _record_start(text: str) -> int:
     match = _BEFORE_RECORD.match(text)
     start = match.end() if match else 0
-    return start + prefix_length(text[start : start + LONGEST_PREFIX + 1])
+    return start + prefix_length(text[start : start + MAX_PREFIX + 1])
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     if text[at : at + 1] not in _BLANK:
         return at
     match = _BLANKS.match(text, at)
     return match.end() if match else at
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
     match = pattern.match(text, at)
     return match.end() if match else at
 
 
-def _tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
+def _path_tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
     root: dict[Any, Any] = {}
     for path in paths:
         node = root
         for step in path:
             node = node.setdefault(step, {})
-        node[_HERE] = True
+        node[_TARGET] = True
     return root
 
 
 def _value(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
 ) -> int:
-    inner = len(node) > (_HERE in node)
+    inner = len(node) > (_TARGET in node)
     if inner and text[at] == "{":
-        end = _object(text, at, node, path, found)
+        end = _object(text, at, node, path, spans)
     elif inner and text[at] == "[":
-        end = _array(text, at, node, path, found)
+        end = _array(text, at, node, path, spans)
     else:
         end = _scan_once(text, at)[1]
         if inner and text[at] == '"':
-            _in_text(text, (at + 1, end - 1), node, path, found)
-    if _HERE in node:
-        found[path] = ValuePlace(at, end)
+            _in_text(text, (at + 1, end - 1), node, path, spans)
+    if _TARGET in node:
+        spans[path] = ValuePlace(at, end)
     return end
 
 
 def _in_text(
-    text: str, span: Span, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
+    text: str, span: Span, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
 ) -> None:
     """Find what stands in the JSON that a text holds; nothing where it holds none."""
     quoted = Quoted(text, *span)
     inner: dict[JsonPath, ValuePlace] = {}
-    rest = {step: each for step, each in node.items() if step is not _HERE}
+    rest = {step: each for step, each in node.items() if step is not _TARGET}
     try:
         _value(quoted.text, _record_start(quoted.text), rest, path, inner)
     except (ValueError, StopIteration, IndexError):
         return
-    found |= {each: quoted.place(place) for each, place in inner.items()}
+    spans |= {each: quoted.place(place) for each, place in inner.items()}
 
 
 def _object(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
 ) -> int:
-    at = _skip(text, at + 1)
+    at = _skip_blanks(text, at + 1)
     while text[at] != "}":
         key, at = scanstring(text, at + 1, False)  # noqa: FBT003 - its signature is positional
-        at = _end(_COLON, text, at)
-        at = _member(text, at, node.get(key), (*path, key), found)
+        at = _match_end(_COLON, text, at)
+        at = _member(text, at, node.get(key), (*path, key), spans)
     return at + 1
 
 
 def _array(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
 ) -> int:
-    at = _skip(text, at + 1)
+    at = _skip_blanks(text, at + 1)
     index = 0
     while text[at] != "]":
-        at = _member(text, at, node.get(index), (*path, index), found)
+        at = _member(text, at, node.get(index), (*path, index), spans)
         index += 1
     return at + 1
 
@@ -236,7 +236,7 @@ def _member(
     at: int,
     node: dict[Any, Any] | None,
     path: JsonPath,
-    found: dict[JsonPath, ValuePlace],
+    spans: dict[JsonPath, ValuePlace],
 ) -> int:
-    end = _scan_once(text, at)[1] if node is None else _value(text, at, node, path, found)
-    return _end(_COMMA, text, end)
+    end = _scan_once(text, at)[1] if node is None else _value(text, at, node, path, spans)
+    return _match_end(_COMMA, text, end)

@@ -7,16 +7,16 @@ from typing import Any
 from compactctl.model.message import JsonPath, RecordLocation
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
-from compactctl.pipeline.record_splice import changed
+from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.relink import relink
 from compactctl.pipeline.spans import find_array, rebuild, splice
-from compactctl.pipeline.writer import Writer
+from compactctl.pipeline.writer import RecordWriter
 
 
 def without_records(
     lines: Sequence[bytes],
     transcript: Transcript,
-    writer: Writer,
+    writer: RecordWriter,
     dropped: Collection[RecordLocation],
     values: Mapping[int, Mapping[JsonPath, Any]],
 ) -> Iterator[NewLine]:
@@ -25,28 +25,28 @@ def without_records(
     But for links: what followed a record follows what that one followed, as ``transcript.links``
     has it. ``values`` are put in place of others, by line and path, in lines that stay.
     """
-    whole = {line for line, element in dropped if not element}
+    dropped_lines = {line for line, element in dropped if not element}
     damaged = {opaque.line for opaque in transcript.opaque}
-    new = relink(transcript.chain.links, whole, (), damaged, transcript.chain.pointers)
+    new = relink(transcript.chain.links, dropped_lines, (), damaged, transcript.chain.pointers)
     paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
-    inside = _inside(dropped)
+    inside = _dropped_elements(dropped)
     for index, data in enumerate(lines):
-        wanted = dict(values.get(index, {}))
-        if index in new.lines and writer.parent_path is not None:
-            wanted[writer.parent_path] = new.lines[index]
+        new_values = dict(values.get(index, {}))
+        if index in new.by_line and writer.parent_path is not None:
+            new_values[writer.parent_path] = new.by_line[index]
         if index in new.pointers:
-            wanted[paths[index]] = new.pointers[index]
-        if index in whole:
+            new_values[paths[index]] = new.pointers[index]
+        if index in dropped_lines:
             continue
-        if wanted or index in inside:
+        if new_values or index in inside:
             text = data.decode()
-            text = splice(text, changed(text, wanted.items()))
+            text = splice(text, value_replacements(text, new_values.items()))
             yield NewLine(_without_elements(text, inside.get(index, {})).encode(), index)
         else:
-            yield NewLine(data, index, kept=True)
+            yield NewLine(data, index, is_unchanged=True)
 
 
-def _inside(dropped: Collection[RecordLocation]) -> dict[int, dict[JsonPath, set[int]]]:
+def _dropped_elements(dropped: Collection[RecordLocation]) -> dict[int, dict[JsonPath, set[int]]]:
     """Return the elements to be taken out by line and by the path of their array."""
     found: dict[int, dict[JsonPath, set[int]]] = defaultdict(lambda: defaultdict(set))
     for line, element in dropped:

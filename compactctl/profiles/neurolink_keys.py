@@ -16,7 +16,7 @@ from compactctl.model.validators import (
     check_keys,
     validate_value,
 )
-from compactctl.stages.aliases import own_name
+from compactctl.stages.aliases import canonical_name
 
 # Where such a block may stand in a user's file; "" is the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
@@ -52,29 +52,31 @@ _PLAIN = {
     "summarizationModel": "summarizer_model",
 }
 _PROVIDER = "provider"
-_THEIRS = frozenset({*_SWITCHES, *_OPTIONS, *_PLAIN, _PROVIDER})
+_NEUROLINK_KEYS = frozenset({*_SWITCHES, *_OPTIONS, *_PLAIN, _PROVIDER})
 
 
-def with_system_keys(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Return a profile's table with its own keys over ``base`` and the system's keys translated.
 
     Raises:
         UsageError: a value of the system's keys cannot be used.
     """
-    own, theirs = _separated(table)
+    own, neurolink_settings = _split_keys(table)
     merged: dict[str, Any] = {**base, **own}
     merged.pop("base", None)
     budget = SettingsTable(own).get("budget", any_table, {})
     merged["budget"] = {**base.get("budget", {}), **budget}
-    if theirs:
+    if neurolink_settings:
         written = SettingsTable(merged).get("stages", any_list, ())
         stages = [dict(stage_table(each)) for each in written]
-        merged["stages"] = _switched(_set(stages, theirs), theirs)
+        merged["stages"] = _apply_switches(
+            _apply_settings(stages, neurolink_settings), neurolink_settings
+        )
     for key, name in _PLAIN.items():
-        if key in theirs:
-            merged[name] = theirs[key]
-    if theirs.get(_PROVIDER):
-        merged["counter"] = f"neurolink/{theirs[_PROVIDER]}"
+        if key in neurolink_settings:
+            merged[name] = neurolink_settings[key]
+    if neurolink_settings.get(_PROVIDER):
+        merged["counter"] = f"neurolink/{neurolink_settings[_PROVIDER]}"
     return merged
 
 
@@ -87,37 +89,41 @@ def stage_table(entries: object) -> Mapping[str, Any]:
     return entries
 
 
-def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return our keys, and the system's keys out of whichever block they stand in."""
     own: dict[str, Any] = {}
-    theirs: dict[str, Any] = {}
+    neurolink_settings: dict[str, Any] = {}
     for key, value in table.items():
         if key in _BLOCKS:
-            inner, found = _separated(validate_value(f"{key} = ", any_table, value))
+            inner, found = _split_keys(validate_value(f"{key} = ", any_table, value))
             if key != _FOREIGN:
-                check_keys(inner, _THEIRS, key)
-            theirs |= found
-        elif key in _THEIRS:
-            theirs[key] = value
+                check_keys(inner, _NEUROLINK_KEYS, key)
+            neurolink_settings |= found
+        elif key in _NEUROLINK_KEYS:
+            neurolink_settings[key] = value
         else:
             own[key] = value
-    return own, theirs
+    return own, neurolink_settings
 
 
-def _set(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _apply_settings(
+    stages: list[dict[str, Any]], neurolink_settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     for key, (name, option) in _OPTIONS.items():
-        if key not in theirs:
+        if key not in neurolink_settings:
             continue
-        chosen = [stage for stage in stages if own_name(stage["stage"]) == name]
+        chosen = [stage for stage in stages if canonical_name(stage["stage"]) == name]
         if not chosen:
             chosen = [{"stage": name}]
             stages.insert(0, chosen[0])
         for stage in chosen:
-            stage[option] = theirs[key]
+            stage[option] = neurolink_settings[key]
     return stages
 
 
-def _switched(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    table = SettingsTable(theirs)
+def _apply_switches(
+    stages: list[dict[str, Any]], neurolink_settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    table = SettingsTable(neurolink_settings)
     off = {name for key, name in _SWITCHES.items() if not table.get(key, boolean, default=True)}
-    return [stage for stage in stages if own_name(stage["stage"]) not in off]
+    return [stage for stage in stages if canonical_name(stage["stage"]) not in off]

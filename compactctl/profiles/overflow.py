@@ -37,19 +37,19 @@ class TokenFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FigureForm:
     """A way to write the figures: what to search for, and what each number in it is.
 
-    ``decides`` says that figures written like this make an overflow of any error.
+    ``proves_overflow`` says that figures written like this make an overflow of any error.
     """
 
     text: str
     pattern: re.Pattern[str]
     roles: tuple[str, ...]
-    decides: bool = False
+    proves_overflow: bool = False
 
 
-def compile_form(form: str, *, decides: bool = False) -> Form:
+def compile_form(form: str, *, decides: bool = False) -> FigureForm:
     """Return a form as it is searched for; see the file of patterns for what may stand in it."""
     pieces, end = [], 0
     for place in _PLACE.finditer(form):
@@ -59,17 +59,17 @@ def compile_form(form: str, *, decides: bool = False) -> Form:
     pieces.append(re.escape(form[end:]))
     roles = tuple(place[1] for place in _PLACE.finditer(form) if place[1])
     search = re.compile("".join(pieces), re.ASCII | re.IGNORECASE)
-    return Form(form, search, roles, decides)
+    return FigureForm(form, search, roles, decides)
 
 
-def read_figures(text: str, forms: Iterable[Form]) -> TokenFigures:
+def read_figures(text: str, forms: Iterable[FigureForm]) -> TokenFigures:
     """Return the figures of the first form that exceeds its limit, else of the first there is."""
     matches = ((form, form.pattern.search(text)) for form in forms)
     found = [_figures(form, match) for form, match in matches if match is not None]
     return next((each for each in found if each.gap is not None), next(iter(found), TokenFigures()))
 
 
-def _figures(form: Form, match: re.Match[str]) -> TokenFigures:
+def _figures(form: FigureForm, match: re.Match[str]) -> TokenFigures:
     numbers: dict[str, int] = {}
     for role, digits in zip(form.roles, match.groups(), strict=True):
         numbers[role] = numbers.get(role, 0) + _number(digits)
@@ -90,7 +90,7 @@ _BETWEEN = ".{0,200}?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class ErrorPattern:
     """Words of an error, and what they mean.
 
     Attributes:
@@ -99,7 +99,7 @@ class Pattern:
         search: how they are found.
         providers: who answers with them, the one to name in doubt first; empty for everybody.
         unit: what the limit is one of; figures are read for tokens only.
-        weak: whether words of a rate limit beside it win.
+        yields_to_rate_limit: whether words of a rate limit beside it win.
         retryable: of a rate limit: whether the same request can succeed later.
         note: what to do about it, or what to say when it stays open which of several providers
             answered.
@@ -110,41 +110,41 @@ class Pattern:
     search: re.Pattern[str]
     providers: tuple[str, ...] = ()
     unit: str = "tokens"
-    weak: bool = False
+    yields_to_rate_limit: bool = False
     retryable: bool = False
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patterns:
+class ErrorPatterns:
     """Everything that is known of errors; hints by provider, gateways first."""
 
-    overflow: tuple[Pattern, ...]
-    limited: tuple[Pattern, ...]
-    figures: tuple[Form, ...]
+    overflow: tuple[ErrorPattern, ...]
+    rate_limits: tuple[ErrorPattern, ...]
+    figure_forms: tuple[FigureForm, ...]
     hints: Mapping[str, tuple[str, ...]]
 
 
 @cache
-def patterns() -> Patterns:
+def patterns() -> ErrorPatterns:
     """Return what the file holds."""
     resource = files(__package__).joinpath("overflow.toml")
     document = tomllib.loads(resource.read_text("utf-8"))
-    return Patterns(
+    return ErrorPatterns(
         overflow=tuple(map(_pattern, document["overflow"])),
-        limited=tuple(map(_pattern, document["limited"])),
-        figures=tuple(map(_form, document["figures"])),
+        rate_limits=tuple(map(_pattern, document["limited"])),
+        figure_forms=tuple(map(_form, document["figures"])),
         hints={name: tuple(words) for name, words in document["hints"].items()},
     )
 
 
-def _form(row: Mapping[str, Any]) -> Form:
+def _form(row: Mapping[str, Any]) -> FigureForm:
     return compile_form(row["form"], decides=row.get("decides", False))
 
 
-def _pattern(row: Mapping[str, Any]) -> Pattern:
+def _pattern(row: Mapping[str, Any]) -> ErrorPattern:
     providers = tuple(row.get("providers", ()))
-    return Pattern(**{**row, "providers": providers, "search": _search(row["text"])})
+    return ErrorPattern(**{**row, "providers": providers, "search": _search(row["text"])})
 
 
 def _search(text: str) -> re.Pattern[str]:
@@ -311,28 +311,30 @@ class Overflow:
         return TokenFigures(actual=self.actual, limit=self.limit).gap
 
 
-def read_overflow(text: str) -> Overflow:
+def classify_error(text: str) -> Overflow:
     """Judge an error: plain text, a JSON body, or JSON within text. Never raises.
 
     Only a bounded part of a long text is looked at. A rate limit or an exhausted quota is no
     overflow, unless the error says as well that the request is too long.
     """
-    known, shown = patterns(), "\n".join(error_texts(text))
-    limited = _first(known.limited, shown)
-    certain = (each for each in known.overflow if limited is None or not each.weak)
-    found = _first(certain, shown)
+    error_patterns, error_text = patterns(), "\n".join(error_texts(text))
+    limited = _first_match(error_patterns.rate_limits, error_text)
+    certain = (
+        each for each in error_patterns.overflow if limited is None or not each.yields_to_rate_limit
+    )
+    found = _first_match(certain, error_text)
     if found is not None:
-        return _overflow(found, shown, known)
+        return _overflow(found, error_text, error_patterns)
     if limited is not None:
         return Overflow(
             overflow=False, retryable=limited.retryable, pattern=limited.text, note=limited.note
         )
-    return _by_figures(shown, known)
+    return _by_figures(error_text, error_patterns)
 
 
-def _overflow(pattern: Pattern, shown: str, known: Patterns) -> Overflow:
+def _overflow(pattern: ErrorPattern, error_text: str, error_patterns: ErrorPatterns) -> Overflow:
     """Describe an overflow; sending the same request again would fail again."""
-    hinted = _hinted(pattern, shown, known.hints)
+    hinted = _hinted_provider(pattern, error_text, error_patterns.hints)
     is_settled = hinted is not None and len(pattern.providers) != 1
     result = Overflow(
         overflow=True,
@@ -343,15 +345,15 @@ def _overflow(pattern: Pattern, shown: str, known: Patterns) -> Overflow:
     )
     if pattern.unit != "tokens":
         return result
-    figures = read_figures(shown, known.figures)
+    figures = read_figures(error_text, error_patterns.figure_forms)
     return replace(result, actual=figures.actual, limit=figures.limit, answer=figures.answer)
 
 
-def _by_figures(shown: str, known: Patterns) -> Overflow:
+def _by_figures(error_text: str, error_patterns: ErrorPatterns) -> Overflow:
     """Judge an error without known words by figures that can mean nothing else."""
-    for form in known.figures:
-        figures = read_figures(shown, [form])
-        if form.decides and figures.gap is not None:
+    for form in error_patterns.figure_forms:
+        figures = read_figures(error_text, [form])
+        if form.proves_overflow and figures.gap is not None:
             return Overflow(
                 overflow=True,
                 actual=figures.actual,
@@ -360,13 +362,15 @@ def _by_figures(shown: str, known: Patterns) -> Overflow:
                 retryable=False,
                 pattern=form.text,
             )
-    is_final = not {NOT_RETRYABLE, _BAD_REQUEST}.isdisjoint(shown.split("\n"))
+    is_final = not {NOT_RETRYABLE, _BAD_REQUEST}.isdisjoint(error_text.split("\n"))
     return Overflow(overflow=False, retryable=False if is_final else None)
 
 
-def _hinted(pattern: Pattern, shown: str, hints: Mapping[str, tuple[str, ...]]) -> str | None:
+def _hinted_provider(
+    pattern: ErrorPattern, error_text: str, hints: Mapping[str, tuple[str, ...]]
+) -> str | None:
     """Return the provider that other words of the error name, among those who say this."""
-    rest = pattern.search.sub(" ", shown).lower()
+    rest = pattern.search.sub(" ", error_text).lower()
     for provider, words in hints.items():
         is_possible = provider in pattern.providers or not pattern.providers
         if is_possible and any(word.lower() in rest for word in words):
@@ -374,5 +378,5 @@ def _hinted(pattern: Pattern, shown: str, hints: Mapping[str, tuple[str, ...]]) 
     return None
 
 
-def _first(known: Iterable[Pattern], shown: str) -> Pattern | None:
-    return next((each for each in known if each.search.search(shown)), None)
+def _first_match(error_patterns: Iterable[ErrorPattern], error_text: str) -> ErrorPattern | None:
+    return next((each for each in error_patterns if each.search.search(error_text)), None)

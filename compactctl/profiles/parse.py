@@ -20,7 +20,7 @@ from compactctl.model.validators import (
     string_list,
     validate_value,
 )
-from compactctl.profiles.neurolink_keys import stage_table, with_system_keys
+from compactctl.profiles.neurolink_keys import stage_table, translate_neurolink_keys
 from compactctl.profiles.profile import (
     BackgroundTrigger,
     LevelRule,
@@ -32,7 +32,7 @@ from compactctl.profiles.profile import (
     ProfileSummarizer,
     TargetMode,
 )
-from compactctl.stages.aliases import own_name
+from compactctl.stages.aliases import canonical_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import Trigger, parse_trigger
@@ -55,7 +55,7 @@ _LEVEL_KEYS = frozenset({"name", "when", "text"})
 _REACHES: dict[str, TargetMode] = {"trigger": "trigger", "all": "all"}
 
 
-def read_profile(
+def parse_user_profile(
     table: Mapping[str, Any], name: str, base: Callable[[str], Mapping[str, Any]], toml: str = ""
 ) -> Profile:
     """Build a profile from the table of a user's file.
@@ -67,18 +67,18 @@ def read_profile(
         UsageError: a key or value in it means nothing; says which.
     """
     try:
-        return _profile(complete(table, base), name, toml, read_stage)
+        return _profile(complete(table, base), name, toml, parse_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
 
-def profile_from(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
+def parse_profile(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
     """Build a profile from a table of ours, whose stages are known to be right.
 
     Raises UsageError for what it does not understand.
     """
     try:
-        return _profile(table, name, toml, _own_stage)
+        return _profile(table, name, toml, _user_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -90,7 +90,7 @@ def complete(
     named = table.get("base")
     if named is None and "stages" not in table:
         named = _SYSTEM
-    return with_system_keys(table, base(str(named)) if named is not None else {})
+    return translate_neurolink_keys(table, base(str(named)) if named is not None else {})
 
 
 def _profile(
@@ -137,29 +137,31 @@ def _profile(
     )
 
 
-def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
+def _user_stage(table: Mapping[str, Any]) -> ProfileStage:
     settings = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in table.items()
         if key not in _STAGE_WORDS
     }
-    return _with_words(ProfileStage(name=own_name(table["stage"]), options=settings), table)
+    return _with_stage_keys(
+        ProfileStage(name=canonical_name(table["stage"]), options=settings), table
+    )
 
 
-def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
+def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
     """Return a stage with what a table says of it beside its options."""
-    table, asked = SettingsTable(entries, f"stage {made.name}: "), entries["stage"]
+    table, asked = SettingsTable(entries, f"stage {stage.name}: "), entries["stage"]
     size = entries.get("target")
     return replace(
-        made,
-        system_name="" if asked == made.name else asked,
+        stage,
+        system_name="" if asked == stage.name else asked,
         why=str(entries.get("why", "")),
         falls_back=table.get("falls_back", boolean, default=False),
         target=None if size is None else parse_target(size),
     )
 
 
-def read_stage(entries: object) -> ProfileStage:
+def parse_stage(entries: object) -> ProfileStage:
     """Read a stage and its options, or its name alone. UsageError for what means nothing."""
     # All stages are loaded with this one, which a profile of ours does without.
     from compactctl.stages.registry import stage_named
@@ -174,7 +176,7 @@ def read_stage(entries: object) -> ProfileStage:
         key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
         for key, value in settings.items()
     }
-    return _with_words(ProfileStage(name=stage.name, options=read), entries)
+    return _with_stage_keys(ProfileStage(name=stage.name, options=read), entries)
 
 
 def _level(entries: object, trigger: Trigger) -> LevelRule:
@@ -202,9 +204,9 @@ def _budget(entries: Mapping[str, Any]) -> BudgetRule:
     return BudgetRule(
         reserve=reserve,
         percent=table.get("reserve_percent", non_negative_int, own.percent),
-        most=most if most is not None or reserve is not None else own.most,
-        longest_answer=table.get("longest_answer", boolean, default=False),
-        usable=usable,
+        max_reserve=most if most is not None or reserve is not None else own.max_reserve,
+        use_max_output=table.get("longest_answer", boolean, default=False),
+        usable_share=usable,
     )
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import FailurePolicy
-from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, TargetSize
+from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
-from compactctl.tokens.trigger import ALWAYS, NEVER, Situation, Trigger
+from compactctl.tokens.trigger import ALWAYS, NEVER, Trigger, TriggerInput
 
 # Down to where the trigger fires, or every stage whatever the size.
 TargetMode = Literal["trigger", "all"]
@@ -155,7 +155,7 @@ class Profile:
     stages: tuple[ProfileStage, ...]
     trigger: Trigger
     target: TargetSize | TargetMode = "trigger"
-    budget: BudgetRule = DEFAULT_RULE
+    budget: BudgetRule = DEFAULT_BUDGET_RULE
     background: BackgroundTrigger | None = None
     levels: tuple[LevelRule, ...] = ()
     overflow_stages: tuple[ProfileStage, ...] = ()
@@ -171,8 +171,13 @@ class Profile:
         """When compaction is due: never while the user has switched it off."""
         return self.trigger if self.enabled else NEVER
 
-    def level_at(self, situation: Situation) -> LevelRule:
+    def level_at(self, situation: TriggerInput) -> LevelRule:
         """Return the worst warning level that is reached; one called ``none`` when none is."""
         return next(
-            (level for level in reversed(self.levels) if level.trigger.fired(situation)), NO_LEVEL
+            (
+                level
+                for level in reversed(self.levels)
+                if level.trigger.matched_condition(situation)
+            ),
+            NO_LEVEL,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError, suggestion
-from compactctl.profiles.parse import complete, profile_from, read_profile
+from compactctl.profiles.parse import complete, parse_profile, parse_user_profile
 from compactctl.profiles.profile import Profile
 
 # In the order in which they are listed: our own, the five systems, their origins, and the
@@ -34,22 +34,22 @@ PROFILES = (
     "recovery",
 )
 DEFAULT_PROFILE = "default"
-_OUR_OWN = (DEFAULT_PROFILE, "staged")
+_OWN_PROFILES = (DEFAULT_PROFILE, "staged")
 # What ``compact --from-error`` runs when nothing else is named.
 RECOVERY_PROFILE = "recovery"
 # A profile is read whole, and takes many times its size as a table.
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 @cache
-def built_in(name: str) -> Profile:
+def builtin_profile(name: str) -> Profile:
     """Return a built-in profile. Raises UsageError for another name."""
-    return profile_from(complete(_table(name), _table), name, _text(name))
+    return parse_profile(complete(_table(name), _table), name, _text(name))
 
 
-def is_of_system(profile: Profile | None) -> bool:
+def emulates_system(profile: Profile | None) -> bool:
     """Tell whether it is another profile than our own, with rules of its own for sizes."""
-    return profile is not None and profile.name not in _OUR_OWN
+    return profile is not None and profile.name not in _OWN_PROFILES
 
 
 def load_profile(name: str) -> Profile:
@@ -59,18 +59,18 @@ def load_profile(name: str) -> Profile:
         UsageError: it is neither, or the file holds no profile; says what is wrong where.
     """
     if name in PROFILES:
-        return built_in(name)
+        return builtin_profile(name)
     path = Path(name)
     try:
         if not path.is_file():
             hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
             raise UsageError(f"there is no profile and no file {name!r}; {hint}")
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"profile {name}: has more than {_MOST_BYTES:,} bytes; name another")
+        if path.stat().st_size > _MAX_BYTES:
+            raise UsageError(f"profile {name}: has more than {_MAX_BYTES:,} bytes; name another")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"profile {name}: cannot be read: {error}") from error
-    return read_profile(_as_toml_table(text, path), name, _table, text)
+    return parse_user_profile(_parse_table(text, path), name, _table, text)
 
 
 def _text(name: str) -> str:
@@ -84,7 +84,7 @@ def _table(name: str) -> Mapping[str, Any]:
     return tomllib.loads(_text(name))
 
 
-def _as_toml_table(text: str, path: Path) -> Mapping[str, Any]:
+def _parse_table(text: str, path: Path) -> Mapping[str, Any]:
     """Parse a user's file, JSON or TOML by its name."""
     try:
         table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)

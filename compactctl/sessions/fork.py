@@ -14,10 +14,10 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.decode import decode, is_wrapped
 from compactctl.formats.records.json_values import object_or_empty
 from compactctl.model.message import JsonPath
-from compactctl.pipeline.record_splice import changed
+from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.spans import splice
 from compactctl.sessions.session import Session
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 TitleMark = Literal["compacted", "whole"]
 """How a title tells a session from the one it is made of: less of it, or all of it again."""
@@ -28,42 +28,42 @@ _SEEN = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fresh:
+class ForkIdentity:
     """What a new session is known by: random bits, the moment, its machine, a mark in its title.
 
     ``titles`` are those of sessions beside it, of which it gets none.
     """
 
-    bits: int
+    random_bits: int
     now: datetime
-    machine: Machine
-    mark: TitleMark = "compacted"
+    machine: UserEnvironment
+    title_mark: TitleMark = "compacted"
     titles: frozenset[str] = frozenset()
 
     @property
     def random_id(self) -> str:
         """A UUID of version 4."""
-        return str(UUID(int=self.bits, version=4))
+        return str(UUID(int=self.random_bits, version=4))
 
     @property
     def timed_id(self) -> str:
         """A UUID of version 7 (RFC 9562): milliseconds since the epoch, then random bits."""
         moment = int(self.now.timestamp() * 1000) << 80
-        number = moment | self.bits & (1 << 80) - 1
+        number = moment | self.random_bits & (1 << 80) - 1
         number = number & ~(0xF << 76) | 7 << 76
         return str(UUID(int=number & ~(3 << 62) | 2 << 62))
 
-    def titled(self, title: str) -> str:
+    def fork_title(self, title: str) -> str:
         """Return a title that tells a session from the one it is made of, counted where it must."""
         found = _MARKED.search(title)
-        first = int(found[2] or 1) + 1 if found and found[1] == self.mark else 1
+        first = int(found[2] or 1) + 1 if found and found[1] == self.title_mark else 1
         begins = title[: found.start()] if found else title
         return next(
             made for n in count(first) if (made := self._marked(begins, n)) not in self.titles
         )
 
     def _marked(self, begins: str, number: int) -> str:
-        mark = f" ({self.mark} {number})" if number > 1 else f" ({self.mark})"
+        mark = f" ({self.title_mark} {number})" if number > 1 else f" ({self.title_mark})"
         room = _SEEN - len(mark)
         told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
         return f"{told}{mark}".lstrip()
@@ -74,22 +74,22 @@ class Fork:
     """A session that is to be, beside the one it is made of.
 
     Attributes:
-        renamed: returns a line of the original, given with its index, as it stands in the fork;
-            lines that name no session stay the same bytes.
-        added: lines that end the fork.
-        beside: other files that the client keeps of a session, with what they hold.
-        listed: a line about the session, and the client's list that it is appended to.
-        taken_in: the command that gives the session to a client whose store is only read.
+        rewrite_line: returns a line of the original, given with its index, as it stands in the
+            fork; lines that name no session stay the same bytes.
+        trailing_lines: lines that end the fork.
+        extra_files: other files that the client keeps of a session, with what they hold.
+        index_entry: a line about the session, and the client's list that it is appended to.
+        import_command: the command that gives the session to a client whose store is only read.
     """
 
     id: str
     path: Path
     original: Session
-    renamed: Callable[[int, bytes], bytes]
-    added: tuple[bytes, ...] = ()
-    beside: tuple[tuple[Path, bytes], ...] = ()
-    listed: tuple[Path, bytes] | None = None
-    taken_in: str = ""
+    rewrite_line: Callable[[int, bytes], bytes]
+    trailing_lines: tuple[bytes, ...] = ()
+    extra_files: tuple[tuple[Path, bytes], ...] = ()
+    index_entry: tuple[Path, bytes] | None = None
+    import_command: str = ""
 
 
 class ForkedLines(Sequence[bytes]):
@@ -107,12 +107,12 @@ class ForkedLines(Sequence[bytes]):
 
     def __len__(self) -> int:
         """Return how many lines there are."""
-        return self._count + len(self._fork.added)
+        return self._count + len(self._fork.trailing_lines)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the lines from the first to the last."""
-        yield from (self._made(index, line) for index, line in enumerate(self._lines))
-        yield from self._fork.added
+        yield from (self._forked(index, line) for index, line in enumerate(self._lines))
+        yield from self._fork.trailing_lines
 
     @overload
     def __getitem__(self, index: int) -> bytes: ...
@@ -126,11 +126,11 @@ class ForkedLines(Sequence[bytes]):
             return tuple(self[place] for place in range(*index.indices(len(self))))
         place = range(len(self))[index]
         if place >= self._count:
-            return self._fork.added[place - self._count]
-        return self._made(place, self._lines[place])
+            return self._fork.trailing_lines[place - self._count]
+        return self._forked(place, self._lines[place])
 
-    def _made(self, index: int, line: bytes) -> bytes:
-        made = self._fork.renamed(index, line)
+    def _forked(self, index: int, line: bytes) -> bytes:
+        made = self._fork.rewrite_line(index, line)
         return made if made.endswith(b"\n") else made + b"\n"
 
 
@@ -152,16 +152,16 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
     if named in line and line.count(KEY.encode()) == 1 and b"\\u00" not in line:
         return line.replace(named, f'"{KEY}":"{new}"'.encode())
     text = line.decode()
-    return splice(text, changed(text, [(path, new)])).encode()
+    return splice(text, value_replacements(text, [(path, new)])).encode()
 
 
-def renamed_anywhere(old: str, new: str) -> Callable[[bytes], bytes]:
+def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
     """Return what renames the session wherever some JSON names it, over however many lines."""
     named = re.compile(rb'("%s"\s*:\s*)"%s"' % (KEY.encode(), re.escape(old.encode())))
     return lambda data: named.sub(rb'\g<1>"%s"' % new.encode(), data)
 
 
-def first_record(line: bytes, kind: str, session: Session) -> str:
+def header_text(line: bytes, kind: str, session: Session) -> str:
     """Return the text of the record that names the session. NotUnderstoodError for another one."""
     values, _ = decode(line)
     record = values[0] if values and not is_wrapped(line) else None

@@ -26,12 +26,12 @@ from compactctl.sessions.clients import copilot_cli as as_copilot_cli
 from compactctl.sessions.clients import gemini_cli as as_gemini_cli
 from compactctl.sessions.clients import opencode as as_opencode
 from compactctl.sessions.clients import pi as as_pi
-from compactctl.sessions.fork import Fork, Fresh
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.session import Details, Entry, Session, Store
-from compactctl.store.client_folders import Machine, store_holding
+from compactctl.sessions.fork import Fork, ForkIdentity
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
+from compactctl.store.client_folders import UserEnvironment, store_containing
 
-ALL_STORES: tuple[Store, ...] = (
+ALL_STORES: tuple[SessionStore, ...] = (
     claude_code.STORE,
     codex.STORE,
     opencode.STORE,
@@ -45,7 +45,7 @@ ALL_STORES: tuple[Store, ...] = (
 _BY_NAME = {name: store for store in ALL_STORES for name in (store.client, store.alias)}
 
 
-def store_named(name: str) -> Store:
+def store_named(name: str) -> SessionStore:
     """Return the store of a client by its name or alias. UsageError with what there is."""
     found = _BY_NAME.get(name.casefold())
     if found is None:
@@ -61,44 +61,46 @@ def is_client(name: str) -> bool:
 
 
 def newest_entries(
-    machine: Machine, folders: Folders, stores: Iterable[Store] = ALL_STORES
-) -> list[Entry]:
+    machine: UserEnvironment, folders: FolderScanner, stores: Iterable[SessionStore] = ALL_STORES
+) -> list[SessionEntry]:
     """Return what lies in stores, the newest first; nothing of a session itself is read."""
     found = [entry for store in stores for entry in store.entries(machine, folders)]
     return sorted(found, key=lambda entry: (-entry.modified, entry.client, entry.id))
 
 
-def sessions_of(entries: Iterable[Entry]) -> Iterator[Session]:
+def load_sessions(entries: Iterable[SessionEntry]) -> Iterator[Session]:
     """Yield sessions with what can be told of them, in the order of the entries.
 
     What cannot be read, or is gone by now, has nothing told of it.
     """
     for entry in entries:
         try:
-            told = _BY_NAME[entry.client].details(entry)
+            details = _BY_NAME[entry.client].details(entry)
         except (OSError, ValueError, sqlite3.Error):
-            told = Details()
-        yield Session(entry=entry, details=_with_known(told, entry.known))
+            details = SessionDetails()
+        yield Session(entry=entry, details=_merge_details(details, entry.listing))
 
 
-def session_at(path: Path, machine: Machine) -> Session | None:
+def session_at(path: Path, machine: UserEnvironment) -> Session | None:
     """Return the session that a file in a store is, None for any other file."""
-    if store_holding(path, machine) is None:
+    if store_containing(path, machine) is None:
         return None
     real = os.path.realpath(path)
-    folders = Folders()
+    folders = FolderScanner()
     entries = (entry for store in ALL_STORES for entry in store.entries(machine, folders))
     same = (e for e in entries if e.n_bytes is not None and os.path.realpath(e.path) == real)
-    return next(sessions_of(same), None)
+    return next(load_sessions(same), None)
 
 
-def session_in_database(own_id: str, machine: Machine) -> Session | None:
+def session_in_database(own_id: str, machine: UserEnvironment) -> Session | None:
     """Return the session of that id in OpenCode's database, None when there is none."""
-    entries = opencode.STORE.entries(machine, Folders())
-    return next(sessions_of(entry for entry in entries if entry.id == own_id), None)
+    entries = opencode.STORE.entries(machine, FolderScanner())
+    return next(load_sessions(entry for entry in entries if entry.id == own_id), None)
 
 
-def going_on(session: Session, own_id: str = "", first: str = "", *, model: str = "") -> str | None:
+def resume_command(
+    session: Session, own_id: str = "", first: str = "", *, model: str = ""
+) -> str | None:
     """Return the command that goes on with a session, None where a client has none.
 
     ``own_id`` is that of a fork of it, ``first`` a command that must come before, ``model`` the one
@@ -107,29 +109,29 @@ def going_on(session: Session, own_id: str = "", first: str = "", *, model: str 
     """
     store = store_named(session.entry.client)
     own = shlex.quote(own_id or session.id)
-    if session.details.open and store.resume_inside:
-        return store.resume_inside.format(id=own)
-    if not store.resume or session.details.kind == "subagent":
+    if session.details.open and store.reload_command:
+        return store.reload_command.format(id=own)
+    if not store.resume_command or session.details.kind == "subagent":
         return None
-    resume = store.resume + (store.resume_model if model else "")
+    resume = store.resume_command + (store.resume_model if model else "")
     commands = filter(None, (first, resume.format(id=own, model=shlex.quote(model))))
     command, project = " && ".join(commands), session.details.project
-    is_elsewhere = store.is_resumed_at_home and project
+    is_elsewhere = store.resumes_in_project_only and project
     return f"cd {shlex.quote(project)} && {command}" if is_elsewhere else command
 
 
-def _with_known(told: Details, known: Details) -> Details:
+def _merge_details(details: SessionDetails, known: SessionDetails) -> SessionDetails:
     """Return what was read, completed by what the place tells; a given title counts more."""
     return replace(
-        told,
-        title=known.title or told.title,
-        project=told.project or known.project,
-        kind=known.kind if told.kind == "main" else told.kind,
-        open=told.open or known.open,
+        details,
+        title=known.title or details.title,
+        project=details.project or known.project,
+        kind=known.kind if details.kind == "main" else details.kind,
+        open=details.open or known.open,
     )
 
 
-def fork_of(session: Session, fresh: Fresh) -> Fork | None:
+def fork_session(session: Session, fresh: ForkIdentity) -> Fork | None:
     """Return the fork of a session, None for a client that none is written for, and for helpers."""
     write = _WRITERS.get(session.entry.client)
     if write is None or session.details.kind == "subagent":
@@ -137,7 +139,7 @@ def fork_of(session: Session, fresh: Fresh) -> Fork | None:
     return write(session, fresh)
 
 
-_WRITERS: Mapping[str, Callable[[Session, Fresh], Fork | None]] = {
+_WRITERS: Mapping[str, Callable[[Session, ForkIdentity], Fork | None]] = {
     claude_code.NAME: as_claude_code.fork,
     codex.NAME: as_codex.fork,
     opencode.NAME: as_opencode.fork,

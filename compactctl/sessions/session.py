@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compactctl.sessions.reading.folders import Folders
-from compactctl.store.client_folders import Machine
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.store.client_folders import UserEnvironment
 
-Kind = Literal["main", "subtask", "headless", "subagent", "empty"]
-HIDDEN: tuple[Kind, ...] = ("headless", "subagent", "empty")
+SessionKind = Literal["main", "subtask", "headless", "subagent", "empty"]
+HIDDEN_KINDS: tuple[SessionKind, ...] = ("headless", "subagent", "empty")
 """Kinds that clients leave out of their own lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
+class SessionDetails:
     """What can be told of a session without reading all of it; what cannot is empty or None.
 
     ``id`` is the client's where the place does not tell it. ``context`` are the tokens of the
@@ -29,19 +29,19 @@ class Details:
     model: str = ""
     context: int | None = None
     window: int | None = None
-    kind: Kind = "main"
+    kind: SessionKind = "main"
     open: bool = False
 
 
-NOTHING_KNOWN = Details()
+NO_DETAILS = SessionDetails()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SessionEntry:
     """A session as folders, or the rows of a database, name it.
 
     ``path`` is its file, or the database with ``n_bytes`` None. ``modified`` is in seconds since
-    the epoch; ``known`` is what the place itself tells.
+    the epoch; ``listing`` is what the place itself tells.
     """
 
     client: str
@@ -50,25 +50,25 @@ class Entry:
     modified: float
     n_bytes: int | None = None
     archived: bool = False
-    known: Details = NOTHING_KNOWN
+    listing: SessionDetails = NO_DETAILS
 
     @classmethod
     def of_file(
         cls,
         client: str,
-        own_id: str,
+        session_id: str,
         file: tuple[Path, os.stat_result],
-        known: Details = NOTHING_KNOWN,
-    ) -> "Entry":
+        known: SessionDetails = NO_DETAILS,
+    ) -> "SessionEntry":
         """Return the entry of a session that is a file."""
         path, status = file
         return cls(
             client=client,
-            id=own_id,
+            id=session_id,
             path=path,
             modified=status.st_mtime,
             n_bytes=status.st_size,
-            known=known,
+            listing=known,
         )
 
 
@@ -76,8 +76,8 @@ class Entry:
 class Session:
     """A session with what can be told of it."""
 
-    entry: Entry
-    details: Details
+    entry: SessionEntry
+    details: SessionDetails
 
     @property
     def id(self) -> str:
@@ -85,12 +85,12 @@ class Session:
         return self.details.id or self.entry.id
 
 
-def _anywhere(entry: Entry, folder: Path) -> bool:  # noqa: ARG001
+def _anywhere(entry: SessionEntry, folder: Path) -> bool:  # noqa: ARG001
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class SessionStore:
     """Where one client keeps sessions, and how its files are read.
 
     Attributes:
@@ -98,25 +98,26 @@ class Store:
         title: what people call the client.
         entries: yields what there is; unreadable folders are noted, never raised.
         details: reads a little of one; may raise OSError or sqlite3.Error.
-        instead: what to do as long as the transcripts cannot be read; "" where they can.
-        may_be_below: whether the project of an entry may be a folder or below it, as far as its
-            place tells.
-        resume: the command that goes on with a session, {id} standing for its id; "" for none.
+        unsupported_hint: what to do as long as the transcripts cannot be read; "" where they can.
+        may_be_in_project: whether the project of an entry may be a folder or below it, as far as
+            its place tells.
+        resume_command: the command that goes on with a session, {id} standing for its id; "" for
+            none.
         resume_model: what asks for another model in that command, {model} standing for its name.
-        is_resumed_at_home: whether that finds sessions of the folder alone that it is run in.
-        resume_inside: what makes a client that has the session open read it again.
-        honours_tags: whether it sends nothing that the tags of the inline layout hide.
+        resumes_in_project_only: whether that finds sessions of the folder alone that it is run in.
+        reload_command: what makes a client that has the session open read it again.
+        respects_inline_tags: whether it sends nothing that the tags of the inline layout hide.
     """
 
     client: str
     alias: str
     title: str
-    entries: Callable[[Machine, Folders], Iterator[Entry]]
-    details: Callable[[Entry], Details]
-    instead: str = ""
-    may_be_below: Callable[[Entry, Path], bool] = _anywhere
-    resume: str = ""
+    entries: Callable[[UserEnvironment, FolderScanner], Iterator[SessionEntry]]
+    details: Callable[[SessionEntry], SessionDetails]
+    unsupported_hint: str = ""
+    may_be_in_project: Callable[[SessionEntry, Path], bool] = _anywhere
+    resume_command: str = ""
     resume_model: str = ""
-    is_resumed_at_home: bool = False
-    resume_inside: str = ""
-    honours_tags: bool = False
+    resumes_in_project_only: bool = False
+    reload_command: str = ""
+    respects_inline_tags: bool = False

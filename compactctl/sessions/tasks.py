@@ -7,10 +7,10 @@ from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.sessions.reading.documents import items_of, last_value, values_of
-from compactctl.sessions.reading.fields import total_of
-from compactctl.sessions.reading.file_ends import read_both
-from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.session import NOTHING_KNOWN, Details, Entry
+from compactctl.sessions.reading.fields import sum_counts
+from compactctl.sessions.reading.file_ends import read_edges
+from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
+from compactctl.sessions.session import NO_DETAILS, SessionDetails, SessionEntry
 
 _SENT = "api_conversation_history.json"
 _SHOWN = "ui_messages.json"
@@ -20,21 +20,21 @@ _OPENAI_USAGE = ("tokensIn", "tokensOut")
 
 
 def task_entries(
-    client: str, storage: Path, folders: Folders, known: Mapping[str, Details]
-) -> Iterator[Entry]:
+    client: str, storage: Path, folders: FolderScanner, known: Mapping[str, SessionDetails]
+) -> Iterator[SessionEntry]:
     """Yield the tasks in an extension's folder; ``known`` is told of them by their ids."""
     for folder in folders.folders(storage / "tasks"):
-        status = status_of(folder / _SENT)
+        status = stat_or_none(folder / _SENT)
         if status is not None:
-            yield Entry.of_file(
-                client, folder.name, (folder / _SENT, status), known.get(folder.name, NOTHING_KNOWN)
+            yield SessionEntry.of_file(
+                client, folder.name, (folder / _SENT, status), known.get(folder.name, NO_DETAILS)
             )
 
 
 def task_prompt(path: Path) -> str:
     """Return what a task was begun with. Raises OSError."""
     try:
-        head, _ = read_both(path.with_name(_SHOWN))
+        head, _ = read_edges(path.with_name(_SHOWN))
     except FileNotFoundError:
         return ""
     begun = head if head.lstrip().startswith(b"[") else b""
@@ -48,7 +48,7 @@ def task_context(path: Path) -> tuple[int | None, str]:
     ``path`` is what was sent; the counts stand in what was shown, beside it. Raises OSError.
     """
     try:
-        _, tail = read_both(path.with_name(_SHOWN))
+        _, tail = read_edges(path.with_name(_SHOWN))
     except FileNotFoundError:
         return None, ""
     requests = (_request(text) for text in reversed(list(values_of(tail, "text"))))
@@ -66,4 +66,4 @@ def _request(text: object) -> int | None:
     except (ValueError, RecursionError):
         return None
     is_openai = told.get("apiProtocol") == "openai"
-    return total_of(told, *(_OPENAI_USAGE if is_openai else _USAGE))
+    return sum_counts(told, *(_OPENAI_USAGE if is_openai else _USAGE))

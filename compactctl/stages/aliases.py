@@ -22,6 +22,6 @@ ALIASES: Mapping[str, str] = {
 }
 
 
-def own_name(name: str) -> str:
+def canonical_name(name: str) -> str:
     """Return our name for a stage, the name itself where no document has another."""
     return ALIASES.get(name, name)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps, turns
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.operation import ForeignRecord
+from compactctl.model.operation import ForeignSchema
 from compactctl.stages.support.stage import Stage, option, within_target
-from compactctl.stages.support.truncation import Hiding, Marker, hide_range
+from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"
@@ -37,12 +37,12 @@ class CollapseOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
     """Propose to hide turns between the first and the last, oldest first, down to the target."""
     start, *ends = _bounds(view, options)[options.keep_first :] or [0]
     if not ends:
         return _nothing_between(options)
-    hiding = Hiding(view, meter, _marker(options))
+    hiding = HidePlanner(view, meter, _marker(options))
     if view.target is not None:
         if hiding.total <= view.target:
             return within_target(NAME, view.target)
@@ -75,7 +75,7 @@ def _marker(options: CollapseOptions) -> Marker:
     )
 
 
-def _bounds(view: View, options: CollapseOptions) -> list[int]:
+def _bounds(view: ConversationView, options: CollapseOptions) -> list[int]:
     """Return where turns or steps start, if no tool pair reaches across; the first one at 0."""
     cuts = set(cut_points(view.messages))
     pieces = turns(view.messages)
@@ -91,11 +91,11 @@ STAGE = Stage(
     title="hide whole turns from the middle of the conversation behind a marker",
     options=CollapseOptions,
     propose=propose,
-    told_as=(
-        ForeignRecord(
+    foreign_schemas=(
+        ForeignSchema(
             system="agent-code",
             source="agent-code, services/context_collapse.rs: CollapseResult",
-            names={"snipped_count": "hidden", "tokens_freed": "tokensSaved"},
+            fields={"snipped_count": "hidden", "tokens_freed": "tokensSaved"},
         ),
     ),
 )

@@ -8,25 +8,30 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place
-from compactctl.history.read_calls import Readers
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex
+from compactctl.history.read_calls import ExtraReadTools
 from compactctl.history.reads import (
-    STUB,
+    DEFAULT_STUB,
     FileEdit,
     FileRead,
-    by_path,
-    file_edits,
-    file_reads,
+    find_file_edits,
+    find_file_reads,
+    group_by_path,
     is_cleared,
     is_stub,
-    newest_covering,
+    newest_covering_reads,
     stub_for,
     superseded,
 )
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.operation import neurolink_record
-from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
+from compactctl.model.operation import neurolink_schema
+from compactctl.stages.support.replacement import (
+    Rewrite,
+    results_in,
+    rewrite_proposal,
+    tokens_saved,
+)
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
 
@@ -64,7 +69,8 @@ class DedupOptions:
         (), "Names of further arguments that hold the path of the file that is read."
     )
     notice: str = option(
-        STUB, "What stands in place of a read; one line in square brackets with ``{path}`` in it."
+        DEFAULT_STUB,
+        "What stands in place of a read; one line in square brackets with ``{path}`` in it.",
     )
     threshold: float = option(
         0.3,
@@ -78,7 +84,7 @@ class DedupOptions:
     min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
 
 
-def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Proposal | Skipped:
     """Propose to replace older reads by a stub that points to the newest one.
 
     Raises:
@@ -88,9 +94,10 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
     rewrites = tuple(
         rewrite
         for rewrite in _FINDERS[options.policy](view, meter, options)
-        if rewrite.saved and view.messages[rewrite.place.message].id not in view.no_stubs
+        if rewrite.tokens_saved
+        and view.messages[rewrite.part_index.message].id not in view.no_stubs
     )
-    saved = sum(rewrite.saved for rewrite in rewrites)
+    saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = "no file read is repeated by a later one"
         return Skipped(stage=NAME, reason=reason, detail=_cleared(view) or _HINTS[options.policy])
@@ -99,16 +106,18 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
     share = _saved_share(view, meter, rewrites, options)
     if share < options.threshold:
-        reason = f"would save {share:.0%} of {_BASES[options.base]}, below {options.threshold:.0%}"
+        reason = (
+            f"would save {share:.0%} of {_BASE_NAMES[options.base]}, below {options.threshold:.0%}"
+        )
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
     note = f"older file reads replaced: {len(rewrites):,}"
-    proposal = rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    proposal = rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
     # A stub names its file, so the stubs tell how many files there are.
     files = len({rewrite.text for rewrite in rewrites})
     return replace(proposal, figures={"filesDeduped": files})
 
 
-def _cleared(view: View) -> str:
+def _cleared(view: ConversationView) -> str:
     """Say how many results an earlier stage has cleared, among which there may be reads."""
     count = sum(is_cleared(part) for _, part in results_in(view))
     if not count:
@@ -125,7 +134,7 @@ def _check_notice(notice: str) -> None:
         )
 
 
-_BASES: Mapping[ThresholdBase, str] = {
+_BASE_NAMES: Mapping[ThresholdBase, str] = {
     "replaced": "the replaced characters",
     "visible": "the characters of the conversation",
     "tokens": "the tokens of the conversation",
@@ -139,50 +148,50 @@ _HINTS: Mapping[DuplicatePolicy, str] = {
 }
 
 
-def _reads(view: View, options: DedupOptions) -> tuple[FileRead, ...]:
-    also = Readers(tools=options.read_tools, path_keys=options.path_keys)
-    return file_reads(view.messages, cwd=view.cwd, also=also)
+def _reads(view: ConversationView, options: DedupOptions) -> tuple[FileRead, ...]:
+    also = ExtraReadTools(tools=options.read_tools, path_keys=options.path_keys)
+    return find_file_reads(view.messages, cwd=view.cwd, also=also)
 
 
-def _identical(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
+def _identical(view: ConversationView, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     reads = _reads(view, options)
     covered = superseded(reads)
     for read in reads:
-        if read.place in covered:
-            newest = covered[read.place]
+        if read.part_index in covered:
+            newest = covered[read.part_index]
             same = newest.body == read.body
             reason = "a later read shows the same" if same else "a later read shows these lines too"
             yield _stub(view, meter, options, (read, newest), reason)
 
 
-def _latest(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
-    edits = _places(file_edits(view.messages, cwd=view.cwd))
+def _latest(view: ConversationView, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
+    edits = _places(find_file_edits(view.messages, cwd=view.cwd))
     shown = tuple(read for read in _reads(view, options) if read.shows_content)
-    for same in by_path(shown).values():
-        covering = newest_covering(same)
+    for same in group_by_path(shown).values():
+        covering = newest_covering_reads(same)
         for read in same:
-            newest = same[-1] if options.ranges == "any" else covering[read.range]
-            if newest.place > read.place:
+            newest = same[-1] if options.ranges == "any" else covering[read.requested_lines]
+            if newest.part_index > read.part_index:
                 changed = _edited(edits, read, newest)
                 reason = "the file is read again later" + (", after edits" if changed else "")
                 yield _stub(view, meter, options, (read, newest), reason)
 
 
-def _places(edits: Iterable[FileEdit]) -> Mapping[str, list[Place]]:
+def _places(edits: Iterable[FileEdit]) -> Mapping[str, list[PartIndex]]:
     """Return where each file is edited, in order."""
-    found: dict[str, list[Place]] = defaultdict(list)
+    found: dict[str, list[PartIndex]] = defaultdict(list)
     for edit in edits:
-        found[edit.path].append(edit.place)
+        found[edit.path].append(edit.part_index)
     return found
 
 
-def _edited(edits: Mapping[str, list[Place]], older: FileRead, newer: FileRead) -> bool:
+def _edited(edits: Mapping[str, list[PartIndex]], older: FileRead, newer: FileRead) -> bool:
     places = edits.get(older.path, [])
-    return bisect_right(places, older.place) < bisect_left(places, newer.place)
+    return bisect_right(places, older.part_index) < bisect_left(places, newer.part_index)
 
 
 def _stub(
-    view: View,
+    view: ConversationView,
     meter: Meter,
     options: DedupOptions,
     pair: tuple[FileRead, FileRead],
@@ -191,15 +200,17 @@ def _stub(
     read, newest = pair
     text = stub_for(read.path, options.notice)
     return Rewrite(
-        place=read.place,
+        part_index=read.part_index,
         text=text,
-        saved=saving(view, meter, read.place, text),
+        tokens_saved=tokens_saved(view, meter, read.part_index, text),
         reason=reason,
         refers_to=newest.message,
     )
 
 
-def _named(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
+def _reads_in_text(
+    view: ConversationView, meter: Meter, options: DedupOptions
+) -> Iterator[Rewrite]:
     found = [
         (match[1], place)
         for place, part in results_in(view)
@@ -210,37 +221,39 @@ def _named(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]
         if place != newest[name]:
             text = stub_for(name, options.notice)
             yield Rewrite(
-                place=place,
+                part_index=place,
                 text=text,
-                saved=saving(view, meter, place, text),
+                tokens_saved=tokens_saved(view, meter, place, text),
                 reason=f"a later tool result names {name} again",
                 refers_to=view.messages[newest[name].message].id,
             )
 
 
 def _saved_share(
-    view: View, meter: Meter, rewrites: tuple[Rewrite, ...], options: DedupOptions
+    view: ConversationView, meter: Meter, rewrites: tuple[Rewrite, ...], options: DedupOptions
 ) -> float:
     """Return the part that is saved of what the base names; 1 where no share is asked for."""
     if options.base == "tokens":
-        return sum(r.saved for r in rewrites) / max(1, meter.total(view.messages))
+        return sum(r.tokens_saved for r in rewrites) / max(1, meter.total(view.messages))
     if options.base == "replaced" and options.policy == "identical":
         return 1.0
     texts = dict(results_in(view))
-    before = sum(len(texts[rewrite.place].text) for rewrite in rewrites)
+    before = sum(len(texts[rewrite.part_index].text) for rewrite in rewrites)
     saved = before - sum(len(rewrite.text) for rewrite in rewrites)
-    return saved / max(1, before if options.base == "replaced" else _visible(view))
+    return saved / max(1, before if options.base == "replaced" else _visible_chars(view))
 
 
-def _visible(view: View) -> int:
+def _visible_chars(view: ConversationView) -> int:
     parts = (part for message in view.messages for part in message.parts)
     return sum(len(text) for part in parts for text in part_texts(part))
 
 
-_FINDERS: Mapping[DuplicatePolicy, Callable[[View, Meter, DedupOptions], Iterator[Rewrite]]] = {
+_FINDERS: Mapping[
+    DuplicatePolicy, Callable[[ConversationView, Meter, DedupOptions], Iterator[Rewrite]]
+] = {
     "identical": _identical,
     "latest": _latest,
-    "regex": _named,
+    "regex": _reads_in_text,
 }
 
 STAGE = Stage(
@@ -249,8 +262,8 @@ STAGE = Stage(
     options=DedupOptions,
     propose=propose,
     figures=("filesDeduped",),
-    told_as=(
-        neurolink_record(
+    foreign_schemas=(
+        neurolink_schema(
             "DeduplicationResult", deduplicated="applied", filesDeduped="filesDeduped"
         ),
     ),

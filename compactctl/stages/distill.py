@@ -4,41 +4,41 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.stand_ins import is_stand_in
-from compactctl.history.turns import given
+from compactctl.history.turns import preamble
 from compactctl.model.edit import Proposal, Replace, Skipped
 from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.numbers import exact
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
-    Condensing,
-    SummaryShape,
+    CondenseSpec,
+    SummaryFormat,
     condense,
     hide_behind_summary,
-    no_smaller,
-    nothing_older,
-    older,
+    hideable_before,
     originals,
-    too_few,
+    skip_if_nothing_older,
+    skip_if_too_few,
+    skip_not_smaller,
 )
-from compactctl.stages.support.in_place_layout import Standing
+from compactctl.stages.support.in_place_layout import InPlaceLayout
 from compactctl.stages.support.replacement import LONG_TEXT, with_long_texts
 from compactctl.stages.support.stage import Stage, option, within_target
-from compactctl.stages.support.truncation import room_beside, tail_start, without
+from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
 from compactctl.summaries.digest.digest import DigestRequest, digest
-from compactctl.summaries.digest.in_place import InPlace, InPlaceRequest, in_place
+from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, in_place
 from compactctl.tokens.meter import Meter
 
 NAME = "distill"
 DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
 # From this share of the conversation on, more of it stays untouched, and gaps are marked.
-_MUCH_KEPT = 0.2
-_MOST_TAIL_TOKENS = 6_000
+_LARGE_SHARE = 0.2
+_MAX_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
 # Of what is kept, the newest work may take this much before results in it are shortened.
-_MOST_NEWEST = 0.5
+_MAX_NEWEST_SHARE = 0.5
 _DETAIL = "see --keep-turns"
 
 
@@ -62,43 +62,43 @@ class DistillOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
     """Propose to hide older messages behind a digest of their originals."""
-    fixed = meter.total(given(view.messages))
+    fixed = meter.total(preamble(view.messages))
     total = meter.total(originals(view, view.messages)) - fixed
     target = fixed + int(total * exact(options.keep)) if view.target is None else view.target
     if meter.total(view.messages) <= target:
         return within_target(NAME, target)
-    is_much = target - fixed >= total * _MUCH_KEPT
+    is_much = target - fixed >= total * _LARGE_SHARE
     share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
-    tail = min(int((target - fixed) * share), _MOST_TAIL_TOKENS)
-    hidden = older(view, tail_start(view, meter, tail))
-    most = int((target - fixed) * _MOST_NEWEST)
-    newest = _too_large(view, meter, most)
+    tail = min(int((target - fixed) * share), _MAX_TAIL_TOKENS)
+    hidden = hideable_before(view, tail_start(view, meter, tail))
+    most = int((target - fixed) * _MAX_NEWEST_SHARE)
+    newest = _oversized_newest(view, meter, most)
     source = originals(view, (*hidden, *newest))
     # What was distilled is distilled anew, and smaller, only where its originals are known.
     if any(map(is_stand_in, source)):
-        refusal = nothing_older(NAME, view, hidden, _DETAIL)
+        refusal = skip_if_nothing_older(NAME, view, hidden, _DETAIL)
     else:
-        refusal = too_few(NAME, source, _DETAIL)
+        refusal = skip_if_too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept = without(view.messages, (*hidden, *newest))
+    kept = messages_without(view.messages, (*hidden, *newest))
     request = DigestRequest(
         messages=source,
         following=kept,
-        budget=room_beside(view, meter, kept, target) - meter.text(_PREFIX),
-        said=sum(map(meter.text, _said(without(kept, given(kept))))),
+        budget=room_for_text(view, meter, kept, target) - meter.text(_PREFIX),
+        said=sum(map(meter.text, _said(messages_without(kept, preamble(kept))))),
         cwd=view.cwd,
-        gaps=is_much,
+        mark_gaps=is_much,
     )
     are_gone = options.form == "digest" or (options.form == "auto" and not is_much)
     if newest or not are_gone:
-        there = Standing.of(view, hidden, newest, are_older_gone=are_gone)
-        found = in_place(_standing(there, request, most), meter)
-        return _in_place(view, meter, there, found, options)
+        layout = InPlaceLayout.build(view, hidden, newest, are_older_gone=are_gone)
+        found = in_place(_in_place_request(layout, request, most), meter)
+        return _in_place(view, meter, layout, found, options)
     text = digest(request, meter.counter.count_many)
-    return condense(view, meter, hidden, Summary(text=text), _how(options))
+    return condense(view, meter, hidden, Summary(text=text), _condense_spec(options))
 
 
 def _said(messages: Sequence[Message]) -> Iterator[str]:
@@ -106,46 +106,50 @@ def _said(messages: Sequence[Message]) -> Iterator[str]:
     return (words for each in messages for part in each.parts if (words := each.words(part)))
 
 
-def _how(options: DistillOptions) -> Condensing:
-    return Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=_PREFIX))
+def _condense_spec(options: DistillOptions) -> CondenseSpec:
+    return CondenseSpec(stage=NAME, options=options, shape=SummaryFormat(prefix=_PREFIX))
 
 
-def _too_large(view: View, meter: Meter, most: int) -> tuple[Message, ...]:
+def _oversized_newest(view: ConversationView, meter: Meter, most: int) -> tuple[Message, ...]:
     """Return the newest work, unless it is small enough or asked for."""
     newest = tuple(message for message in view.messages if message.id in view.newest)
     return newest if meter.total(newest) > most else ()
 
 
 def _in_place(
-    view: View, meter: Meter, there: Standing, found: InPlace, options: DistillOptions
+    view: ConversationView,
+    meter: Meter,
+    layout: InPlaceLayout,
+    found: InPlaceResult,
+    options: DistillOptions,
 ) -> Proposal | Skipped:
     """Shorten messages where they are, hide those of which nothing is left."""
-    before = meter.total(there.messages)
+    before = meter.total(layout.messages)
     if found.tokens + meter.text(_PREFIX) >= before:
-        return no_smaller(NAME, before)
-    shortened = there.rewriting(view, found, NAME, options)
-    gone = there.gone(view, found.hidden)
+        return skip_not_smaller(NAME, before)
+    shortened = layout.rewrite_proposal(view, found, NAME, options)
+    gone = layout.messages_to_hide(view, found.hidden)
     if not gone:
         return shortened
     summary = Summary(text=found.text)
-    proposal = hide_behind_summary(view, meter, gone, summary, _how(options))
+    proposal = hide_behind_summary(view, meter, gone, summary, _condense_spec(options))
     count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
     notes = (f"messages shortened: {count:,}, left out: {len(gone):,}",)
     return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
 
 
-def _standing(there: Standing, request: DigestRequest, most: int) -> InPlaceRequest:
+def _in_place_request(layout: InPlaceLayout, request: DigestRequest, most: int) -> InPlaceRequest:
     return InPlaceRequest(
-        whole=replace(request, messages=there.originals),
-        units=there.units,
-        fixed=there.fixed,
-        staying=there.staying,
-        most=most,
-        reword=_reworded,
+        digest=replace(request, messages=layout.originals),
+        units=layout.units,
+        fixed=layout.uneditable,
+        never_hidden=layout.never_hidden,
+        never_hidden_tokens=most,
+        reword=_reword_call,
     )
 
 
-def _reworded(call: ToolCallPart, reword: Callable[[str], str]) -> str:
+def _reword_call(call: ToolCallPart, reword: Callable[[str], str]) -> str:
     return with_long_texts(call, LONG_TEXT, reword)
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, tool_places
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, parts_of_tools
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
@@ -29,29 +29,31 @@ class DropOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: DropOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Proposal | Skipped:
     """Propose to hide the messages that hold nothing but calls and results of the named tools.
 
     The reasoning that led to such calls goes with them.
     """
     if not options.tools:
         return Skipped(stage=NAME, reason="no tool is named", detail="name one with --drop-tools")
-    ids = hideable(view, _wanted(view.messages, options.tools))
+    ids = hideable(view, _droppable_ids(view.messages, options.tools))
     if not ids:
-        reason = f"no message that may be hidden holds only calls or results of {_list(options)}"
+        reason = (
+            f"no message that may be hidden holds only calls or results of {_tool_list(options)}"
+        )
         detail = "others stay: they say more, are protected, or belong to a response that does"
         return Skipped(stage=NAME, reason=reason, detail=detail)
     marker = _marker(options)
     hidden = set(ids)
     saved = meter.total(message for message in view.messages if message.id in hidden)
     if saved <= meter.text(marker.text(len(ids))):
-        reason = f"the calls and results of {_list(options)} are no larger than the marker"
+        reason = f"the calls and results of {_tool_list(options)} are no larger than the marker"
         return Skipped(stage=NAME, reason=reason)
     return hide_behind(view, marker, ids, options, (f"messages hidden: {len(ids):,}",))
 
 
-def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:
-    places = tool_places(messages, tools)
+def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:
+    places = parts_of_tools(messages, tools)
     found = [
         message
         for index, message in enumerate(messages)
@@ -59,7 +61,7 @@ def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[Messa
         # What a person said in a result stays, whatever the tool is.
         and not any(part.said for part in message.results)
         and all(
-            Place(index, n) in places or isinstance(part, ReasoningPart)
+            PartIndex(index, n) in places or isinstance(part, ReasoningPart)
             for n, part in enumerate(message.parts)
         )
     ]
@@ -69,11 +71,11 @@ def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[Messa
 
 
 def _marker(options: DropOptions) -> Marker:
-    reason = f"holds only calls or results of {_list(options)}"
+    reason = f"holds only calls or results of {_tool_list(options)}"
     return Marker(stage=NAME, prefix="drop", template=options.marker, reason=reason, final=True)
 
 
-def _list(options: DropOptions) -> str:
+def _tool_list(options: DropOptions) -> str:
     return ", ".join(options.tools)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, part_places
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
-from compactctl.stages.support.replacement import Rewrite, rewriting, saving
+from compactctl.stages.support.replacement import Rewrite, rewrite_proposal, tokens_saved
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
@@ -32,15 +32,15 @@ class ImagesOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
+class _ImagePart:
     """The images that one part shows: an image itself, or a tool result with images."""
 
-    place: Place
+    part_index: PartIndex
     part: Part
     images: tuple[MediaPart, ...]
 
 
-def propose(view: View, meter: Meter, options: ImagesOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: ImagesOptions) -> Proposal | Skipped:
     """Propose to replace all images older than the newest ones that are within the limits."""
     shown = tuple(_shown(view))
     if not shown:
@@ -52,27 +52,31 @@ def propose(view: View, meter: Meter, options: ImagesOptions) -> Proposal | Skip
         detail = "lower it with --images-max-images or --images-max-bytes"
         return Skipped(stage=NAME, reason=reason, detail=detail)
     note = f"images dropped: {_count(shown, rewrites):,}"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _shown(view: View) -> Iterator[_Shown]:
-    for place, part in part_places(view.messages):
+def _shown(view: ConversationView) -> Iterator[_ImagePart]:
+    for place, part in iter_parts(view.messages):
         images = tuple(filter(_is_image, media_of(part)))
         if images:
-            yield _Shown(place=place, part=part, images=images)
+            yield _ImagePart(part_index=place, part=part, images=images)
 
 
 def _dropped(
-    view: View, meter: Meter, options: ImagesOptions, shown: tuple[_Shown, ...], reason: str
+    view: ConversationView,
+    meter: Meter,
+    options: ImagesOptions,
+    shown: tuple[_ImagePart, ...],
+    reason: str,
 ) -> Iterator[Rewrite]:
-    for each in _outside(shown, options):
+    for each in _beyond_limits(shown, options):
         text = _text(each, options)
-        saved = saving(view, meter, each.place, text)
-        if saved and _may_go(view.messages[each.place.message], each):
-            yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
+        saved = tokens_saved(view, meter, each.part_index, text)
+        if saved and _is_replaceable(view.messages[each.part_index.message], each):
+            yield Rewrite(part_index=each.part_index, text=text, tokens_saved=saved, reason=reason)
 
 
-def _outside(shown: tuple[_Shown, ...], options: ImagesOptions) -> tuple[_Shown, ...]:
+def _beyond_limits(shown: tuple[_ImagePart, ...], options: ImagesOptions) -> tuple[_ImagePart, ...]:
     """Return what is not kept: the newest that does not fit any more, and all before it."""
     n_bytes = count = 0
     for index in reversed(range(len(shown))):
@@ -83,7 +87,7 @@ def _outside(shown: tuple[_Shown, ...], options: ImagesOptions) -> tuple[_Shown,
     return ()
 
 
-def _may_go(message: Message, shown: _Shown) -> bool:
+def _is_replaceable(message: Message, shown: _ImagePart) -> bool:
     """Whether images can be replaced by text.
 
     What the model drew itself has to go back to it in its own shape, and other media of a result
@@ -93,12 +97,12 @@ def _may_go(message: Message, shown: _Shown) -> bool:
     return message.role != "assistant" and not others
 
 
-def _count(shown: tuple[_Shown, ...], rewrites: tuple[Rewrite, ...]) -> int:
-    places = {rewrite.place for rewrite in rewrites}
-    return sum(len(each.images) for each in shown if each.place in places)
+def _count(shown: tuple[_ImagePart, ...], rewrites: tuple[Rewrite, ...]) -> int:
+    places = {rewrite.part_index for rewrite in rewrites}
+    return sum(len(each.images) for each in shown if each.part_index in places)
 
 
-def _text(shown: _Shown, options: ImagesOptions) -> str:
+def _text(shown: _ImagePart, options: ImagesOptions) -> str:
     notes = [_note(image, options.placeholder) for image in shown.images]
     before = shown.part.text if isinstance(shown.part, ToolResultPart) else ""
     return "\n".join(filter(None, (before, *notes)))

@@ -3,21 +3,26 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, result_tools
-from compactctl.history.reads import referred
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, result_tools
+from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
 from compactctl.model.numbers import exact
 from compactctl.stages.support.cutting import (
     HEAD_RATIO,
     NOTICE,
-    Cutting,
     Direction,
     OutputLimits,
-    limited,
+    TruncationStyle,
+    truncate,
 )
-from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
+from compactctl.stages.support.replacement import (
+    Rewrite,
+    results_in,
+    rewrite_proposal,
+    tokens_saved,
+)
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
@@ -51,7 +56,7 @@ class LimitOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
     """Propose to cut every tool result that is over a limit."""
     rewrites = tuple(_cuts(view, meter, options))
     if not rewrites:
@@ -61,37 +66,39 @@ def propose(view: View, meter: Meter, options: LimitOptions) -> Proposal | Skipp
             detail="see --limit-max-tokens, --limit-max-bytes and --limit-max-lines",
         )
     note = f"tool results cut: {len(rewrites):,}"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _cuts(view: View, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
+def _cuts(view: ConversationView, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
     limits = _limits(view, options)
-    cutting = Cutting(
+    cutting = TruncationStyle(
         direction=options.direction, head_ratio=options.head_ratio, notice=options.marker
     )
     for place, part in _candidates(view, options):
         over = limits.exceeded(part.text, meter.text)
         if not over:
             continue
-        cut = limited(part.text, limits, cutting, meter.text_once)
-        saved = saving(view, meter, place, cut.content)
+        cut = truncate(part.text, limits, cutting, meter.text_uncached)
+        saved = tokens_saved(view, meter, place, cut.content)
         if saved:
             reason = f"larger than {over}"
-            yield Rewrite(place=place, text=cut.content, saved=saved, reason=reason)
+            yield Rewrite(part_index=place, text=cut.content, tokens_saved=saved, reason=reason)
 
 
-def _limits(view: View, options: LimitOptions) -> OutputLimits:
+def _limits(view: ConversationView, options: LimitOptions) -> OutputLimits:
     shared = int((view.window or 0) * exact(options.share))
     tokens = min(filter(None, (options.max_tokens, shared)), default=0)
     return OutputLimits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
 
 
-def _candidates(view: View, options: LimitOptions) -> Iterator[tuple[Place, ToolResultPart]]:
+def _candidates(
+    view: ConversationView, options: LimitOptions
+) -> Iterator[tuple[PartIndex, ToolResultPart]]:
     """Walk over the results that may be cut; a cut one would lose the media it came with."""
     tools = result_tools(view.messages)
     chosen = {tool.casefold() for tool in options.tools}
     spared = {tool.casefold() for tool in options.protect_tools}
-    needed = referred(view.messages, cwd=view.cwd)
+    needed = stub_targets(view.messages, cwd=view.cwd)
     for place, part in results_in(view):
         name = tools[place].casefold()
         wanted = (not chosen or name in chosen) and name not in spared

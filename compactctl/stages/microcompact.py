@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, tool_pairs
-from compactctl.history.reads import referred
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, tool_pairs
+from compactctl.history.reads import stub_targets
 from compactctl.history.tool_names import kind_of
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolCallPart
@@ -14,9 +14,9 @@ from compactctl.stages.support.replacement import (
     LONG_TEXT,
     ProtectedUnit,
     Rewrite,
-    outside_newest,
-    rewriting,
-    saving,
+    older_than_newest,
+    rewrite_proposal,
+    tokens_saved,
     without_long_texts,
 )
 from compactctl.stages.support.stage import Stage, option
@@ -53,7 +53,9 @@ class MicrocompactOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: MicrocompactOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: MicrocompactOptions
+) -> Proposal | Skipped:
     """Propose to clear the results of compactable tools that are not among the newest."""
     keep = max(1, options.keep_recent)
     cleared = tuple(_clearings(view, meter, options, keep))
@@ -62,40 +64,44 @@ def propose(view: View, meter: Meter, options: MicrocompactOptions) -> Proposal 
     if not rewrites:
         reason = f"nothing to clear before the newest {keep} {options.unit}"
         return Skipped(stage=NAME, reason=reason, detail="see --microcompact-keep-recent")
-    saved = sum(rewrite.saved for rewrite in rewrites)
+    saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --microcompact-min-savings")
     note = f"tool results cleared: {len(cleared):,}"
     note += f", inputs: {len(inputs):,}" if inputs else ""
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _clearings(
-    view: View, meter: Meter, options: MicrocompactOptions, keep: int
+    view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
-    needed = referred(view.messages, cwd=view.cwd)
-    for place in outside_newest(view, _compactable(view, options), options.unit, keep):
-        saved = saving(view, meter, place, options.placeholder)
+    needed = stub_targets(view.messages, cwd=view.cwd)
+    for place in older_than_newest(view, _compactable(view, options), options.unit, keep):
+        saved = tokens_saved(view, meter, place, options.placeholder)
         if saved and place not in needed:
             reason = f"older than the newest {keep} {options.unit}"
-            yield Rewrite(place=place, text=options.placeholder, saved=saved, reason=reason)
+            yield Rewrite(
+                part_index=place, text=options.placeholder, tokens_saved=saved, reason=reason
+            )
 
 
-def _inputs(view: View, meter: Meter, options: MicrocompactOptions, keep: int) -> Iterator[Rewrite]:
+def _inputs(
+    view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
+) -> Iterator[Rewrite]:
     pairs = tool_pairs(view.messages)
-    old = outside_newest(view, _compactable(view, options), options.unit, keep)
+    old = older_than_newest(view, _compactable(view, options), options.unit, keep)
     for place in sorted({pairs[each] for each in old}):
         call = view.messages[place.message].parts[place.part]
         if isinstance(call, ToolCallPart):
             text = without_long_texts(call, LONG_TEXT, ARGUMENT_PLACEHOLDER)
-            saved = saving(view, meter, place, text)
+            saved = tokens_saved(view, meter, place, text)
             if saved:
                 reason = f"older than the newest {keep} {options.unit}"
-                yield Rewrite(place=place, text=text, saved=saved, reason=reason)
+                yield Rewrite(part_index=place, text=text, tokens_saved=saved, reason=reason)
 
 
-def _compactable(view: View, options: MicrocompactOptions) -> tuple[Place, ...]:
+def _compactable(view: ConversationView, options: MicrocompactOptions) -> tuple[PartIndex, ...]:
     """Return the results of compactable tools; a result without its call is never one."""
     named, excluded = _names(options.tools), _names(options.exclude_tools)
     found = []

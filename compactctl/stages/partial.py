@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.turns import leading_system
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.support.condensation import (
-    Condensing,
-    SummaryShape,
+    CondenseSpec,
+    SummaryFormat,
     condense,
     end_of_older,
+    hideable_before,
     last_cut,
-    nothing_older,
-    older,
-    request_for,
-    write,
+    skip_if_nothing_older,
+    summary_request,
+    write_summary,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -35,19 +35,21 @@ class PartialOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
     """Propose to hide the older half of the older messages behind a summary."""
-    front = leading_system(view.messages)
+    front = leading_system_count(view.messages)
     end = end_of_older(view, options.keep_recent)
-    hidden = older(view, last_cut(view, front + (end - front) // 2))
-    refusal = nothing_older(NAME, view, hidden, "see --partial-keep-recent and --keep-turns")
+    hidden = hideable_before(view, last_cut(view, front + (end - front) // 2))
+    refusal = skip_if_nothing_older(
+        NAME, view, hidden, "see --partial-keep-recent and --keep-turns"
+    )
     if refusal:
         return refusal
-    shape = SummaryShape(prefix=LABEL)
-    request = request_for(view, meter, hidden, shape, options.summary_tokens)
+    shape = SummaryFormat(prefix=LABEL)
+    request = summary_request(view, meter, hidden, shape, options.summary_tokens)
     reason = "in the older half of the messages before the newest"
-    how = Condensing(stage=NAME, options=options, shape=shape, reason=reason)
-    return condense(view, meter, hidden, write(view, request, meter), how)
+    how = CondenseSpec(stage=NAME, options=options, shape=shape, reason=reason)
+    return condense(view, meter, hidden, write_summary(view, request, meter), how)
 
 
 STAGE = Stage(
@@ -56,5 +58,5 @@ STAGE = Stage(
     options=PartialOptions,
     propose=propose,
     keeps_words=True,
-    tier=3,
+    codebuddy_tier=3,
 )

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import steps
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.stages.support.condensation import (
-    Condensing,
-    SummaryShape,
+    CondenseSpec,
+    SummaryFormat,
     condense,
     end_of_older,
-    nothing_older,
-    older,
+    hideable_before,
     originals,
+    skip_if_nothing_older,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.summaries.extract.words import word_end
@@ -39,15 +39,15 @@ class PlainOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a count and their topics."""
-    hidden = older(view, end_of_older(view, options.keep_recent))
-    refusal = nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
+    hidden = hideable_before(view, end_of_older(view, options.keep_recent))
+    refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
         return refusal
     text = "\n".join(_lines(originals(view, hidden), options.topics))
-    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))
-    return condense(view, meter, hidden, Summary(text=text, source=COUNTS), how)
+    how = CondenseSpec(stage=NAME, options=options, shape=SummaryFormat(prefix=LABEL))
+    return condense(view, meter, hidden, Summary(text=text, writer=COUNTS), how)
 
 
 def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
@@ -76,5 +76,5 @@ STAGE = Stage(
     title="say in a few lines how much older talk there was and about what, without a summary",
     options=PlainOptions,
     propose=propose,
-    tier=4,
+    codebuddy_tier=4,
 )

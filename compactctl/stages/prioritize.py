@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import units
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
-from compactctl.stages.support.truncation import Hiding, Marker, hide_messages
+from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
 from compactctl.tokens.meter import Meter
 
 NAME = "prioritize"
@@ -54,11 +54,11 @@ class _Unit:
     unit: tuple[int, ...]
 
 
-def propose(view: View, meter: Meter, options: PrioritizeOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PrioritizeOptions) -> Proposal | Skipped:
     """Propose to hide units, the lowest priority first, until the target fits."""
     if view.target is None:
         return without_target(NAME)
-    hiding = Hiding(view, meter, _marker(options))
+    hiding = HidePlanner(view, meter, _marker(options))
     if hiding.total <= view.target:
         return within_target(NAME, view.target)
     ids = _lowest(hiding, meter, view.target, sorted(_candidates(hiding, options)))
@@ -77,10 +77,10 @@ def _marker(options: PrioritizeOptions) -> Marker:
     )
 
 
-def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Unit]:
+def _candidates(hiding: HidePlanner, options: PrioritizeOptions) -> Iterator[_Unit]:
     messages, weights = hiding.view.messages, _weights(options.weights)
     hideable = set(hiding.ids(0, len(messages)))
-    for unit in units(messages):
+    for unit in atomic_units(messages):
         members = [messages[index] for index in unit]
         frozen = unit[0] < options.freeze_before
         if frozen or any(m.id not in hideable or m.role == "system" for m in members):
@@ -91,7 +91,7 @@ def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Unit]:
 
 
 def _lowest(
-    hiding: Hiding, meter: Meter, target: int, candidates: list[_Unit]
+    hiding: HidePlanner, meter: Meter, target: int, candidates: list[_Unit]
 ) -> tuple[MessageId, ...]:
     """Return the messages of as many candidates as it takes, in the order of the conversation."""
     messages = hiding.view.messages

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, result_tools
-from compactctl.history.reads import referred
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, result_tools
+from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
-from compactctl.model.operation import neurolink_record
+from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
     Rewrite,
-    outside_newest,
+    older_than_newest,
     results_in,
-    rewriting,
-    saving,
+    rewrite_proposal,
+    tokens_saved,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -53,10 +53,10 @@ class PruneOptions:
     placeholder: str = option("[Tool result cleared]", "What stands in place of a cleared result.")
 
 
-def propose(view: View, meter: Meter, options: PruneOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Proposal | Skipped:
     """Propose to clear every tool result that is older than the newest ones."""
     rewrites = tuple(_clearings(view, meter, options))
-    saved = sum(rewrite.saved for rewrite in rewrites)
+    saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = f"nothing to clear before the newest {options.protect_tokens:,} tokens of results"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --prune-protect-tokens")
@@ -64,22 +64,27 @@ def propose(view: View, meter: Meter, options: PruneOptions) -> Proposal | Skipp
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --prune-min-savings")
     note = f"tool results cleared: {len(rewrites):,}"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _clearings(view: View, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
-    needed = referred(view.messages, cwd=view.cwd)
+def _clearings(view: ConversationView, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
+    needed = stub_targets(view.messages, cwd=view.cwd)
     reason = f"older than the newest {options.protect_tokens:,} tokens of tool results"
     parts = dict(results_in(view))
     for place in _outside_window(view, meter, options, parts):
-        saved = saving(view, meter, place, options.placeholder)
+        saved = tokens_saved(view, meter, place, options.placeholder)
         if saved and place not in needed and not (options.keep_errors and parts[place].is_error):
-            yield Rewrite(place=place, text=options.placeholder, saved=saved, reason=reason)
+            yield Rewrite(
+                part_index=place, text=options.placeholder, tokens_saved=saved, reason=reason
+            )
 
 
 def _outside_window(
-    view: View, meter: Meter, options: PruneOptions, parts: dict[Place, ToolResultPart]
-) -> Iterator[Place]:
+    view: ConversationView,
+    meter: Meter,
+    options: PruneOptions,
+    parts: dict[PartIndex, ToolResultPart],
+) -> Iterator[PartIndex]:
     kept = 0
     for place in reversed(_counted(view, options, tuple(parts))):
         size = 0 if parts[place].cleared else meter.part(parts[place])
@@ -92,7 +97,9 @@ def _outside_window(
             kept += size
 
 
-def _counted(view: View, options: PruneOptions, places: tuple[Place, ...]) -> tuple[Place, ...]:
+def _counted(
+    view: ConversationView, options: PruneOptions, places: tuple[PartIndex, ...]
+) -> tuple[PartIndex, ...]:
     """Return the results that may be cleared or use up the window, oldest first."""
     tools = result_tools(view.messages)
     protected = {tool.casefold() for tool in (*options.protect_tools, *view.protected_tools)}
@@ -100,14 +107,14 @@ def _counted(view: View, options: PruneOptions, places: tuple[Place, ...]) -> tu
     start = _after_summary(view) if options.stop_at_summary else 0
     return tuple(
         place
-        for place in outside_newest(view, places, options.unit, options.protect)
+        for place in older_than_newest(view, places, options.unit, options.protect)
         if tools[place].casefold() not in protected
         and (not only or tools[place].casefold() in only)
         and place.message >= start
     )
 
 
-def _after_summary(view: View) -> int:
+def _after_summary(view: ConversationView) -> int:
     """Return the index behind the newest summary, 0 without one."""
     summaries = (index for index, message in enumerate(view.messages) if message.origin.is_summary)
     return max(summaries, default=-1) + 1
@@ -118,5 +125,5 @@ STAGE = Stage(
     title="clear old tool results, keep the newest",
     options=PruneOptions,
     propose=propose,
-    told_as=(neurolink_record("PruneResult", pruned="applied", tokensSaved="tokensSaved"),),
+    foreign_schemas=(neurolink_schema("PruneResult", pruned="applied", tokensSaved="tokensSaved"),),
 )

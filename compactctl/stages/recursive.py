@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.recent import Snap, events, newest_events, window_start
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.recent import Snap, event_indices, newest_events_start, window_start
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.stages.support.condensation import (
-    Condensing,
-    SummaryShape,
+    CondenseSpec,
+    SummaryFormat,
     condense,
-    nothing_older,
-    older,
-    request_for,
-    write,
+    hideable_before,
+    skip_if_nothing_older,
+    summary_request,
+    write_summary,
 )
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import newest_start
+from compactctl.stages.support.truncation import protected_tail_start
 from compactctl.summaries.document.earlier_summary import previous_summary
 from compactctl.tokens.meter import Meter
 
@@ -78,57 +78,61 @@ class RecursiveOptions:
             )
 
 
-def propose(view: View, meter: Meter, options: RecursiveOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: RecursiveOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest events behind a summary of their originals."""
     end = _end(view, options)
-    hidden = older(view, end)
+    hidden = hideable_before(view, end)
     refusal = _refusal(view, hidden, options)
     if refusal:
         return refusal
-    summary = write(view, _request(view, hidden, end, meter, options), meter)
+    summary = write_summary(view, _request(view, hidden, end, meter, options), meter)
     if not (summary.text.strip() or summary.note):
         reason = f"the summary of {len(hidden):,} messages is empty, so they stay"
         return Skipped(stage=NAME, reason=reason)
-    how = Condensing(stage=NAME, options=options, shape=_shape(view, options))
+    how = CondenseSpec(stage=NAME, options=options, shape=_shape(view, options))
     return condense(view, meter, hidden, summary, how)
 
 
-def _end(view: View, options: RecursiveOptions) -> int:
-    wanted = newest_events(view.messages, options.keep_events)
+def _end(view: ConversationView, options: RecursiveOptions) -> int:
+    wanted = newest_events_start(view.messages, options.keep_events)
     end = window_start(view.messages, wanted, options.snap, options.min_keep_turns)
-    return min(end, newest_start(view))
+    return min(end, protected_tail_start(view))
 
 
-def _refusal(view: View, hidden: Sequence[Message], options: RecursiveOptions) -> Skipped | None:
-    count = len(events(view.messages))
+def _refusal(
+    view: ConversationView, hidden: Sequence[Message], options: RecursiveOptions
+) -> Skipped | None:
+    count = len(event_indices(view.messages))
     if count <= options.keep_events:
         reason = f"no more than the {options.keep_events:,} messages to keep are there"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --recursive-keep-events")
     detail = "see --recursive-snap and --recursive-min-keep-turns"
-    return nothing_older(NAME, view, hidden, detail, "messages that may be hidden are older")
+    return skip_if_nothing_older(
+        NAME, view, hidden, detail, "messages that may be hidden are older"
+    )
 
 
 def _request(
-    view: View,
+    view: ConversationView,
     hidden: Sequence[Message],
     end: int,
     meter: Meter,
     options: RecursiveOptions,
 ) -> SummaryRequest:
-    request = request_for(view, meter, hidden, _shape(view, options), options.summary_tokens)
-    upcoming = [index for index in events(view.messages) if index >= end][: options.overlap]
+    request = summary_request(view, meter, hidden, _shape(view, options), options.summary_tokens)
+    upcoming = [index for index in event_indices(view.messages) if index >= end][: options.overlap]
     return replace(
         request,
         previous=previous_summary(request.messages),
-        upcoming=tuple(view.messages[index] for index in upcoming),
+        lookahead=tuple(view.messages[index] for index in upcoming),
         instructions=options.instructions,
     )
 
 
-def _shape(view: View, options: RecursiveOptions) -> SummaryShape:
+def _shape(view: ConversationView, options: RecursiveOptions) -> SummaryFormat:
     if view.writes_pairs and options.shadow:
-        return SummaryShape(prefix="", shadow=options.shadow)
-    return SummaryShape(prefix=PREFIX)
+        return SummaryFormat(prefix="", prompt=options.shadow)
+    return SummaryFormat(prefix=PREFIX)
 
 
 STAGE = Stage(

@@ -26,7 +26,7 @@ from compactctl.stages import (
     unsent,
     window,
 )
-from compactctl.stages.aliases import ALIASES, own_name
+from compactctl.stages.aliases import ALIASES, canonical_name
 from compactctl.stages.support.stage import Stage
 
 ALL_STAGES: tuple[Stage[Any], ...] = (
@@ -61,7 +61,7 @@ def stage_named(name: str) -> Stage[Any]:
         UsageError: there is none; the message names those that come close, or all.
     """
     stages = {stage.name: stage for stage in ALL_STAGES}
-    found = stages.get(own_name(name))
+    found = stages.get(canonical_name(name))
     if found is None:
         known = (*stages, *ALIASES)
         hint = suggestion(name.lower(), known, f"stages: {', '.join(stages)}", most=2)

@@ -3,16 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, part_places
-from compactctl.history.reads import is_stub, referred
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, iter_parts
+from compactctl.history.reads import is_stub, stub_targets
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
-from compactctl.stages.support.cutting import shortened
-from compactctl.stages.support.replacement import Rewrite, may_change, rewriting, saving
+from compactctl.stages.support.cutting import shorten
+from compactctl.stages.support.replacement import (
+    Rewrite,
+    can_rewrite,
+    rewrite_proposal,
+    tokens_saved,
+)
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.tokens.meter import Meter
 
@@ -31,12 +36,12 @@ class ShortenOptions:
 class _LongText:
     """A text that may be cut, and its size in tokens."""
 
-    place: Place
+    part_index: PartIndex
     text: str
     tokens: int
 
 
-def propose(view: View, meter: Meter, options: ShortenOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: ShortenOptions) -> Proposal | Skipped:
     """Propose to cut the longest texts to the length with which the target fits."""
     if view.target is None:
         return without_target(NAME)
@@ -50,11 +55,11 @@ def propose(view: View, meter: Meter, options: ShortenOptions) -> Proposal | Ski
     if not rewrites:
         reason = f"no text that may be cut has more than {length:,} tokens"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
-    after = total - sum(rewrite.saved for rewrite in rewrites)
+    after = total - sum(rewrite.tokens_saved for rewrite in rewrites)
     note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
     if after > view.target:
         note += "; still over the target"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _common_length(sizes: Sequence[int], room: int, least: int) -> int:
@@ -72,33 +77,37 @@ def _common_length(sizes: Sequence[int], room: int, least: int) -> int:
 
 
 def _cuts(
-    view: View, meter: Meter, options: ShortenOptions, candidates: Sequence[_LongText], length: int
+    view: ConversationView,
+    meter: Meter,
+    options: ShortenOptions,
+    candidates: Sequence[_LongText],
+    length: int,
 ) -> Iterator[Rewrite]:
     reason = f"longer than the {length:,} tokens for which there is room"
     for each in candidates:
         if each.tokens <= length:
             continue
-        text = shortened(each.text, length, meter.text_once, options.mark)
-        saved = saving(view, meter, each.place, text)
+        text = shorten(each.text, length, meter.text_uncached, options.mark)
+        saved = tokens_saved(view, meter, each.part_index, text)
         if text and saved:
-            yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
+            yield Rewrite(part_index=each.part_index, text=text, tokens_saved=saved, reason=reason)
 
 
-def _candidates(view: View, meter: Meter) -> Iterator[_LongText]:
-    needed = {*referred(view.messages, cwd=view.cwd), *_lasting(view)}
-    for place, part in part_places(view.messages):
+def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
+    needed = {*stub_targets(view.messages, cwd=view.cwd), *_lasting(view)}
+    for place, part in iter_parts(view.messages):
         message = view.messages[place.message]
-        if place in needed or not may_change(view, message):
+        if place in needed or not can_rewrite(view, message):
             continue
         text = _text(message, part)
         if text:
-            yield _LongText(place=place, text=text, tokens=meter.text(text))
+            yield _LongText(part_index=place, text=text, tokens=meter.text(text))
 
 
-def _lasting(view: View) -> Iterator[Place]:
+def _lasting(view: ConversationView) -> Iterator[PartIndex]:
     """Yield the parts that hold words of people which are to outlive every compaction."""
-    found = passages(view.messages, view.cwd)
-    return (found[index].place for index in lasting_words(found).texts)
+    found = read_passages(view.messages, view.cwd)
+    return (found[index].part_index for index in lasting_words(found).texts)
 
 
 def _text(message: Message, part: Part) -> str:

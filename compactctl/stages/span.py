@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import units
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import atomic_units
 from compactctl.history.protection import reasons_to_stay
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary
-from compactctl.stages.support.condensation import Condensing, SummaryShape, condense
+from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import Hiding, Marker, hide_messages
+from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
 from compactctl.tokens.meter import Meter
 
 NAME = "span"
@@ -34,9 +34,9 @@ class SpanOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: SpanOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Proposal | Skipped:
     """Propose to hide exactly the messages from the first to the last."""
-    found = _span(view.messages, options)
+    found = _span_indices(view.messages, options)
     if isinstance(found, Skipped):
         return found
     refusal = _refusal(view, found, options)
@@ -48,13 +48,13 @@ def propose(view: View, meter: Meter, options: SpanOptions) -> Proposal | Skippe
             stage=NAME, prefix="truncation", template=options.marker, reason="taken out by hand"
         )
         ids = tuple(message.id for message in hidden)
-        return hide_messages(Hiding(view, meter, marker), ids, options)
-    shape = SummaryShape(prefix=_SUMMARY_PREFIX)
-    how = Condensing(stage=NAME, options=options, shape=shape, reason="summarized by hand")
+        return hide_messages(HidePlanner(view, meter, marker), ids, options)
+    shape = SummaryFormat(prefix=_SUMMARY_PREFIX)
+    how = CondenseSpec(stage=NAME, options=options, shape=shape, reason="summarized by hand")
     return condense(view, meter, hidden, Summary(text=options.summary), how)
 
 
-def _span(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skipped:
+def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skipped:
     """Return the places of the messages, widened to whole units where that is wanted."""
     places = []
     for name in (options.first, options.last):
@@ -68,7 +68,7 @@ def _span(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skip
         reason = f"{options.first}..{options.last} ends before it begins"
         return Skipped(stage=NAME, reason=reason, detail="turn it round")
     if options.widen:
-        span.update(*(unit for unit in units(messages) if span.intersection(unit)))
+        span.update(*(unit for unit in atomic_units(messages) if span.intersection(unit)))
     return sorted(span)
 
 
@@ -79,10 +79,10 @@ def _place(messages: Sequence[Message], name: str) -> int | None:
     return next(by_id, next(by_line, None))
 
 
-def _refusal(view: View, span: Sequence[int], options: SpanOptions) -> Skipped | None:
+def _refusal(view: ConversationView, span: Sequence[int], options: SpanOptions) -> Skipped | None:
     """Say why the messages may not be hidden together; None when they may."""
     wanted = {view.messages[at].id for at in span}
-    for unit in units(view.messages):
+    for unit in atomic_units(view.messages):
         if set(unit).intersection(span) and not set(unit).issubset(span):
             lines = [view.messages[at].line + 1 for at in unit]
             named = f"{options.first}..{options.last}"

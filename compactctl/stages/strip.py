@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, part_places, tool_pairs, tool_places
-from compactctl.history.reads import referred
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, iter_parts, parts_of_tools, tool_pairs
+from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,
     Rewrite,
-    outside_newest,
+    older_than_newest,
     results_in,
-    rewriting,
-    saving,
+    rewrite_proposal,
+    tokens_saved,
     without_long_texts,
 )
 from compactctl.stages.support.stage import Stage, option
@@ -53,7 +53,7 @@ class StripOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: StripOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Proposal | Skipped:
     """Propose to replace every long result and argument that is not among the newest."""
     rewrites = tuple(_rewrites(view, meter, options))
     if not rewrites:
@@ -63,20 +63,20 @@ def propose(view: View, meter: Meter, options: StripOptions) -> Proposal | Skipp
         )
         return Skipped(stage=NAME, reason=reason, detail="see --strip-over and --strip-keep-recent")
     note = f"tool results and calls stripped: {len(rewrites):,}"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _rewrites(view: View, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
-    needed, recent = referred(view.messages, cwd=view.cwd), _recent(view, options)
-    spared = tool_places(view.messages, options.protect_tools)
+def _rewrites(view: ConversationView, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
+    needed, recent = stub_targets(view.messages, cwd=view.cwd), _recent(view, options)
+    spared = parts_of_tools(view.messages, options.protect_tools)
     reason = f"older than the newest {options.keep_recent} {options.unit}"
-    for place, part in part_places(view.messages):
+    for place, part in iter_parts(view.messages):
         if place in needed or place in recent or place in spared:
             continue
         text = _new_text(part, options)
-        saved = 0 if text is None else saving(view, meter, place, text)
+        saved = 0 if text is None else tokens_saved(view, meter, place, text)
         if text is not None and saved:
-            yield Rewrite(place=place, text=text, saved=saved, reason=reason)
+            yield Rewrite(part_index=place, text=text, tokens_saved=saved, reason=reason)
 
 
 def _new_text(part: Part, options: StripOptions) -> str | None:
@@ -95,19 +95,19 @@ def _is_done(part: ToolResultPart, options: StripOptions) -> bool:
     return re.fullmatch(pattern, part.text) is not None
 
 
-def _recent(view: View, options: StripOptions) -> frozenset[Place]:
+def _recent(view: ConversationView, options: StripOptions) -> frozenset[PartIndex]:
     """Return the parts that are among the newest; a call is as new as its result."""
-    places = frozenset(place for place, _ in part_places(view.messages))
+    places = frozenset(place for place, _ in iter_parts(view.messages))
     if options.unit == "messages":
         first = len(view.messages) - options.keep_recent
         return frozenset(place for place in places if place.message >= first)
     if options.unit != "results":
         return places.difference(
-            outside_newest(view, tuple(places), options.unit, options.keep_recent)
+            older_than_newest(view, tuple(places), options.unit, options.keep_recent)
         )
     results = tuple(place for place, _ in results_in(view))
     newest = set(results).difference(
-        outside_newest(view, results, options.unit, options.keep_recent)
+        older_than_newest(view, results, options.unit, options.keep_recent)
     )
     pairs = tool_pairs(view.messages)
     return frozenset(newest | {pairs[place] for place in newest if place in pairs})
@@ -118,5 +118,5 @@ STAGE = Stage(
     title="replace long old tool results, and long texts in the arguments of old calls",
     options=StripOptions,
     propose=propose,
-    tier=1,
+    codebuddy_tier=1,
 )

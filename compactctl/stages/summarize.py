@@ -5,31 +5,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.stand_ins import is_stand_in
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, TextPart
-from compactctl.model.operation import neurolink_record
+from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
-    Condensing,
-    SummaryShape,
+    CondenseSpec,
+    SummaryFormat,
     condense,
     end_of_older,
-    nothing_older,
-    older,
+    hideable_before,
     originals,
-    request_for,
-    room_for,
-    too_few,
-    write,
+    skip_if_nothing_older,
+    skip_if_too_few,
+    summary_request,
+    summary_room,
+    write_summary,
 )
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import newest_start, tail_start, without
+from compactctl.stages.support.truncation import messages_without, protected_tail_start, tail_start
 from compactctl.summaries.document.earlier_summary import previous_summary
 from compactctl.summaries.document.offline import summary_budget
-from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
+from compactctl.summaries.extract.user_requests import MIN_USEFUL
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
@@ -96,26 +96,26 @@ class SummarizeOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a summary of their originals."""
     hidden = _older(view, meter, options)
-    refusal = _refusal(view, hidden, options) or _shortest(view, hidden, meter, options)
+    refusal = _refusal(view, hidden, options) or _skip_if_minimal(view, hidden, meter, options)
     if refusal:
         return refusal
     summary = _summary(view, hidden, meter, options)
     if options.archive_hint:
         summary = _with_hint(summary, view.texts.archive_hint)
-    how = Condensing(stage=NAME, options=options, shape=_shape(options))
+    how = CondenseSpec(stage=NAME, options=options, shape=_shape(options))
     return condense(view, meter, hidden, summary, how)
 
 
-def _older(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
+def _older(view: ConversationView, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
     """Return what is older than the messages to keep.
 
     With a target these are at most what it has room for beside the summary, else what no summary
     covers would have to go; with ``fill`` they are as many.
     """
-    hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))
+    hidden = hideable_before(view, end_of_older(view, _keep_count(view.messages, meter, options)))
     if view.target is None:
         return hidden
     told = meter.total(originals(view, hidden))
@@ -123,36 +123,36 @@ def _older(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message
     left = meter.total(view.messages) - meter.total(hidden)
     if not options.fill and left + reserved <= view.target:
         return hidden
-    newest = newest_start(view)
-    may_go = meter.total(older(view, newest))
+    newest = protected_tail_start(view)
+    may_go = meter.total(hideable_before(view, newest))
     fixed = meter.total(view.messages[:newest]) - may_go
-    return older(view, tail_start(view, meter, view.target - reserved - fixed))
+    return hideable_before(view, tail_start(view, meter, view.target - reserved - fixed))
 
 
-def _shape(options: SummarizeOptions) -> SummaryShape:
+def _shape(options: SummarizeOptions) -> SummaryFormat:
     prefix = f"{options.prefix}{BLANK_LINE}" if options.prefix else ""
-    return SummaryShape(prefix=prefix, role=options.role, suffix=options.suffix)
+    return SummaryFormat(prefix=prefix, role=options.role, suffix=options.suffix)
 
 
 def _summary(
-    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+    view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Summary:
     given = view.texts.summary.strip()
     if given:
-        return Summary(text=given, source="file")
-    request = request_for(view, meter, hidden, _shape(options), options.summary_tokens)
+        return Summary(text=given, writer="file")
+    request = summary_request(view, meter, hidden, _shape(options), options.summary_tokens)
     request = replace(
         request,
         template=options.template,
         template_text=view.texts.template,
         previous=previous_summary(request.messages),
-        upcoming=_upcoming(view, hidden, options.overlap),
+        lookahead=_upcoming(view, hidden, options.overlap),
         instructions=options.instructions,
     )
-    return write(view, request, meter)
+    return write_summary(view, request, meter)
 
 
-def _upcoming(view: View, hidden: Sequence[Message], count: int) -> tuple[Message, ...]:
+def _upcoming(view: ConversationView, hidden: Sequence[Message], count: int) -> tuple[Message, ...]:
     last = view.messages.index(hidden[-1])
     return view.messages[last + 1 : last + 1 + count]
 
@@ -163,8 +163,10 @@ def _with_hint(summary: Summary, hint: str) -> Summary:
     return replace(summary, text=f"{summary.text}{BLANK_LINE}{hint}")
 
 
-def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -> Skipped | None:
-    count = len(view.messages) - leading_system(view.messages)
+def _refusal(
+    view: ConversationView, hidden: Sequence[Message], options: SummarizeOptions
+) -> Skipped | None:
+    count = len(view.messages) - leading_system_count(view.messages)
     if count <= options.min_messages:
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
@@ -172,28 +174,28 @@ def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -
     # For a smaller target what was summarized is summarized anew, from its originals.
     source = originals(view, hidden)
     if view.target is not None and not any(map(is_stand_in, source)):
-        return too_few(NAME, source, detail)
-    return nothing_older(NAME, view, hidden, detail)
+        return skip_if_too_few(NAME, source, detail)
+    return skip_if_nothing_older(NAME, view, hidden, detail)
 
 
-def _shortest(
-    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+def _skip_if_minimal(
+    view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Skipped | None:
     """Refuse to write a summary anew that is as short as one is useful, however far the target."""
     hint = view.texts.archive_hint if options.archive_hint else ""
     around = _shape(options).tokens(f"\n\n{hint}", len(originals(view, hidden)), meter)
-    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > SHORTEST_USEFUL + around:
+    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > MIN_USEFUL + around:
         return None
-    if room_for(view, meter, without(view.messages, hidden), around) < SHORTEST_USEFUL:
+    if summary_room(view, meter, messages_without(view.messages, hidden), around) < MIN_USEFUL:
         return None
     reason = "what is summarized is told as shortly as is useful"
     return Skipped(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
 
 
-def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
-    body = messages[leading_system(messages) :]
+def _keep_count(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
+    body = messages[leading_system_count(messages) :]
     if options.keep_texts:
-        return max(options.keep_min, _kept_by_texts(body, meter, options))
+        return max(options.keep_min, _keep_count_by_texts(body, meter, options))
     if not options.keep_tokens:
         return max(options.keep_min, math.ceil(len(body) * options.keep_ratio - _ROUNDING))
     tokens = count = 0
@@ -205,7 +207,9 @@ def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) 
     return max(options.keep_min, count)
 
 
-def _kept_by_texts(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
+def _keep_count_by_texts(
+    messages: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> int:
     """Count the newest messages up to the one with which there is enough, or too much."""
     texts = tokens = count = 0
     for message in reversed(messages):
@@ -224,5 +228,5 @@ STAGE = Stage(
     options=SummarizeOptions,
     propose=propose,
     keeps_words=True,
-    told_as=(neurolink_record("SummarizeResult", summarized="applied"),),
+    foreign_schemas=(neurolink_schema("SummarizeResult", summarized="applied"),),
 )

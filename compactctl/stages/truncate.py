@@ -3,16 +3,21 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.stand_ins import is_marker
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import leading_system_count
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
-from compactctl.model.operation import neurolink_record
+from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.stage import Stage, option, within_target
-from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
+from compactctl.stages.support.truncation import (
+    HidePlanner,
+    Marker,
+    hide_range,
+    protected_tail_start,
+)
 from compactctl.tokens.meter import Meter
 
 NAME = "truncate"
@@ -58,11 +63,11 @@ class TruncateOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
     """Propose to hide the oldest messages: until the target fits, else a fraction of them."""
-    hiding = Hiding(view, meter, _marker(options))
+    hiding = HidePlanner(view, meter, _marker(options))
     start = _first_exchange(view.messages, options.keep_first)
-    newest = newest_start(view)
+    newest = protected_tail_start(view)
     ends = [cut for cut in cut_points(view.messages) if start < cut <= newest]
     if not ends:
         reason = f"only {len(view.messages)} messages, all in the first exchange or the newest"
@@ -88,7 +93,7 @@ def _marker(options: TruncateOptions) -> Marker:
 
 def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
     """Return the index behind the first exchange, a cut point."""
-    front = leading_system(messages)
+    front = leading_system_count(messages)
     own = [
         index
         for index, message in enumerate(messages[front:], front)
@@ -100,7 +105,7 @@ def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
 
 
 def _fitting(
-    hiding: Hiding, start: int, ends: list[int], target: int, options: TruncateOptions
+    hiding: HidePlanner, start: int, ends: list[int], target: int, options: TruncateOptions
 ) -> int | Skipped:
     if hiding.total <= target:
         return within_target(NAME, target)
@@ -114,7 +119,7 @@ def _fitting(
 
 
 def _even_end(
-    hiding: Hiding, start: int, ends: list[int], fitting: int | None, options: TruncateOptions
+    hiding: HidePlanner, start: int, ends: list[int], fitting: int | None, options: TruncateOptions
 ) -> int:
     """Return the first of ``ends`` from ``fitting`` on that hides an even number of messages.
 
@@ -129,7 +134,7 @@ def _even_end(
 
 
 def _end_of_share(
-    hiding: Hiding, start: int, ends: list[int], share: float, *, even: bool
+    hiding: HidePlanner, start: int, ends: list[int], share: float, *, even: bool
 ) -> int | None:
     """Return the last of ``ends`` that hides no more than a share of the messages."""
     wanted = int((len(hiding.view.messages) - start) * exact(share))
@@ -138,7 +143,7 @@ def _end_of_share(
 
 
 def _by_fraction(
-    hiding: Hiding, start: int, ends: list[int], options: TruncateOptions
+    hiding: HidePlanner, start: int, ends: list[int], options: TruncateOptions
 ) -> int | Skipped:
     if hiding.nothing_new():
         return Skipped(stage=NAME, reason="nothing was added since the last truncation")
@@ -154,5 +159,7 @@ STAGE = Stage(
     title="hide the oldest messages behind a marker, keep the first exchange and the newest",
     options=TruncateOptions,
     propose=propose,
-    told_as=(neurolink_record("TruncationResult", truncated="applied", messagesRemoved="hidden"),),
+    foreign_schemas=(
+        neurolink_schema("TruncationResult", truncated="applied", messagesRemoved="hidden"),
+    ),
 )

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
-from compactctl.model.edit import Proposal, Skipped, Unload
+from compactctl.history.conversation_view import ConversationView
+from compactctl.model.edit import Proposal, RemoveUnsent, Skipped
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.stages.support.stage import Stage, group_id, option
@@ -12,7 +12,7 @@ from compactctl.tokens.meter import Meter
 
 NAME = "unsent"
 # One of each kind, and several.
-_WORDS: dict[UnsentKind, tuple[str, str]] = {
+_KIND_LABELS: dict[UnsentKind, tuple[str, str]] = {
     "progress": ("record of progress", "records of progress"),
     "copies": ("copy of what a tool gave back", "copies of what tools gave back"),
     "snapshots": ("state of files to go back to", "states of files to go back to"),
@@ -30,13 +30,13 @@ class UnsentOptions:
     )
 
 
-def propose(view: View, meter: Meter, options: UnsentOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: UnsentOptions) -> Proposal | Skipped:
     """Propose to take out what is there of the kinds that may go; no message changes."""
     _ = meter
     if view.unsent is None:
         reason = "with --native and --layout inline, as in a pipe, every record stays in the file"
         return Skipped(stage=NAME, reason=reason, detail="write a file to take some out")
-    found = {kind: view.unsent[kind] for kind in _wanted(options) if kind in view.unsent}
+    found = {kind: view.unsent[kind] for kind in _removable_kinds(options) if kind in view.unsent}
     if not found or not view.messages:
         reason = "the file holds nothing that its client is known never to send"
         return Skipped(stage=NAME, reason=reason, detail=_detail(view.unsent))
@@ -46,7 +46,7 @@ def propose(view: View, meter: Meter, options: UnsentOptions) -> Proposal | Skip
     taken = ", ".join(_text(kind, volume) for kind, volume in found.items())
     return Proposal(
         stage=NAME,
-        edits=(Unload(id=first, kinds=kinds, group=group, reason="never sent"),),
+        edits=(RemoveUnsent(id=first, kinds=kinds, group=group, reason="never sent"),),
         notes=(f"never sent: {taken}",),
         figures={
             "unsentRecords": sum(each.count for each in found.values()),
@@ -55,7 +55,7 @@ def propose(view: View, meter: Meter, options: UnsentOptions) -> Proposal | Skip
     )
 
 
-def _wanted(options: UnsentOptions) -> Iterator[UnsentKind]:
+def _removable_kinds(options: UnsentOptions) -> Iterator[UnsentKind]:
     yield "progress"
     yield "copies"
     if options.snapshots:
@@ -69,7 +69,7 @@ def _detail(left: Iterable[UnsentKind]) -> str:
 
 
 def _text(kind: UnsentKind, volume: RecordStats) -> str:
-    one, several = _WORDS[kind]
+    one, several = _KIND_LABELS[kind]
     return f"{volume.count:,} {one if volume.count == 1 else several} ({volume.n_bytes:,} bytes)"
 
 
@@ -78,6 +78,6 @@ STAGE = Stage(
     title="take out of the file what its client keeps and sends to no model",
     options=UnsentOptions,
     propose=propose,
-    unloads=True,
+    only_trims_file=True,
     figures=("unsentRecords", "unsentBytes"),
 )

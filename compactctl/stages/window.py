@@ -5,27 +5,32 @@ from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.recent import (
     Snap,
-    events,
-    newest_events,
-    newest_tokens,
-    newest_turns,
+    event_indices,
+    newest_events_start,
+    newest_tokens_start,
+    newest_turns_start,
     window_start,
 )
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
+from compactctl.stages.support.truncation import (
+    HidePlanner,
+    Marker,
+    hide_range,
+    protected_tail_start,
+)
 from compactctl.tokens.meter import Meter
 
 NAME = "window"
 WindowUnit = Literal["events", "turns", "tokens"]
 # maxEvents, maxTurns and maxTokens where Spring AI Session is given none.
-_USUAL: Mapping[WindowUnit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
+_DEFAULT_SIZES: Mapping[WindowUnit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +67,16 @@ class WindowOptions:
     @property
     def size(self) -> int:
         """How much the window holds, in ``unit``."""
-        return self.max or _USUAL[self.unit]
+        return self.max or _DEFAULT_SIZES[self.unit]
 
 
-def propose(view: View, meter: Meter, options: WindowOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: WindowOptions) -> Proposal | Skipped:
     """Propose to hide what is older than the window, whatever the target."""
-    held = _content(view, meter, options.unit)
+    held = _measure(view, meter, options.unit)
     if held <= options.size:
         reason = f"the window holds {options.size:,} {options.unit}, the conversation has {held:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --window-max")
-    hiding = Hiding(view, meter, _marker(options))
+    hiding = HidePlanner(view, meter, _marker(options))
     start, end = _bounds(view, meter, options)
     if not hiding.ids(start, end):
         return Skipped(
@@ -91,40 +96,40 @@ def _marker(options: WindowOptions) -> Marker:
     )
 
 
-def _content(view: View, meter: Meter, unit: WindowUnit) -> int:
+def _measure(view: ConversationView, meter: Meter, unit: WindowUnit) -> int:
     """Return what the conversation has of ``unit``."""
     if unit == "turns":
         return len(turn_starts(view.messages))
-    found = events(view.messages)
+    found = event_indices(view.messages)
     if unit == "events":
         return len(found)
     return _summaries(view, meter) + meter.total(view.messages[index] for index in found)
 
 
-def _summaries(view: View, meter: Meter) -> int:
+def _summaries(view: ConversationView, meter: Meter) -> int:
     """Return the tokens of the summaries; markers are free, or each run would need another one."""
     return meter.total(m for m in view.messages if m.origin.is_summary and not is_marker(m))
 
 
-def _bounds(view: View, meter: Meter, options: WindowOptions) -> tuple[int, int]:
+def _bounds(view: ConversationView, meter: Meter, options: WindowOptions) -> tuple[int, int]:
     """Return where to hide from and up to, both cut points."""
-    wanted = _wanted(view, meter, options)
+    wanted = _window_index(view, meter, options)
     end = window_start(view.messages, wanted, options.snap, options.min_keep_turns)
-    return _first(view, options.unit), min(end, newest_start(view))
+    return _first(view, options.unit), min(end, protected_tail_start(view))
 
 
-def _wanted(view: View, meter: Meter, options: WindowOptions) -> int:
+def _window_index(view: ConversationView, meter: Meter, options: WindowOptions) -> int:
     match options.unit:
         case "events":
-            return newest_events(view.messages, options.size)
+            return newest_events_start(view.messages, options.size)
         case "turns":
-            return newest_turns(view.messages, options.size)
+            return newest_turns_start(view.messages, options.size)
         case "tokens":
             budget = options.size - _summaries(view, meter)
-            return newest_tokens(view.messages, budget, meter)
+            return newest_tokens_start(view.messages, budget, meter)
 
 
-def _first(view: View, unit: WindowUnit) -> int:
+def _first(view: ConversationView, unit: WindowUnit) -> int:
     """Return where to hide from: a window of turns keeps what stands before the first one."""
     if unit != "turns":
         return 0

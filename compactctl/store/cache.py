@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER
 
 VARIABLE = "XDG_CACHE_HOME"
 NAME = "results.sqlite3"
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 """How many results are kept: some 300 MB of rows about one file each."""
-_PATIENCE = 2.0
+_BUSY_TIMEOUT = 2.0
 _SCHEMA = 1
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS result (key BLOB PRIMARY KEY, used INTEGER, value TEXT)"
     " WITHOUT ROWID"
 )
-_AT_A_TIME = 500
+_BATCH_SIZE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class CacheState:
     results: int
 
 
-def cache_path(machine: Machine) -> Path:
+def cache_path(machine: UserEnvironment) -> Path:
     """Return the file, by the XDG Base Directory Specification, on all systems."""
     chosen = Path(machine.environ.get(VARIABLE, ""))
     return (chosen if chosen.is_absolute() else machine.home / ".cache") / "compactctl" / NAME
@@ -62,14 +62,14 @@ class ResultCache:
                 self._connection.close()
             self._connection = None
 
-    def known(self, keys: Iterable[bytes]) -> dict[bytes, str]:
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, str]:
         """Return the values that there are, and remember that they were asked for."""
         wanted, found = list(keys), dict[bytes, str]()
-        for start in range(0, len(wanted), _AT_A_TIME):
-            found.update(self._known(wanted[start : start + _AT_A_TIME]))
+        for start in range(0, len(wanted), _BATCH_SIZE):
+            found.update(self._known(wanted[start : start + _BATCH_SIZE]))
         return found
 
-    def keep(self, key: bytes, value: str) -> None:
+    def put(self, key: bytes, value: str) -> None:
         """Keep a value, so that it is there after this process has died as well."""
         if self._connection is None:
             return
@@ -95,7 +95,9 @@ def cache_state(path: Path) -> CacheState:
     """Tell what there is; nothing for a cache that cannot be read."""
     try:
         size = sum(file.stat().st_size for file in _files(path))
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_PATIENCE)) as found:
+        with closing(
+            sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_BUSY_TIMEOUT)
+        ) as found:
             (results,) = found.execute("SELECT count(*) FROM result").fetchone()
     except (OSError, sqlite3.Error):
         size, results = 0, 0
@@ -131,7 +133,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _connected(path: Path) -> sqlite3.Connection:
     # So that nobody else can read which files there are.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE))
-    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         # A power cut may lose the newest results, which are then found out again.
@@ -150,8 +152,8 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _prune(connection: sqlite3.Connection) -> None:
     """Forget what was not asked for the longest, where there are too many results."""
     (count,) = connection.execute("SELECT count(*) FROM result").fetchone()
-    if count > MOST_ROWS:
+    if count > MAX_ROWS:
         connection.execute(
             "DELETE FROM result WHERE key IN (SELECT key FROM result ORDER BY used LIMIT ?)",
-            (count - MOST_ROWS // 2,),
+            (count - MAX_ROWS // 2,),
         )

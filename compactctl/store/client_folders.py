@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-STATE = "XDG_STATE_HOME"
+STATE_VARIABLE = "XDG_STATE_HOME"
 """What moves the folder of compactctl's own."""
 VARIABLES = (
     "CLAUDE_CONFIG_DIR",
@@ -26,7 +26,7 @@ VARIABLES = (
     "CLINE_SESSION_DATA_DIR",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
-    STATE,
+    STATE_VARIABLE,
 )
 """The environment variables that move a store, or what compactctl keeps about stores."""
 
@@ -39,69 +39,69 @@ ROO_EXTENSION = "rooveterinaryinc.roo-cline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class UserEnvironment:
     """What places depend on: the home folder, the environment, and the name of the system."""
 
     home: Path
     environ: Mapping[str, str] = field(default_factory=dict)
     platform: str = "linux"
 
-    def folder(self, variable: str, otherwise: Path) -> Path:
+    def folder(self, variable: str, default: Path) -> Path:
         """Return the folder that a variable names, else the usual one."""
         given = self.environ.get(variable)
-        return Path(given).expanduser() if given else otherwise
+        return Path(given).expanduser() if given else default
 
 
-def this_machine() -> Machine:
+def this_machine() -> UserEnvironment:
     """Return the machine that this runs on, for the user who runs it."""
-    return Machine(
+    return UserEnvironment(
         home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises without a home
         environ=os.environ,
         platform=sys.platform,
     )
 
 
-def claude_code(machine: Machine) -> Path:
+def claude_code_folder(machine: UserEnvironment) -> Path:
     """Return the folder of settings and sessions of Claude Code."""
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude")
 
 
-def codex(machine: Machine) -> Path:
+def codex(machine: UserEnvironment) -> Path:
     """Return the folder of settings and sessions of Codex."""
     return machine.folder("CODEX_HOME", machine.home / ".codex")
 
 
-def opencode(machine: Machine) -> Path:
+def opencode(machine: UserEnvironment) -> Path:
     """Return the folder with OpenCode's database, the same on all systems."""
     return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode"
 
 
-def opencode_settings(machine: Machine) -> Path:
+def opencode_settings(machine: UserEnvironment) -> Path:
     """Return the folder of OpenCode's settings, the same on all systems."""
     return machine.folder("XDG_CONFIG_HOME", machine.home / ".config") / "opencode"
 
 
-def pi(machine: Machine) -> Path:
+def pi(machine: UserEnvironment) -> Path:
     """Return the folder of settings of pi."""
     return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")
 
 
-def pi_sessions(machine: Machine) -> Path:
+def pi_sessions(machine: UserEnvironment) -> Path:
     """Return the folder of pi's sessions, as far as the environment tells."""
     return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi(machine) / "sessions")
 
 
-def copilot_cli(machine: Machine) -> Path:
+def copilot_cli(machine: UserEnvironment) -> Path:
     """Return the folder of Copilot CLI's sessions."""
     return machine.folder("COPILOT_HOME", machine.home / ".copilot") / "session-state"
 
 
-def gemini_cli(machine: Machine) -> Path:
+def gemini_cli(machine: UserEnvironment) -> Path:
     """Return the folder of settings and sessions of Gemini CLI."""
     return machine.folder("GEMINI_CLI_HOME", machine.home) / ".gemini"
 
 
-def cline(machine: Machine) -> Path:
+def cline(machine: UserEnvironment) -> Path:
     """Return the folder of the sessions of Cline's command line and SDK."""
     data = machine.folder("CLINE_DIR", machine.home / ".cline") / "data"
     return machine.folder(
@@ -109,7 +109,7 @@ def cline(machine: Machine) -> Path:
     )
 
 
-def editors(machine: Machine) -> Iterator[Path]:
+def editor_folders(machine: UserEnvironment) -> Iterator[Path]:
     """Yield the ``User`` folders of VS Code and its relatives, whether they exist or not."""
     config = machine.folder("XDG_CONFIG_HOME", machine.home / ".config")
     if machine.platform == "darwin":
@@ -118,9 +118,9 @@ def editors(machine: Machine) -> Iterator[Path]:
     yield from (machine.home / name / "data" / "User" for name in _SERVERS)
 
 
-def store_folders(machine: Machine) -> Iterator[Path]:
+def store_folders(machine: UserEnvironment) -> Iterator[Path]:
     """Yield the folders whose files are clients' sessions and nothing else's."""
-    yield claude_code(machine) / "projects"
+    yield claude_code_folder(machine) / "projects"
     yield codex(machine) / "sessions"
     yield codex(machine) / "archived_sessions"
     yield opencode(machine)
@@ -128,12 +128,12 @@ def store_folders(machine: Machine) -> Iterator[Path]:
     yield copilot_cli(machine)
     yield gemini_cli(machine) / "tmp"
     yield cline(machine)
-    for user in editors(machine):
+    for user in editor_folders(machine):
         yield user / "globalStorage"
         yield user / "workspaceStorage"
 
 
-def store_holding(path: Path, machine: Machine) -> Path | None:
+def store_containing(path: Path, machine: UserEnvironment) -> Path | None:
     """Return the folder of sessions that a path lies in, links followed; None outside of all."""
     real = os.path.realpath(path)
     told = tuple((name, machine.environ.get(name, "")) for name in VARIABLES)
@@ -147,19 +147,19 @@ def _real_stores(
     home: Path, told: tuple[tuple[str, str], ...], platform: str
 ) -> tuple[tuple[Path, str], ...]:
     """Return the stores with the beginning of what lies in each, links followed."""
-    machine = Machine(home=home, environ=dict(told), platform=platform)
+    machine = UserEnvironment(home=home, environ=dict(told), platform=platform)
     return tuple((each, os.path.realpath(each) + os.sep) for each in store_folders(machine))
 
 
-def state_folder(machine: Machine) -> Path:
+def state_folder(machine: UserEnvironment) -> Path:
     """Return the folder for what compactctl keeps about sessions in stores, only for this user.
 
     By the XDG Base Directory Specification, on all systems; it says that a relative folder is none.
     """
-    chosen = Path(machine.environ.get(STATE, ""))
+    chosen = Path(machine.environ.get(STATE_VARIABLE, ""))
     return (chosen if chosen.is_absolute() else machine.home / ".local" / "state") / "compactctl"
 
 
-def archives(machine: Machine) -> Path:
+def archives_folder(machine: UserEnvironment) -> Path:
     """Return the folder below which the archives of sessions lie, each under its session's path."""
     return state_folder(machine) / "archives"

@@ -16,19 +16,19 @@ _USER_FILE = Path("compactctl") / "config.toml"
 # Where a project ends, as other tools that look for their settings upwards have it.
 _ROOTS = (".git", ".hg")
 # Far more than settings need; a table takes many times its size.
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
     """A settings file and the table of settings in it.
 
-    ``of_project`` marks one that was found in or above the folder that compactctl runs in.
+    ``is_project_file`` marks one that was found in or above the folder that compactctl runs in.
     """
 
     path: Path
     table: Mapping[str, object]
-    of_project: bool = False
+    is_project_file: bool = False
 
 
 def find_settings(start: Path) -> tuple[SettingsFile, ...]:
@@ -48,17 +48,17 @@ def read_settings(path: Path) -> SettingsFile:
     """Read one settings file. Raises UsageError when that cannot be done."""
     table = _parse(path, _read(path))
     if path.name == _SHARED_FILE:
-        table = _shared(table) or {}
+        table = _pyproject_table(table) or {}
     return SettingsFile(path=path, table=table)
 
 
 def _project_files(start: Path) -> Iterator[SettingsFile]:
     for folder in (start, *start.parents):
         if os.path.isfile(folder / PROJECT_FILE):  # noqa: PTH113 - never raises
-            yield replace(read_settings(folder / PROJECT_FILE), of_project=True)
+            yield replace(read_settings(folder / PROJECT_FILE), is_project_file=True)
         table = _shared_table(folder / _SHARED_FILE)
         if table is not None:
-            yield SettingsFile(path=folder / _SHARED_FILE, table=table, of_project=True)
+            yield SettingsFile(path=folder / _SHARED_FILE, table=table, is_project_file=True)
         if any(os.path.exists(folder / name) for name in _ROOTS):  # noqa: PTH110 - never raises
             return
 
@@ -76,7 +76,7 @@ def _shared_table(path: Path) -> dict[str, object] | None:
     except UsageError:
         return None
     try:
-        return _shared(_parse(path, data)) if b"compactctl" in data else None
+        return _pyproject_table(_parse(path, data)) if b"compactctl" in data else None
     except UsageError:
         if not _SHARED_NAME.search(data):
             return None
@@ -102,7 +102,7 @@ def _read(path: Path) -> bytes:
     """Return the bytes of a file, of one that is too large for settings a few too many."""
     try:
         with path.open("rb") as stream:
-            return stream.read(_MOST_BYTES + 1)
+            return stream.read(_MAX_BYTES + 1)
     except OSError as error:
         raise _unreadable(path, f"{error.strerror or error}; name a readable file") from error
 
@@ -110,8 +110,8 @@ def _read(path: Path) -> bytes:
 def _parse(path: Path, data: bytes) -> dict[str, object]:
     import tomllib
 
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; settings are shorter")
+    if len(data) > _MAX_BYTES:
+        raise UsageError(f"{path}: has more than {_MAX_BYTES:,} bytes; settings are shorter")
     try:
         # Some editors begin a file with a mark of its encoding.
         return tomllib.loads(data.decode("utf-8-sig"))
@@ -128,7 +128,7 @@ def _unreadable(path: Path, why: str) -> UsageError:
     return UsageError(f"{path}: settings cannot be read: {why}")
 
 
-def _shared(table: Mapping[str, object]) -> dict[str, object] | None:
+def _pyproject_table(table: Mapping[str, object]) -> dict[str, object] | None:
     """Return our table out of a file that several tools share; None when there is none."""
     at: object = table
     for name in _SHARED_TABLE:

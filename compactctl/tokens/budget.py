@@ -6,7 +6,7 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.model.numbers import exact
-from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.models.token_sizes import parse_token_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
 
@@ -22,7 +22,7 @@ WARNING_FROM = 80
 CRITICAL_FROM = 90
 
 # VS Code Copilot Chat refuses values between a ratio and this many tokens as ambiguous.
-SMALLEST_TOKEN_TARGET = 100
+MIN_TOKEN_TARGET = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,43 +32,43 @@ class BudgetRule:
     Attributes:
         reserve: tokens kept for the answer; None keeps ``percent`` of the window.
         percent: see ``reserve``.
-        most: never keep more than this; None for no bound.
-        longest_answer: keep as much as the model's longest answer has, ``reserve`` if not known.
-        usable: share of what is then left that may be filled.
+        max_reserve: never keep more than this; None for no bound.
+        use_max_output: keep as much as the model's longest answer has, ``reserve`` if not known.
+        usable_share: share of what is then left that may be filled.
     """
 
     reserve: int | None = None
     percent: int = DEFAULT_RESERVE_PERCENT
-    most: int | None = MAX_DEFAULT_RESERVE
-    longest_answer: bool = False
-    usable: Fraction = Fraction(1)
+    max_reserve: int | None = MAX_DEFAULT_RESERVE
+    use_max_output: bool = False
+    usable_share: Fraction = Fraction(1)
 
-    def kept(self, window: int, max_output: int | None = None) -> int:
+    def reserve_for(self, window: int, max_output: int | None = None) -> int:
         """Return the tokens of ``window`` kept for the answer of a model with that limit.
 
         Where that would leave nothing for input, it is the share that is kept without a rule.
         """
         share = -(-window * self.percent // 100)
         wanted = share if self.reserve is None else self.reserve
-        if self.longest_answer and max_output is not None:
+        if self.use_max_output and max_output is not None:
             wanted = max_output
-        kept = wanted if self.most is None else min(self.most, wanted)
+        kept = wanted if self.max_reserve is None else min(self.max_reserve, wanted)
         return kept if kept < window else -(-window * DEFAULT_RESERVE_PERCENT // 100)
 
 
-DEFAULT_RULE = BudgetRule()
+DEFAULT_BUDGET_RULE = BudgetRule()
 
 
 def output_reserve(
     window: int,
     max_tokens: int | None = None,
-    rule: BudgetRule = DEFAULT_RULE,
+    rule: BudgetRule = DEFAULT_BUDGET_RULE,
     max_output: int | None = None,
 ) -> int:
     """Return the tokens kept for the answer: ``max_tokens`` if positive, else by the rule."""
     if max_tokens is not None and max_tokens > 0:
         return max_tokens
-    return rule.kept(window, max_output)
+    return rule.reserve_for(window, max_output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,8 @@ class Budget:
 
     ``source`` says in words where the window comes from, to be shown beside it;
     ``usable`` is the share of what is left that may be filled. ``max_output`` is the model's
-    longest answer, None when not known. ``recorded`` tells that the transcript names the window,
-    ``for_input`` that it is for input alone, beside the answer.
+    longest answer, None when not known. ``is_recorded`` tells that the transcript names the window,
+    ``is_input_only`` that it is for input alone, beside the answer.
     """
 
     window: int
@@ -86,8 +86,8 @@ class Budget:
     source: str
     usable: Fraction = Fraction(1)
     max_output: int | None = None
-    recorded: bool = False
-    for_input: bool = False
+    is_recorded: bool = False
+    is_input_only: bool = False
 
     @property
     def available(self) -> int:
@@ -96,7 +96,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Utilization:
     """How full the available input is, or another limit in its place.
 
     ``ratio`` is 1.0 when nothing is available; ``percent_left`` is rounded half up, at least 0.
@@ -109,10 +109,10 @@ class Usage:
     percent_left: int
 
 
-def usage_of(tokens: int, available: int) -> Usage:
+def utilization(tokens: int, available: int) -> Utilization:
     """Judge how full ``available`` tokens of input are with ``tokens``."""
     room = max(0, available)
-    return Usage(
+    return Utilization(
         tokens=tokens,
         available=room,
         ratio=tokens / room if room else 1.0,
@@ -145,7 +145,7 @@ class TargetSize:
     value: float
     unit: Literal["ratio", "tokens"]
 
-    def within(self, limit: int) -> int:
+    def resolve(self, limit: int) -> int:
         """Return the target in tokens: never above ``limit``, but at least 1."""
         wanted = int(self.value if self.unit == "tokens" else exact(self.value) * limit)
         return max(1, min(wanted, limit))
@@ -157,7 +157,7 @@ def parse_share(share: object) -> float:
     Raises UsageError unless it is above 0 and at most 1.
     """
     percent = _is_percent(share)
-    size = parse_size(str(share).strip().removesuffix("%").rstrip() if percent else share)
+    size = parse_token_size(str(share).strip().removesuffix("%").rstrip() if percent else share)
     if size is None or size > (100 if percent else 1):
         raise UsageError(f"{share!r} is not a share; write it as 30% or 0.3")
     return float(size / 100 if percent else size)
@@ -176,17 +176,17 @@ def parse_target(target: object) -> TargetSize:
     """
     if _is_percent(target):
         return TargetSize(value=parse_share(target), unit="ratio")
-    size = parse_size(target)
+    size = parse_token_size(target)
     if size is None:
         raise UsageError(
             f"{target!r} is not a target; write a share as 60% or 0.6, or tokens as 60000 or 60k"
         )
     if size < 1 or (size == 1 and "." in str(target)):
         return TargetSize(value=float(size), unit="ratio")
-    if size < SMALLEST_TOKEN_TARGET:
+    if size < MIN_TOKEN_TARGET:
         raise UsageError(
             f"the target {target!r} is ambiguous; write a share with its sign, as 60% (all of it is"
-            f" 100%), or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+            f" 100%), or at least {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
         raise UsageError(f"the target {target!r} is not a whole number of tokens")

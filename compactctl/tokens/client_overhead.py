@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usual:
+class UsualTokens:
     """How many tokens a client sends beside: usually, and between what in nine of ten cases."""
 
     usual: int
@@ -14,31 +14,31 @@ class Usual:
     most: int
 
 
-NOTHING = Usual(usual=0, least=0, most=0)
+NOTHING = UsualTokens(usual=0, least=0, most=0)
 # Where a client writes down which files it restored, as Claude Code did in three compactions of
 # 2.1.217 to 2.1.232: -78, 163 and 3,067 tokens beside them.
-WRITTEN = Usual(usual=0, least=-1_000, most=4_000)
-RESTORED: Mapping[str, Usual] = MappingProxyType(
+WRITTEN = UsualTokens(usual=0, least=-1_000, most=4_000)
+RESTORED: Mapping[str, UsualTokens] = MappingProxyType(
     {
-        "claude-code": Usual(usual=10_000, least=0, most=19_000),
-        "codex": Usual(usual=2_000, least=0, most=4_000),
+        "claude-code": UsualTokens(usual=10_000, least=0, most=19_000),
+        "codex": UsualTokens(usual=2_000, least=0, most=4_000),
     }
 )
-OVERHEAD: Mapping[str, Usual] = MappingProxyType(
+OVERHEAD: Mapping[str, UsualTokens] = MappingProxyType(
     {
-        "claude-code": Usual(usual=35_500, least=17_800, most=43_100),
-        "codex": Usual(usual=6_600, least=4_000, most=19_300),
-        "opencode": Usual(usual=6_200, least=6_100, most=9_300),
+        "claude-code": UsualTokens(usual=35_500, least=17_800, most=43_100),
+        "codex": UsualTokens(usual=6_600, least=4_000, most=19_300),
+        "opencode": UsualTokens(usual=6_200, least=6_100, most=9_300),
     }
 )
 
 
-def restored_by(format_name: str) -> Usual:
+def restored_by(format_name: str) -> UsualTokens:
     """Return what the client of a format restores; nothing where it is not known to."""
     return RESTORED.get(format_name, NOTHING)
 
 
-def overhead_of(format_name: str) -> Usual | None:
+def overhead_of(format_name: str) -> UsualTokens | None:
     """Return the overhead of the client of a format; None where it is not known."""
     return OVERHEAD.get(format_name)
 

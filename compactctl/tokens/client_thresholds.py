@@ -13,49 +13,51 @@ from fractions import Fraction
 from compactctl.tokens.budget import Budget
 
 # Codex records what it will fill, 95 % of the model's input: 258,400 of 272,000.
-CODEX_RECORDS = Fraction(95, 100)
+CODEX_RECORDED_SHARE = Fraction(95, 100)
 
 _VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class ClientRule:
     """A client, and from which size on it compacts by itself.
 
     Attributes:
         format: the transcripts that it writes.
         name: what people call it.
-        rule: how the size follows from the window, in words.
-        limit: the same as a function.
+        formula: how the size follows from the window, in words.
+        threshold: the same as a function.
         source, date: where the rule is from, and as of when.
-        before: the first version that has another rule, which stands in the next row; () for none.
-        records_input: whether a window that it records is for input alone, beside the answer.
+        below_version: the first version that has another rule, which stands in the next row; () for
+            none.
+        records_input_window: whether a window that it records is for input alone, beside the
+            answer.
     """
 
     format: str
     name: str
-    rule: str
-    limit: Callable[[Budget], int]
+    formula: str
+    threshold: Callable[[Budget], int]
     source: str
     date: str
-    before: tuple[int, ...] = ()
-    records_input: bool = False
+    below_version: tuple[int, ...] = ()
+    records_input_window: bool = False
 
     @property
     def versions(self) -> str:
         """The versions with this rule, in words; "" for all."""
-        if self.before:
-            return f"before {'.'.join(map(str, self.before))}"
-        earlier = (row for row in CLIENTS if row.format == self.format and row.before)
-        return next((f"{'.'.join(map(str, row.before))} and later" for row in earlier), "")
+        if self.below_version:
+            return f"before {'.'.join(map(str, self.below_version))}"
+        earlier = (row for row in CLIENTS if row.format == self.format and row.below_version)
+        return next((f"{'.'.join(map(str, row.below_version))} and later" for row in earlier), "")
 
-    def compacts_at(self, budget: Budget) -> int | None:
+    def threshold_tokens(self, budget: Budget) -> int | None:
         """Return that size in tokens; None where the window leaves nothing of it."""
-        limit = self.limit(budget)
+        limit = self.threshold(budget)
         return limit if limit > 0 else None
 
 
-def _claude_code_at_first(budget: Budget) -> int:
+def _claude_code_before_2_1_21(budget: Budget) -> int:
     return budget.window - _answer(budget, 32_000) - 13_000
 
 
@@ -64,7 +66,7 @@ def _claude_code(budget: Budget) -> int:
 
 
 def _codex(budget: Budget) -> int:
-    whole = budget.window / CODEX_RECORDS if budget.recorded else Fraction(budget.window)
+    whole = budget.window / CODEX_RECORDED_SHARE if budget.is_recorded else Fraction(budget.window)
     return int(whole * Fraction(9, 10))
 
 
@@ -74,7 +76,7 @@ def _copilot_cli(budget: Budget) -> int:
 
 def _opencode(budget: Budget) -> int:
     kept = _answer(budget, 32_000)
-    return budget.window - (min(20_000, kept) if budget.for_input else kept)
+    return budget.window - (min(20_000, kept) if budget.is_input_only else kept)
 
 
 def _cline(budget: Budget) -> int:
@@ -100,24 +102,24 @@ def _answer(budget: Budget, most: int) -> int:
     return min(budget.max_output or most, most)
 
 
-CLIENTS: tuple[Client, ...] = (
-    Client(
+CLIENTS: tuple[ClientRule, ...] = (
+    ClientRule(
         format="claude-code",
         name="Claude Code",
-        rule="window - longest answer (at most 32,000) - 13,000",
-        limit=_claude_code_at_first,
+        formula="window - longest answer (at most 32,000) - 13,000",
+        threshold=_claude_code_before_2_1_21,
         source=(
             "the program of 2.1.19, as published; eight compactions of 2.0.76 to 2.1.20,"
             " seven at 155,258 to 157,925 of 200,000, one at 176,700"
         ),
         date="2026-01",
-        before=(2, 1, 21),
+        below_version=(2, 1, 21),
     ),
-    Client(
+    ClientRule(
         format="claude-code",
         name="Claude Code",
-        rule="window - longest answer (at most 20,000) - 13,000",
-        limit=_claude_code,
+        formula="window - longest answer (at most 20,000) - 13,000",
+        threshold=_claude_code,
         source=(
             "anthropics/claude-code, changelog of 2.1.21 and issue 31806; eight compactions of"
             " 2.1.37 to 2.1.49, seven at 167,081 to 171,656 of 200,000, one at 178,144; one of"
@@ -126,65 +128,65 @@ CLIENTS: tuple[Client, ...] = (
         ),
         date="2026-11",
     ),
-    Client(
+    ClientRule(
         format="codex",
         name="Codex",
-        rule="90 % of the model's input, of which it records 95 % as its window",
-        limit=_codex,
+        formula="90 % of the model's input, of which it records 95 % as its window",
+        threshold=_codex,
         source=(
             "openai/codex, protocol/src/openai_models.rs and issue 40095; seven compactions of"
             " 0.140 to 0.142, seen from 188,493 to 240,937 where 258,400 are recorded"
         ),
         date="2026-08",
-        records_input=True,
+        records_input_window=True,
     ),
-    Client(
+    ClientRule(
         format="copilot-cli",
         name="Copilot CLI",
-        rule="80 % of the window; from 95 % on it waits for that",
-        limit=_copilot_cli,
+        formula="80 % of the window; from 95 % on it waits for that",
+        threshold=_copilot_cli,
         source="GitHub's documentation of Copilot CLI (context management) and of its SDK",
         date="2026-04",
     ),
-    Client(
+    ClientRule(
         format="opencode",
         name="OpenCode",
-        rule=("window - longest answer (at most 32,000); of a window for input alone - 20,000"),
-        limit=_opencode,
+        formula=("window - longest answer (at most 32,000); of a window for input alone - 20,000"),
+        threshold=_opencode,
         source="anomalyco/opencode, src/session/overflow.ts and pull request 48813",
         date="2026-09",
     ),
-    Client(
+    ClientRule(
         format="cline",
         name="Cline",
-        rule="window - 40,000 or 80 % of it, which is more; 98,000 of 128,000, 37,000 of 64,000",
-        limit=_cline,
+        formula="window - 40,000 or 80 % of it, which is more; 98,000 of 128,000, 37,000 of 64,000",
+        threshold=_cline,
         source=(
             "cline/cline, context-window-utils.ts; its SDK takes 81 % of the window (issue 14329)"
         ),
         date="2026-09",
     ),
-    Client(
+    ClientRule(
         format="roo",
         name="Roo Code",
-        rule="90 % of the window - longest answer (at most 20 % of the window, else 8,192)",
-        limit=_roo,
+        formula="90 % of the window - longest answer (at most 20 % of the window, else 8,192)",
+        threshold=_roo,
         source="RooCodeInc/Roo-Code, src/core/context-management and src/shared/api.ts",
         date="2026-04",
     ),
-    Client(
+    ClientRule(
         format="gemini-cli",
         name="Gemini CLI",
-        rule="50 % of the window",
-        limit=_gemini_cli,
+        formula="50 % of the window",
+        threshold=_gemini_cli,
         source="google-gemini/gemini-cli, chatCompressionService.ts of 0.61",
         date="2026-11",
     ),
-    Client(
+    ClientRule(
         format="pi",
         name="pi",
-        rule="window - 16,384",
-        limit=_pi,
+        formula="window - 16,384",
+        threshold=_pi,
         source="badlogic/pi-mono, compaction.ts of its coding agent, and its documentation",
         date="2026-11",
     ),
@@ -211,11 +213,14 @@ def assumed_window(format_name: str, version: str | None = None) -> int | None:
     return next((size for before, size in rows if not before or (number and number < before)), None)
 
 
-def client_of(format_name: str, version: str | None = None) -> Client | None:
+def client_rule_for(format_name: str, version: str | None = None) -> ClientRule | None:
     """Return the client that writes a format; the newest rule where the version is not known."""
     rows = (row for row in CLIENTS if row.format == format_name)
     number = _number(version)
-    return next((row for row in rows if not row.before or (number and number < row.before)), None)
+    return next(
+        (row for row in rows if not row.below_version or (number and number < row.below_version)),
+        None,
+    )
 
 
 def _number(version: str | None) -> tuple[int, ...]:

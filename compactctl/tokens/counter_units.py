@@ -15,8 +15,8 @@ from compactctl.tokens.models.table import CLAUDE, CLAUDE_OLD
 
 # Messages, calls and results of real transcripts have 3.75 characters, 3.79 bytes, per o200k
 # token (4.2 million tokens of eight clients), so this is the length of 100,000 tokens.
-_LENGTH = 375_000
-_LENGTH_TOKENS = 100_000
+_SAMPLE_CHARS = 375_000
+_SAMPLE_TOKENS = 100_000
 
 _UNITS: Mapping[str, float] = MappingProxyType(
     {
@@ -28,13 +28,13 @@ _UNITS: Mapping[str, float] = MappingProxyType(
 )
 
 
-def unit_of(counter: TokenCounter, model: ModelInfo) -> float:
+def tokens_per_o200k(counter: TokenCounter, model: ModelInfo) -> float:
     """Return how many of the counter's tokens stand for one token of o200k_base.
 
     A vocabulary that is not known, such as a file of the user's own, is taken for the model's.
     """
     if isinstance(counter, RatioCounter):
-        return unit_of(counter.base, model) * counter.factor
+        return tokens_per_o200k(counter.base, model) * counter.factor
     if isinstance(counter, CharsCounter | BytesCounter | NeuroLinkCounter):
-        return counter.count_many(["x" * _LENGTH])[0] / _LENGTH_TOKENS
+        return counter.count_many(["x" * _SAMPLE_CHARS])[0] / _SAMPLE_TOKENS
     return _UNITS.get(counter.id, model.factor)

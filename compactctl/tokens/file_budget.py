@@ -19,7 +19,7 @@ PREVIEW_BYTES = 5_242_880
 PREVIEW_CHARS = 2_000
 CHARS_PER_TOKEN = 4
 # NeuroLink leaves this much of a file that is cut, whatever the budget.
-LEAST_CHARS = 2_000
+MIN_CUT_CHARS = 2_000
 
 # Extensions, by the types whose cost NeuroLink's aggregate file budget tells apart.
 _EXTENSIONS: Mapping[str, str] = {
@@ -37,7 +37,7 @@ _EXTENSIONS: Mapping[str, str] = {
 _TYPES = {ext: kind for kind, extensions in _EXTENSIONS.items() for ext in extensions.split()}
 _OFFICE = ("docx", "pptx", "xlsx")
 # Tokens by type of file, as NeuroLink's aggregate budget estimates them.
-COSTS: Mapping[str, Callable[[int], int]] = {
+TOKEN_ESTIMATES: Mapping[str, Callable[[int], int]] = {
     "video": lambda _: 500,
     "audio": lambda _: 300,
     "image": lambda _: 1_500,
@@ -53,7 +53,7 @@ _TEXTS = frozenset({"csv", "svg", "text"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSize:
-    """A file: its name, its size in bytes and its type, one of ``COSTS``, ``csv`` or ``text``."""
+    """A file: name, size in bytes, and type: a key of ``TOKEN_ESTIMATES``, ``csv`` or ``text``."""
 
     name: str
     size: int
@@ -65,24 +65,24 @@ class FileSize:
         return self.kind in _TEXTS
 
     @property
-    def cost(self) -> int:
+    def estimated_tokens(self) -> int:
         """Tokens the file is estimated at beside others, by its type."""
-        estimate = COSTS.get(self.kind, _text_cost)
+        estimate = TOKEN_ESTIMATES.get(self.kind, _text_cost)
         return estimate(self.size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileVerdict:
+class FileAllocation:
     """How much of a file fits.
 
-    ``tokens`` is what that comes to, 0 when it is excluded, and ``whole_tokens`` what the whole
+    ``tokens`` is what that comes to, 0 when it is excluded, and ``full_tokens`` what the whole
     file would; ``max_chars`` is the number of characters to cut it to, None when nothing is cut.
     """
 
     file: FileSize
     outcome: FileOutcome
     tokens: int
-    whole_tokens: int
+    full_tokens: int
     max_chars: int | None = None
 
     @property
@@ -105,7 +105,7 @@ def file_budget(window: int, used: int, reserve: int, share: float = DEFAULT_SHA
     return max(0, int(exact(share) * (window - used - reserve)))
 
 
-def in_order(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+def allocate_in_order(files: Iterable[FileSize], budget: int) -> tuple[FileAllocation, ...]:
     """Judge files one after the other, each by what those before it leave of the budget."""
     verdicts = []
     for file in files:
@@ -114,30 +114,32 @@ def in_order(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:
     return tuple(verdicts)
 
 
-def one_by_one(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+def allocate_separately(files: Iterable[FileSize], budget: int) -> tuple[FileAllocation, ...]:
     """Judge each file against the whole budget, as NeuroLink does.
 
     Small files are whole, and something of larger ones is sent, even when nothing is left.
     """
-    return tuple(_as_documented(file, budget) for file in files)
+    return tuple(_neurolink_rule(file, budget) for file in files)
 
 
-def aggregate(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+def allocate_whole_files(files: Sequence[FileSize], budget: int) -> tuple[FileAllocation, ...]:
     """Include whole files, the smallest first, as long as they fit; the others are excluded."""
     verdicts = []
     for file in sorted(files, key=lambda each: each.size):
-        fits = file.cost <= budget
-        verdicts.append(_whole(file, file.cost) if fits else _excluded(file, file.cost))
+        fits = file.estimated_tokens <= budget
+        verdicts.append(
+            _whole(file, file.estimated_tokens) if fits else _excluded(file, file.estimated_tokens)
+        )
         budget -= verdicts[-1].tokens
     return tuple(verdicts)
 
 
-def proportional(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+def allocate_proportionally(files: Sequence[FileSize], budget: int) -> tuple[FileAllocation, ...]:
     """Cut texts that do not fit together to the same share of each.
 
     Before that, what is not text goes in whole, the smallest first, or not at all.
     """
-    others = aggregate([file for file in files if not file.is_text], budget)
+    others = allocate_whole_files([file for file in files if not file.is_text], budget)
     texts = [file for file in files if file.is_text]
     left = budget - sum(verdict.tokens for verdict in others)
     needed = sum(_tokens(file.size) for file in texts)
@@ -148,9 +150,9 @@ def proportional(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, .
     return (*others, *(_shortened(file, "cut", share * CHARS_PER_TOKEN) for file, share in cut))
 
 
-def _within(file: FileSize, left: int) -> FileVerdict:
+def _within(file: FileSize, left: int) -> FileAllocation:
     if not file.is_text:
-        return aggregate([file], left)[0]
+        return allocate_whole_files([file], left)[0]
     if file.size > PREVIEW_BYTES:
         return _shortened(file, "preview", min(PREVIEW_CHARS, left * CHARS_PER_TOKEN))
     if _tokens(file.size) <= left:
@@ -158,30 +160,30 @@ def _within(file: FileSize, left: int) -> FileVerdict:
     return _shortened(file, "cut", left * CHARS_PER_TOKEN)
 
 
-def _as_documented(file: FileSize, budget: int) -> FileVerdict:
+def _neurolink_rule(file: FileSize, budget: int) -> FileAllocation:
     if file.size > PREVIEW_BYTES:
         return _shortened(file, "preview", PREVIEW_CHARS)
     tokens = _tokens(file.size)
     if file.size < FAST_PATH_BYTES or tokens <= budget:
         return _whole(file, tokens)
-    return _shortened(file, "cut", max(LEAST_CHARS, budget * CHARS_PER_TOKEN))
+    return _shortened(file, "cut", max(MIN_CUT_CHARS, budget * CHARS_PER_TOKEN))
 
 
-def _shortened(file: FileSize, outcome: FileOutcome, chars: int) -> FileVerdict:
+def _shortened(file: FileSize, outcome: FileOutcome, chars: int) -> FileAllocation:
     whole = _tokens(file.size)
     if chars <= 0:
         return _excluded(file, whole)
-    return FileVerdict(
-        file=file, outcome=outcome, tokens=_tokens(chars), whole_tokens=whole, max_chars=chars
+    return FileAllocation(
+        file=file, outcome=outcome, tokens=_tokens(chars), full_tokens=whole, max_chars=chars
     )
 
 
-def _whole(file: FileSize, tokens: int) -> FileVerdict:
-    return FileVerdict(file=file, outcome="whole", tokens=tokens, whole_tokens=tokens)
+def _whole(file: FileSize, tokens: int) -> FileAllocation:
+    return FileAllocation(file=file, outcome="whole", tokens=tokens, full_tokens=tokens)
 
 
-def _excluded(file: FileSize, tokens: int) -> FileVerdict:
-    return FileVerdict(file=file, outcome="excluded", tokens=0, whole_tokens=tokens)
+def _excluded(file: FileSize, tokens: int) -> FileAllocation:
+    return FileAllocation(file=file, outcome="excluded", tokens=0, full_tokens=tokens)
 
 
 def _tokens(chars: int) -> int:

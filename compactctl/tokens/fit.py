@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import Client
+from compactctl.tokens.client_thresholds import ClientRule
 
 # What levels and gates refer to.
-Base = Literal["client", "window", "available"]
+LimitBase = Literal["client", "window", "available"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class Limits:
     """
 
     budget: Budget
-    base: Base
-    client: Client | None = None
+    base: LimitBase
+    client: ClientRule | None = None
     compacts_at: int | None = None
     assumed: int | None = None
 
@@ -33,7 +33,7 @@ class Limits:
         """The size where the client would compact in time: no later than if it knew the window."""
         if self.client is None or self.compacts_at is None:
             return None
-        in_time = self.client.compacts_at(self.budget)
+        in_time = self.client.threshold_tokens(self.budget)
         return min(self.compacts_at, self.budget.available if in_time is None else in_time)
 
     @property
@@ -53,7 +53,10 @@ def size_limit(target: int | None, limits: Limits) -> int:
 
 
 def limits_of(
-    budget: Budget, client: Client | None, wanted: Base = "client", assumed: int | None = None
+    budget: Budget,
+    client: ClientRule | None,
+    requested_base: LimitBase = "client",
+    assumed: int | None = None,
 ) -> Limits:
     """Return the limits; the available input is the base where the client has none.
 
@@ -61,11 +64,15 @@ def limits_of(
     """
     believed = budget
     if assumed is not None:
-        believed = replace(budget, window=assumed, max_output=None, for_input=False)
-    limit = None if client is None else client.compacts_at(believed)
+        believed = replace(budget, window=assumed, max_output=None, is_input_only=False)
+    limit = None if client is None else client.threshold_tokens(believed)
     if limit is None:
-        return Limits(budget=budget, base="available" if wanted == "client" else wanted)
-    return Limits(budget=budget, base=wanted, client=client, compacts_at=limit, assumed=assumed)
+        return Limits(
+            budget=budget, base="available" if requested_base == "client" else requested_base
+        )
+    return Limits(
+        budget=budget, base=requested_base, client=client, compacts_at=limit, assumed=assumed
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +82,12 @@ class Fit:
     Attributes:
         window_left: up to the end of the window; negative for what is too much.
         until_compaction: up to where the client compacts, 0 once it is there; None without one.
-        answer: how long the answer can still be; None when not known.
+        max_answer: how long the answer can still be; None when not known.
     """
 
     window_left: int
     until_compaction: int | None
-    answer: int | None
+    max_answer: int | None
 
     @property
     def fits(self) -> bool:
@@ -95,7 +102,7 @@ def fit_of(tokens: int, limits: Limits) -> Fit:
     return Fit(
         window_left=left,
         until_compaction=None if at is None else max(0, at - tokens),
-        answer=_answer(left, limits.budget),
+        max_answer=_answer(left, limits.budget),
     )
 
 
@@ -103,6 +110,6 @@ def _answer(left: int, budget: Budget) -> int | None:
     """Beside a window for input alone there is room for the longest answer."""
     if left < 0:
         return 0
-    if budget.for_input:
+    if budget.is_input_only:
         return budget.max_output
     return left if budget.max_output is None else min(left, budget.max_output)

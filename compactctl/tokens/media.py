@@ -11,9 +11,9 @@ from compactctl.tokens.models.table import GEMINI
 UNKNOWN_IMAGE_TOKENS = 1_024
 # Anthropic documents width x height / 750 with the longest edge scaled down to 1,568 pixels.
 PIXELS_PER_TOKEN = 750
-LONGEST_EDGE = 1_568
+MAX_EDGE = 1_568
 # Larger images are scaled down to about this many tokens (Anthropic, vision documentation).
-LARGEST_IMAGE_TOKENS = 1_600
+MAX_IMAGE_TOKENS = 1_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,6 @@ def is_unsized(part: MediaPart) -> bool:
 def _image_tokens(width: int, height: int) -> int:
     if width <= 0 or height <= 0:
         return UNKNOWN_IMAGE_TOKENS
-    scale = min(1.0, LONGEST_EDGE / max(width, height))
+    scale = min(1.0, MAX_EDGE / max(width, height))
     tokens = int(width * scale * height * scale) // PIXELS_PER_TOKEN
-    return min(max(1, tokens), LARGEST_IMAGE_TOKENS)
+    return min(max(1, tokens), MAX_IMAGE_TOKENS)

@@ -43,12 +43,12 @@ class Meter:
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
-        known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = self.text_once(text)
-        return known
+        cached = self._known.get(text)
+        if cached is None:
+            cached = self._known[text] = self.text_uncached(text)
+        return cached
 
-    def text_once(self, text: str) -> int:
+    def text_uncached(self, text: str) -> int:
         """Count the tokens of one text without remembering it: it was only tried."""
         return self.counter.count_many([text])[0]
 
@@ -68,24 +68,24 @@ class Meter:
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""
-        known = self._messages.get(id(message))
-        if known is None:
+        cached = self._messages.get(id(message))
+        if cached is None:
             tokens = sum([self.part(part) for part in message.parts])
-            known = self._messages[id(message)] = (message, tokens)
-        return known[1]
+            cached = self._messages[id(message)] = (message, tokens)
+        return cached[1]
 
     def total(self, messages: Iterable[Message]) -> int:
         """Count the tokens of many messages."""
         if not isinstance(messages, tuple):
             return sum(map(self.message, messages))
-        known = self._totals.get(id(messages))
-        if known is None:
+        cached = self._totals.get(id(messages))
+        if cached is None:
             tokens = sum(map(self.message, messages))
-            known = self._totals[id(messages)] = (messages, tokens)
-        return known[1]
+            cached = self._totals[id(messages)] = (messages, tokens)
+        return cached[1]
 
 
-def added_text(part: Part) -> str:
+def client_added_text(part: Part) -> str:
     """Return what the client sends with a part although no file holds it; "" for nothing."""
     return part.added if isinstance(part, TextPart | ToolCallPart) else ""
 

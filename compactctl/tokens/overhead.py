@@ -23,7 +23,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.tokens.counter_units import unit_of
+from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo
@@ -32,185 +32,189 @@ _NUMBERED = re.compile(r" *\d+[→\t]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seal:
+class SignatureEstimate:
     """How many tokens of reasoning its signature or encrypted data stands for.
 
-    ``per_character`` of it, less ``own`` tokens for what is not reasoning in it.
+    ``per_character`` of it, less ``envelope`` tokens for what is not reasoning in it.
     """
 
     per_character: float = 0.0
-    own: float = 0.0
+    envelope: float = 0.0
 
     def tokens(self, characters: int) -> float:
         """Estimate the reasoning behind a signature of this length."""
-        return max(0.0, characters * self.per_character - self.own)
+        return max(0.0, characters * self.per_character - self.envelope)
 
 
-NO_SEAL = Seal()
+NO_SIGNATURE = SignatureEstimate()
 # What Codex estimates for encrypted reasoning (openai/codex, history.rs,
 # estimate_reasoning_length): base64 of bytes, 650 of them an envelope, four to a token. Over the 38
 # pieces of the one session at hand whose reasoning was not taken out it is 1.18 times the reported.
-OPENAI_SEAL = Seal(per_character=3 / 4 / 4, own=650 / 4)
+OPENAI_SIGNATURE = SignatureEstimate(per_character=3 / 4 / 4, envelope=650 / 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Framing:
+class RequestOverhead:
     """How many reported tokens a counted token of each kind is, and constants in tokens.
 
     ``numbered`` is for tool results with line numbers, which other vocabularies count alike, and
     ``result`` for all others. ``per_call`` is added for each tool call, ``per_result`` for each
     tool result, ``per_injected`` for each record that the client injected, ``per_prompt`` for each
-    message of a person's text, ``per_text`` for all other text. ``sealed`` tells by the signature
-    how long thinking is whose text is not stored, ``summed`` where a text is stored, which may be a
-    summary of it.
+    message of a person's text, ``per_text`` for all other text. ``hidden_reasoning`` tells by the
+    signature how long thinking is whose text is not stored, ``summarized_reasoning`` where a text
+    is stored, which may be a summary of it.
     """
 
     result: float
     numbered: float
     call: float
-    said: float
-    user: float
+    assistant_text: float
+    user_text: float
     injected: float
     per_call: int
     per_result: int
     per_injected: int
     per_prompt: int
     per_text: int
-    sealed: Seal = NO_SEAL
-    summed: Seal = NO_SEAL
+    hidden_reasoning: SignatureEstimate = NO_SIGNATURE
+    summarized_reasoning: SignatureEstimate = NO_SIGNATURE
 
-    def times(self, factor: float) -> "Framing":
+    def scaled(self, factor: float) -> "RequestOverhead":
         """Return the framing for a counter that counts so many times fewer tokens."""
         return replace(
             self,
             result=self.result * factor,
             numbered=self.numbered * factor,
             call=self.call * factor,
-            said=self.said * factor,
-            user=self.user * factor,
+            assistant_text=self.assistant_text * factor,
+            user_text=self.user_text * factor,
             injected=self.injected * factor,
         )
 
 
 # For o200k_base counts.
-CLAUDE_UP_TO_4_6 = Framing(
+CLAUDE_UP_TO_4_6 = RequestOverhead(
     result=1.26,
     numbered=1.13,
     call=1.1,
-    said=1.19,
-    user=1.18,
+    assistant_text=1.19,
+    user_text=1.18,
     injected=1.21,
     per_call=56,
     per_result=29,
     per_injected=15,
     per_prompt=1,
     per_text=3,
-    sealed=Seal(per_character=0.21, own=49),
-    summed=Seal(per_character=0.2, own=39),
+    hidden_reasoning=SignatureEstimate(per_character=0.21, envelope=49),
+    summarized_reasoning=SignatureEstimate(per_character=0.2, envelope=39),
 )
-CLAUDE_FROM_4_7 = Framing(
+CLAUDE_FROM_4_7 = RequestOverhead(
     result=1.62,
     numbered=1.57,
     call=1.51,
-    said=1.58,
-    user=1.51,
+    assistant_text=1.58,
+    user_text=1.51,
     injected=1.63,
     per_call=70,
     per_result=6,
     per_injected=14,
     per_prompt=3,
     per_text=0,
-    sealed=Seal(per_character=0.29, own=92),
-    summed=Seal(per_character=0.27, own=96),
+    hidden_reasoning=SignatureEstimate(per_character=0.29, envelope=92),
+    summarized_reasoning=SignatureEstimate(per_character=0.27, envelope=96),
 )
-OPENAI = Framing(
+OPENAI = RequestOverhead(
     result=1.0,
     numbered=1.0,
     call=1.0,
-    said=1.0,
-    user=1.0,
+    assistant_text=1.0,
+    user_text=1.0,
     injected=1.0,
     per_call=13,
     per_result=10,
     per_injected=4,
     per_prompt=6,
     per_text=6,
-    sealed=OPENAI_SEAL,
-    summed=OPENAI_SEAL,
+    hidden_reasoning=OPENAI_SIGNATURE,
+    summarized_reasoning=OPENAI_SIGNATURE,
 )
 
 
 # For counts with the reconstructed vocabulary of the model, by its name: what is left are the
 # escapes of arguments, which are sent as JSON values, and the frames.
-RECONSTRUCTED: Mapping[str, Framing] = MappingProxyType(
+RECONSTRUCTED: Mapping[str, RequestOverhead] = MappingProxyType(
     {
-        "claude-3": Framing(
+        "claude-3": RequestOverhead(
             result=1.0,
             numbered=1.0,
             call=0.85,
-            said=1.0,
-            user=1.02,
+            assistant_text=1.0,
+            user_text=1.02,
             injected=1.02,
             per_call=65,
             per_result=29,
             per_injected=24,
             per_prompt=3,
             per_text=4,
-            sealed=Seal(per_character=0.21, own=52),
-            summed=Seal(per_character=0.2, own=34),
+            hidden_reasoning=SignatureEstimate(per_character=0.21, envelope=52),
+            summarized_reasoning=SignatureEstimate(per_character=0.2, envelope=34),
         ),
-        "claude-4.7": Framing(
+        "claude-4.7": RequestOverhead(
             result=1.0,
             numbered=1.0,
             call=0.9,
-            said=1.0,
-            user=1.0,
+            assistant_text=1.0,
+            user_text=1.0,
             injected=1.03,
             per_call=73,
             per_result=8,
             per_injected=27,
             per_prompt=4,
             per_text=1,
-            sealed=Seal(per_character=0.28, own=92),
-            summed=Seal(per_character=0.27, own=97),
+            hidden_reasoning=SignatureEstimate(per_character=0.28, envelope=92),
+            summarized_reasoning=SignatureEstimate(per_character=0.27, envelope=97),
         ),
     }
 )
 
 
-def framing_for(model: ModelInfo, counter: TokenCounter) -> Framing:
+def overhead_for(model: ModelInfo, counter: TokenCounter) -> RequestOverhead:
     """Return the framing of a model's requests for what ``counter`` counts.
 
     Families other than Claude are framed like OpenAI's.
     """
     if counter.id == model.reconstruction:
         return RECONSTRUCTED[counter.id]
-    return _of_family(model).times(1 / unit_of(counter, model))
+    return _of_family(model).scaled(1 / tokens_per_o200k(counter, model))
 
 
-def _of_family(model: ModelInfo) -> Framing:
+def _of_family(model: ModelInfo) -> RequestOverhead:
     """Return the framing for o200k_base counts."""
     if not model.family.startswith("Claude"):
-        framing = OPENAI.times(model.factor)
+        framing = OPENAI.scaled(model.factor)
         is_known = model.family.startswith("OpenAI")
-        return framing if is_known else replace(framing, sealed=NO_SEAL, summed=NO_SEAL)
+        return (
+            framing
+            if is_known
+            else replace(framing, hidden_reasoning=NO_SIGNATURE, summarized_reasoning=NO_SIGNATURE)
+        )
     return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
 
 
-class FramedMeter:
+class RequestMeter:
     """Estimates what messages add to a request, in reported tokens, and remembers it.
 
     Memory grows with the messages estimated; results never change.
     """
 
-    def __init__(self, meter: Meter, framing: Framing) -> None:
+    def __init__(self, meter: Meter, framing: RequestOverhead) -> None:
         self.framing = framing
         self._meter = meter
         # By identity, as in the meter, which keeps the messages. Few have sealed reasoning.
         self._visible: dict[int, float] = {}
         self._sealed: dict[int, float] = {}
 
-    def whole(self, message: Message) -> float:
+    def total(self, message: Message) -> float:
         """Estimate all that a message adds."""
         return self.visible(message) + self._sealed.get(id(message), 0.0)
 
@@ -229,12 +233,12 @@ class FramedMeter:
         return visible
 
 
-def _visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
+def _visible_tokens(message: Message, meter: Meter, framing: RequestOverhead) -> float:
     tokens = sum([_part_tokens(part, message, meter, framing) for part in message.parts])
-    return tokens + frame_tokens(message, framing)
+    return tokens + overhead_tokens(message, framing)
 
 
-def frame_tokens(message: Message, framing: Framing) -> int:
+def overhead_tokens(message: Message, framing: RequestOverhead) -> int:
     """Return what a message adds to a request beside what is counted of it."""
     answers = len(message.results) + sum([bool(call.added) for call in message.calls])
     tokens = framing.per_call * len(message.calls) + framing.per_result * answers
@@ -245,29 +249,31 @@ def frame_tokens(message: Message, framing: Framing) -> int:
     return tokens
 
 
-def _sealed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
+def _sealed_tokens(message: Message, meter: Meter, framing: RequestOverhead) -> float:
     """Estimate by its signatures what of a message's thinking is not stored as text.
 
     What is stored beside them is a summary of the same.
     """
     thought = [part for part in message.parts if isinstance(part, ReasoningPart)]
     sealed = [
-        (framing.summed if part.text else framing.sealed).tokens(part.sealed)
+        (framing.summarized_reasoning if part.text else framing.hidden_reasoning).tokens(
+            part.sealed
+        )
         for part in thought
         if part.sealed
     ]
     if not any(sealed):
         return 0.0
-    told = sum([meter.part(part) for part in thought]) * framing.said
+    told = sum([meter.part(part) for part in thought]) * framing.assistant_text
     return max(0.0, sum(sealed) - told)
 
 
-def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -> float:
+def _part_tokens(part: Part, message: Message, meter: Meter, framing: RequestOverhead) -> float:
     tokens = meter.part(part)
     match part:
         case ToolResultPart():
             media = sum([meter.part(item) for item in part.media])
-            ratio = framing.numbered if is_numbered(part.text) else framing.result
+            ratio = framing.numbered if has_line_numbers(part.text) else framing.result
             return (tokens - media) * ratio + media
         case ToolCallPart():
             return tokens * framing.call
@@ -279,12 +285,12 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
             return tokens * _prose(message, framing)
 
 
-def is_numbered(text: str) -> bool:
+def has_line_numbers(text: str) -> bool:
     """Tell whether a text begins as a file does that is shown with the numbers of its lines."""
     return _NUMBERED.match(text) is not None
 
 
-def _prose(message: Message, framing: Framing) -> float:
+def _prose(message: Message, framing: RequestOverhead) -> float:
     if message.role == "assistant":
-        return framing.said
-    return framing.injected if message.origin.is_injected else framing.user
+        return framing.assistant_text
+    return framing.injected if message.origin.is_injected else framing.user_text

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from compactctl.errors import UsageError
-from compactctl.tokens.budget import SMALLEST_TOKEN_TARGET
-from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.budget import MIN_TOKEN_TARGET
+from compactctl.tokens.models.token_sizes import parse_token_size
 
-Measured = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
+Metric = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
 Operator = Literal[">=", ">", "<=", "<"]
 
-_MEASURED: dict[str, Measured] = {each: each for each in get_args(Measured)}
+_MEASURED: dict[str, Metric] = {each: each for each in get_args(Metric)}
 _COUNTED = frozenset({"tokens", "free", "turns", "messages"})
 _OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
 _CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
@@ -23,7 +23,7 @@ _EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or al
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class TriggerInput:
     """What a trigger looks at.
 
     ``tokens`` are those of the next request, ``available`` those free for input, or another limit
@@ -37,7 +37,7 @@ class Situation:
     messages: int
     window: int = 0
 
-    def value(self, what: Measured) -> Fraction:
+    def value(self, what: Metric) -> Fraction:
         """Return one measurement; the ratio is 1 when nothing is available."""
         if what == "ratio":
             return Fraction(self.tokens, self.available) if self.available > 0 else Fraction(1)
@@ -60,13 +60,13 @@ class Condition:
     above what is available mean that: Copilot Chat clamps its threshold to the window as well.
     """
 
-    what: Measured
+    metric: Metric
     operator: Operator
     value: Fraction
 
-    def holds(self, situation: Situation) -> bool:
+    def holds(self, situation: TriggerInput) -> bool:
         """Tell whether the comparison holds."""
-        found, value = situation.value(self.what), self.value
+        found, value = situation.value(self.metric), self.value
         if self.is_clamped(situation.available):
             value = Fraction(situation.available)
         match self.operator:
@@ -81,17 +81,17 @@ class Condition:
 
     def is_clamped(self, available: int) -> bool:
         """Tell whether it names more tokens than are available, and means those."""
-        is_size = self.what == "tokens" and self.operator in (">=", ">")
+        is_size = self.metric == "tokens" and self.operator in (">=", ">")
         return is_size and 0 < available < self.value
 
-    def told(self, situation: Situation) -> str:
+    def describe(self, situation: TriggerInput) -> str:
         """Return it in words, with what it means in this situation where that is less."""
         means = f", of which {situation.available:,} are available"
         return f"{self}{means if self.is_clamped(situation.available) else ''}"
 
-    def limit(self, available: int, window: int) -> int | None:
+    def threshold(self, available: int, window: int) -> int | None:
         """Return the size in tokens where it begins to hold; None if size does not matter."""
-        match self.what:
+        match self.metric:
             case "ratio":
                 return int(self.value * available)
             case "window":
@@ -107,9 +107,9 @@ class Condition:
     def __str__(self) -> str:
         number = float(self.value)
         text = (
-            f"{number:,.0f}" if number == int(number) and self.what in _COUNTED else f"{number:g}"
+            f"{number:,.0f}" if number == int(number) and self.metric in _COUNTED else f"{number:g}"
         )
-        return f"{self.what} {self.operator} {text}"
+        return f"{self.metric} {self.operator} {text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,29 +118,29 @@ class Trigger:
 
     conditions: tuple[Condition, ...] = ()
 
-    def fired(self, situation: Situation) -> str:
+    def matched_condition(self, situation: TriggerInput) -> str:
         """Return the first condition that holds in words, ``always`` without any, else ""."""
         if not self.conditions:
             return _ALWAYS
         return next((str(each) for each in self.conditions if each.holds(situation)), "")
 
-    def told(self, situation: Situation) -> str:
+    def describe(self, situation: TriggerInput) -> str:
         """Return what fired, and what it means where it names more than is available."""
         held = next((each for each in self.conditions if each.holds(situation)), None)
-        return self.fired(situation) if held is None else held.told(situation)
+        return self.matched_condition(situation) if held is None else held.describe(situation)
 
-    def limit(self, available: int, window: int) -> int | None:
+    def threshold(self, available: int, window: int) -> int | None:
         """Return the size in tokens from which on it fires; None if size does not matter."""
-        limits = [condition.limit(available, window) for condition in self.conditions]
+        limits = [condition.threshold(available, window) for condition in self.conditions]
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def holds_at(self, tokens: int, available: int, window: int) -> bool:
+    def fires_at(self, tokens: int, available: int, window: int) -> bool:
         """Tell whether a context of that size, and nothing else about it, makes it fire."""
-        at = Situation(tokens=tokens, available=available, turns=0, messages=0, window=window)
+        at = TriggerInput(tokens=tokens, available=available, turns=0, messages=0, window=window)
         return any(
             condition.holds(at)
             for condition in self.conditions
-            if condition.limit(available, window) is not None
+            if condition.threshold(available, window) is not None
         )
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ class Trigger:
 
 ALWAYS = Trigger()
 # What can never be.
-NEVER = Trigger(conditions=(Condition(what="tokens", operator="<", value=Fraction(0)),))
+NEVER = Trigger(conditions=(Condition(metric="tokens", operator="<", value=Fraction(0)),))
 _PLAIN = {_ALWAYS: ALWAYS, _NEVER: NEVER}
 
 
@@ -173,28 +173,28 @@ def parse_trigger(text: str) -> Trigger:
 def _condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        return _bare(text)
+        return _bare_number(text)
     what, size = _MEASURED.get(match["what"]), _size(match["value"])
     if what is None or size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if what in ("ratio", "window") and size > 1:
         raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
-    return Condition(what=what, operator=_OPERATORS[match["operator"]], value=size)
+    return Condition(metric=what, operator=_OPERATORS[match["operator"]], value=size)
 
 
-def _bare(text: str) -> Condition:
+def _bare_number(text: str) -> Condition:
     """Read a number alone; VS Code Copilot Chat refuses those between 1 and 100 as well."""
     size = _size(text)
     if size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
-    if 1 < size < SMALLEST_TOKEN_TARGET:
+    if 1 < size < MIN_TOKEN_TARGET:
         raise UsageError(
             f"the trigger {text!r} is ambiguous; write a share as 0.8, or at least "
-            f" {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+            f" {MIN_TOKEN_TARGET} tokens as 60000 or 60k"
         )
-    return Condition(what="ratio" if size <= 1 else "tokens", operator=">=", value=size)
+    return Condition(metric="ratio" if size <= 1 else "tokens", operator=">=", value=size)
 
 
 def _size(text: str) -> Fraction | None:
     """Read a size; a whole number may have underscores, as in TOML and Python."""
-    return parse_size(text.replace("_", ""))
+    return parse_token_size(text.replace("_", ""))

@@ -15,7 +15,7 @@ import click
 
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Opaque
-from compactctl.tokens.budget import usage_of
+from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import fit_of
 
 # For annotations only: to import these at run time would load what reads every format.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from compactctl.commands.client_sessions.compactions import ClientCompaction
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.inspect.stats import StatsResult
-    from compactctl.commands.measuring.measure import Measure
+    from compactctl.commands.measuring.measure import Measurement
 
 # What CI runners take for the beginning of a command. Of those that begin a line none can stand
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
@@ -40,7 +40,7 @@ _STAGE = (
     "outcome",
     "tokens_before",
     "tokens_after",
-    "saved",
+    "tokens_saved",
     "hidden",
     "replaced",
     "group",
@@ -144,7 +144,7 @@ def _opaque(opaque: Opaque) -> dict[str, Any]:
 @encoded.register
 def _stage(stage: StageRecord) -> dict[str, Any]:
     """What one stage did, without the figures that are its own."""
-    return record(stage, only=_STAGE, saved="tokensSaved")
+    return record(stage, only=_STAGE, tokens_saved="tokensSaved")
 
 
 def _client_compaction(compaction: "ClientCompaction") -> dict[str, Any]:
@@ -172,12 +172,12 @@ def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"tool": name, "tokens": tokens} for name, tokens in tools.items()]
 
 
-def measure_fields(measured: "Measure") -> dict[str, Any]:
+def measure_fields(measured: "Measurement") -> dict[str, Any]:
     """Return the fields that say what everything was measured with."""
     budget = measured.budget
     return {
         "model": measured.model.name,
-        "modelKnown": measured.model.known,
+        "modelKnown": measured.model.is_known,
         "counter": measured.counter.id,
         "exactness": measured.counter.exactness,
         "windowTokens": budget.window,
@@ -187,21 +187,21 @@ def measure_fields(measured: "Measure") -> dict[str, Any]:
     }
 
 
-def fit_fields(measured: "Measure", tokens: int) -> dict[str, Any]:
+def fit_fields(measured: "Measurement", tokens: int) -> dict[str, Any]:
     """Return the fields that say how much room a context of that size leaves."""
     limits, fit = measured.limits, fit_of(tokens, measured.limits)
     return {
         "fits": fit.fits,
         "windowLeftTokens": fit.window_left,
-        "windowForInput": measured.budget.for_input,
+        "windowForInput": measured.budget.is_input_only,
         "client": None if limits.client is None else limits.client.name,
         "compactsAtTokens": limits.compacts_at,
         "clientWindowTokens": limits.assumed,
         "untilCompactionTokens": fit.until_compaction,
-        "answerTokens": fit.answer,
+        "answerTokens": fit.max_answer,
         "base": limits.base,
         "baseTokens": limits.base_tokens,
-        "baseRatio": usage_of(tokens, limits.base_tokens).ratio,
+        "baseRatio": utilization(tokens, limits.base_tokens).ratio,
     }
 
 

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.measuring.context_size import ContextSize
-    from compactctl.commands.measuring.measure import Measure
-    from compactctl.history.usage.count_check import Health
+    from compactctl.commands.measuring.measure import Measurement
+    from compactctl.history.usage.count_check import CountCheck
     from compactctl.tokens.budget import Budget
-    from compactctl.tokens.fit import Base, Fit, Limits
+    from compactctl.tokens.fit import Fit, LimitBase, Limits
     from compactctl.views.terminal.screen import TextStyle
 
 # What ``resolve_model`` calls a model that nobody named.
 _UNNAMED = "unknown"
 # What levels and gates refer to, whoever the client is.
-BASES: "Mapping[Base, str]" = {
+BASES: "Mapping[LimitBase, str]" = {
     "client": "where its client compacts",
     "window": "the window",
     "available": "the available input",
@@ -45,28 +45,29 @@ TOO_LARGE = "does not fit"
 _STATUSES = {"skipped": "not a transcript"}
 
 
-def counter_text(measured: "Measure") -> str:
+def counter_text(measured: "Measurement") -> str:
     """Return the counter and how far its counts can be trusted."""
     counter, model = measured.counter, measured.model
-    is_own = model.exact and counter.id == model.counter
+    is_own = model.is_exact and counter.id == model.counter
     if counter.exactness == "exact" and not is_own:
         return f"{counter.id} (exact for this vocabulary, which is not known to be the model's)"
     return f"{counter.id} ({counter.exactness})"
 
 
-def model_text(measured: "Measure") -> str:
+def model_text(measured: "Measurement") -> str:
     """Return the model and, where the tables do not list it, what is used instead."""
     model = measured.model
-    if model.known:
+    if model.is_known:
         return f"model {one_line(model.name)}"
     if model.name == _UNNAMED:
         return "no model is recorded; name it with --model"
     if model.inferred:
-        return f"model {one_line(model.name)} is not listed; measured as {one_line(model.match)}"
+        prefix = one_line(model.matched_prefix)
+        return f"model {one_line(model.name)} is not listed; measured as {prefix}"
     return f"model {one_line(model.name)} is not listed; set --counter and --window"
 
 
-def window_facts(measured: "Measure") -> "Iterator[Fact]":
+def window_facts(measured: "Measurement") -> "Iterator[Fact]":
     """Yield the context window, with its source, and what of it is free for input."""
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
@@ -115,7 +116,7 @@ def utc_text(seconds: float | None) -> str | None:
         return None
 
 
-def fit_facts(measured: "Measure", tokens: int) -> "Iterator[Fact]":
+def fit_facts(measured: "Measurement", tokens: int) -> "Iterator[Fact]":
     """Yield the window, then what lies below it: the client's own compaction, or a reserve."""
     budget, limits = measured.budget, measured.limits
     yield Fact("window", _filled(budget.window, tokens))
@@ -128,9 +129,9 @@ def fit_facts(measured: "Measure", tokens: int) -> "Iterator[Fact]":
     if limits.client is not None:
         yield Fact(limits.client.name, f"{limits.compacts_at:>11,}: {_compaction(fit)}")
         yield from _assumption(limits)
-    if fit.answer is not None:
-        where = "beside the window" if budget.for_input and fit.fits else "left"
-        yield Fact("for the answer", f"{fit.answer:>11,} {where}")
+    if fit.max_answer is not None:
+        where = "beside the window" if budget.is_input_only and fit.fits else "left"
+        yield Fact("for the answer", f"{fit.max_answer:>11,} {where}")
 
 
 def _filled(limit: int, tokens: int) -> str:
@@ -191,7 +192,7 @@ def _unreported(size: "ContextSize") -> "Iterator[Fact]":
     yield Fact("", what)
 
 
-def health_facts(found: "Health | None") -> "Iterator[Fact]":
+def health_facts(found: "CountCheck | None") -> "Iterator[Fact]":
     """Yield how the counts compare with what was reported between requests, if anything was."""
     if found is None:
         return
@@ -225,7 +226,7 @@ def undo_text(written: "Written") -> str:
     return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
 
 
-def beside_texts(written: "Written") -> "Iterator[str]":
+def session_lines(written: "Written") -> "Iterator[str]":
     """Yield what is to be known of the session that it was made of."""
     if written.forked_from:
         yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
@@ -239,7 +240,7 @@ def _carried_text(lines: int) -> str:
     return f"{lines:,} {were} appended meanwhile; carried over"
 
 
-def continue_texts(command: str | None) -> "Iterator[str]":
+def resume_lines(command: str | None) -> "Iterator[str]":
     """Yield how to go on with a session, nothing where there is none."""
     if command:
         yield f"continue with: {line_text(command)}"

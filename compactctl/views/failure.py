@@ -27,9 +27,9 @@ def error_line(error: CompactctlError) -> str:
 
 def _masked(message: str) -> str:
     """Mask what a message quotes of a command line, a setting or a file; loaded when it is due."""
-    from compactctl.summaries.by_model.secrets import masked
+    from compactctl.summaries.by_model.secrets import mask_secrets
 
-    return masked(message)
+    return mask_secrets(message)
 
 
 def usage_line(error: click.ClickException) -> str:

@@ -7,10 +7,10 @@ figure. Messages and texts are not repeated.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compactctl.model.operation import ForeignRecord, neurolink_record
+from compactctl.model.operation import ForeignSchema, neurolink_schema
 
 STATS = (
-    neurolink_record(
+    neurolink_schema(
         "getContextStats",
         estimatedInputTokens="estimatedInputTokens",
         availableInputTokens="availableInputTokens",
@@ -21,7 +21,7 @@ STATS = (
 )
 
 CHECK = (
-    neurolink_record(
+    neurolink_schema(
         "BudgetCheckResult",
         withinBudget="withinBudget",
         estimatedInputTokens="estimatedInputTokens",
@@ -30,15 +30,15 @@ CHECK = (
         shouldCompact="shouldCompact",
         breakdown="breakdown",
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="codebuddy",
         source="Codebuddy documentation, Context Window Compaction: what the service returns",
-        names={"warningLevel": "level"},
+        fields={"warningLevel": "level"},
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="agent-code",
         source="agent-code, services/compact.rs: TokenWarningState",
-        names={
+        fields={
             "percent_left": "percentLeft",
             "is_above_warning": "isAboveWarning",
             "is_above_error": "isAboveError",
@@ -46,15 +46,15 @@ CHECK = (
             "is_blocking": "isBlocking",
         },
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="spring-ai-session",
         source="Spring AI Session documentation, Context Compaction: CompactionRequest",
-        names={"currentEventCount": "messageCount", "currentTurnCount": "turnCount"},
+        fields={"currentEventCount": "messageCount", "currentTurnCount": "turnCount"},
     ),
 )
 
 COMPACT = (
-    neurolink_record(
+    neurolink_schema(
         "CompactionResult",
         compacted="compacted",
         stagesUsed="stagesUsed",
@@ -62,10 +62,10 @@ COMPACT = (
         tokensAfter="tokensAfter",
         tokensSaved="tokensSaved",
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="codebuddy",
         source="Codebuddy documentation, Context Window Compaction: what the service returns",
-        names={
+        fields={
             "compacted": "compacted",
             "originalCount": "messagesBefore",
             "finalCount": "messagesAfter",
@@ -75,22 +75,22 @@ COMPACT = (
             "warningLevel": "level",
         },
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="agent-code",
         source="agent-code, services/context_collapse.rs: CollapseResult",
-        names={"snipped_count": "messagesHidden", "tokens_freed": "tokensSaved"},
+        fields={"snipped_count": "messagesHidden", "tokens_freed": "tokensSaved"},
     ),
-    ForeignRecord(
+    ForeignSchema(
         system="spring-ai-session",
         source="Spring AI Session documentation, Context Compaction: CompactionResult",
-        names={"eventsRemoved": "messagesHidden", "tokensEstimatedSaved": "tokensSaved"},
+        fields={"eventsRemoved": "messagesHidden", "tokensEstimatedSaved": "tokensSaved"},
     ),
 )
 
 
-def told_as(records: Iterable[ForeignRecord], figures: Mapping[str, Any]) -> dict[str, Any]:
+def foreign_records(records: Iterable[ForeignSchema], figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return each record under the name of its system, filled with our figures."""
     return {
-        record.system: {name: figures[own] for name, own in record.names.items()}
+        record.system: {name: figures[own] for name, own in record.fields.items()}
         for record in records
     }

@@ -39,7 +39,9 @@ def write_table(
     """
     table = _table(rows, _schema(types, metadata))
     is_ours = force or is_sealed(Path(path))
-    return write_output(FileSystem(), Path(path), Content.of((sealed_table(table),)), force=is_ours)
+    return write_output(
+        FileSystem(), Path(path), Content.from_chunks((sealed_table(table),)), force=is_ours
+    )
 
 
 class TableFile:
@@ -70,7 +72,7 @@ class TableFile:
             self._write()
         with self._errors():
             self._file.close()
-            content = Content.of(StreamPieces(self._stream))
+            content = Content.from_chunks(StreamPieces(self._stream))
         is_ours = force or is_sealed(self.path)
         return write_output(FileSystem(), self.path, content, force=is_ours)
 

@@ -24,7 +24,7 @@ from compactctl.commands.reading.discover import FileChoice, Shard
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import NoInputError, UsageError
-from compactctl.tokens.budget import usage_of
+from compactctl.tokens.budget import utilization
 from compactctl.views.results.batch import batch_messages
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
@@ -110,7 +110,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         "available": expected.measure.budget.available,
         "tokens_before": expected.breakdown.total,
         "unseen": expected.size.unseen,
-        "ratio_before": usage_of(expected.usage.tokens, expected.measure.budget.available).ratio,
+        "ratio_before": utilization(expected.usage.tokens, expected.measure.budget.available).ratio,
         "context": expected.usage.tokens,
         "base": "client",
         "base_tokens": expected.measure.limits.compacts_at,

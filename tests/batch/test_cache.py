@@ -36,7 +36,7 @@ from compactctl.profiles.profile import Profile
 from compactctl.profiles.registry import load_profile
 from compactctl.store import cache as results
 from compactctl.store.cache import ResultCache, cache_state
-from compactctl.tokens.models.user_models import read_own_models
+from compactctl.tokens.models.user_models import parse_user_models
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -206,7 +206,7 @@ def write_profile() -> Profile:
         lambda: MeasureOptions(profile=write_profile()),
         lambda: MeasureOptions(
             model="mine-1",
-            own=read_own_models(
+            own=parse_user_models(
                 {"mine": {"window": "100k", "counter": "file:my.ranks"}}, "models.toml"
             ),
         ),
@@ -326,10 +326,10 @@ def test_it_is_private(cache_file: Path) -> None:
 def test_the_oldest_go_when_there_are_too_many(
     cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "MOST_ROWS", 4)
+    monkeypatch.setattr(results, "MAX_ROWS", 4)
     with ResultCache(cache_file) as cache:
         for number in range(6):
-            cache.keep(bytes([number]), str(number))
+            cache.put(bytes([number]), str(number))
     assert cache_state(cache_file).results == 2
 
 

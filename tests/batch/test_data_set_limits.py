@@ -18,7 +18,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.store.files.limits import ReadLimits
 
 LINE, WHOLE = 100_000, 300_000
-LIMITS = ReadLimits(line=LINE, unpacked=WHOLE)
+LIMITS = ReadLimits(max_line_bytes=LINE, max_bytes=WHOLE)
 MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
 MODES: dict[str, dict[str, Any]] = {
     "measured": {},
@@ -86,7 +86,7 @@ def test_no_file_takes_more_than_its_limits(
 def test_no_row_takes_more_than_a_line(mode: str) -> None:
     part = {"role": "user", "content": "word " * 10_000}
     table = pa.table({"messages": pa.array([[part], [part] * 3], pa.list_(MESSAGE))})
-    limits = ReadLimits(line=LINE)
+    limits = ReadLimits(max_line_bytes=LINE)
     assert batched(table, limits, **MODES[mode])[1].endswith(
         "has more than 100,000 bytes in row 2; allow more with --max-line"
     )

@@ -23,7 +23,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
-from compactctl.store.files.parquet_dataset import DataSet, data_set_at
+from compactctl.store.files.parquet_dataset import ParquetDataset, open_dataset
 
 LONG, SHORT = loop(60), loop(1)
 FUNCTION = pa.struct([("name", pa.string()), ("arguments", pa.string())])
@@ -210,15 +210,15 @@ def test_what_is_no_parquet_fails_in_words(damage: bytes | None) -> None:
 
 def test_a_file_that_changes_meanwhile_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(structs(LONG, LONG))
-    write_with = DataSet.write_with
+    write_with = ParquetDataset.write_with
 
-    def write_and_change(self: DataSet, *arguments: Any) -> None:
+    def write_and_change(self: ParquetDataset, *arguments: Any) -> None:
         write_with(self, *arguments)
         data = bytearray(path.read_bytes())
         data[100] ^= 1
         path.write_bytes(data)
 
-    monkeypatch.setattr(DataSet, "write_with", write_and_change)
+    monkeypatch.setattr(ParquetDataset, "write_with", write_and_change)
     (row,) = run("data.parquet", output="out", plan=KEPT).rows
     assert row.exit_code == 8
     assert not list(Path("out").rglob("*.parquet"))
@@ -289,6 +289,6 @@ def test_real_data_sets_come_back() -> None:
 
 def test_a_row_group_knows_its_rows() -> None:
     put(structs(SHORT, SHORT, SHORT))
-    groups = data_set_at("data.parquet").groups
+    groups = open_dataset("data.parquet").groups
     assert [(group.first, group.rows) for group in groups] == [(1, 2), (3, 1)]
     assert all(group.n_bytes for group in groups)

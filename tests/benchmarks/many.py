@@ -32,7 +32,7 @@ from compactctl.commands.reading.discover import FileChoice, discover
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import CompactctlError
 from compactctl.tokens.counters.bpe import count_or_bound
-from compactctl.tokens.counters.fast import SWITCH_OFF
+from compactctl.tokens.counters.fast import DISABLE_VARIABLE
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts
 
@@ -111,7 +111,7 @@ def _other(found: re.Match[bytes], key: int) -> bytes:
 def measure(files: Sequence[Path], work: Path, size: float, rounds: int) -> None:
     """Print what each way takes, and what that says."""
     folder, out = str(work / "in"), str(work / "out")
-    plain = {SWITCH_OFF: "1"}
+    plain = {DISABLE_VARIABLE: "1"}
     parsed = least(lambda: parse(files), rounds)
     show("orjson.loads of every line", parsed, parsed, size)
     tokenized = least(lambda: tokenize(files), rounds)

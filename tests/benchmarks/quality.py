@@ -29,7 +29,7 @@ from compactctl.commands.lab.eval_session import (
 )
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import CompactctlError
-from compactctl.lab.score import Case
+from compactctl.lab.score import EvaluationCase
 from compactctl.profiles.registry import DEFAULT_PROFILE
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quality.md"
@@ -148,7 +148,7 @@ def _tried(work: Work) -> list[Row]:
 class _Bench:
     """One case with both judges."""
 
-    def __init__(self, work: Work, session: EvaluatedSession, case: Case) -> None:
+    def __init__(self, work: Work, session: EvaluatedSession, case: EvaluationCase) -> None:
         self._work, self._session, self._case = work, session, case
         self._referee = Referee(case.cut.prefix, case.cut.future)
 

@@ -138,7 +138,7 @@ def test_a_whole_file_that_would_not_read_back_is_a_bug(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, *TALK)
-    monkeypatch.setattr("compactctl.pipeline.layout._Page._written_before", lambda *_: [])
+    monkeypatch.setattr("compactctl.pipeline.layout._FileLayout._inserted_before", lambda *_: [])
 
     with pytest.raises(IntegrityError, match="please report"):
         windowed(path)

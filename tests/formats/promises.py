@@ -4,7 +4,7 @@ from formats.jsonl import decoded
 
 from compactctl.formats.format import Format
 from compactctl.history.turns import conversations_of
-from compactctl.history.usage.requests import requests
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.transcript import Transcript
 
 
@@ -23,8 +23,8 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
     assert reported <= {
         messages[index].id
         for messages in conversations_of(found.messages)
-        for request in requests(messages, lambda _: 1)
-        for index in request.members
+        for request in find_requests(messages, lambda _: 1)
+        for index in request.message_indices
     }
     known = {message.line for message in found.messages} | {o.line for o in found.opaque}
     silent = sum(volume.count for volume in found.metadata.values())

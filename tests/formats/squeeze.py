@@ -12,7 +12,7 @@ from compactctl.commands.compact.compact import CompactOptions, CompactResult, c
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import JsonPath
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
@@ -70,7 +70,7 @@ def pretty(document: object, path: Path) -> Path:
 def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) -> CompactResult:
     """Compact a file to ``folder/out.json`` and check that it is whole and can be taken back."""
     out = folder / "out.json"
-    before = orphans(load(InputOptions(path=str(path))).transcript.effective)
+    before = find_orphans(load(InputOptions(path=str(path))).transcript.effective)
     options = CompactOptions(
         input=InputOptions(path=str(path)),
         output=OutputOptions(path=str(out), layout=layout),
@@ -78,7 +78,7 @@ def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) 
     )
     result = compact(options)
     written = load(InputOptions(path=str(out)))
-    assert orphans(written.transcript.effective) <= before
+    assert find_orphans(written.transcript.effective) <= before
     assert written.format.name == result.format
     again = CompactOptions(
         input=InputOptions(path=str(out)),

@@ -1,7 +1,7 @@
 from formats.anthropic_talk import RESULT, TALK
 from formats.jsonl import detected, read, texts
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import FilePart, MediaPart, ReasoningPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 
@@ -17,7 +17,7 @@ def test_the_same_messages_are_read_from_every_container() -> None:
         assert texts(found.effective) == SAID
         assert [m.role for m in found.effective] == ["user", "assistant", "tool", "assistant"]
         assert found.effective[2].results[0].tool == "Read"
-        assert orphans(found.effective) == frozenset()
+        assert find_orphans(found.effective) == frozenset()
 
 
 def test_a_request_opens_with_its_tools_and_system_prompt() -> None:

@@ -7,7 +7,7 @@ from formats.jsonl import decoded, detected, raw_lines
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
 from compactctl.formats.records.decode import completed
 from compactctl.formats.registry import ALL_FORMATS, detect, format_named
-from compactctl.formats.unsupported import foreign_file
+from compactctl.formats.unsupported import describe_file
 from compactctl.store.files.source import split_lines
 
 TEXT = [{"type": "text", "text": "hi"}]
@@ -199,7 +199,7 @@ def test_files_that_are_no_json_are_named_from_their_first_bytes(head: bytes, wo
 def test_json_that_quotes_another_format_is_not_mistaken_for_it() -> None:
     head = b'{"role":"user","content":"# aider chat started at"}'
 
-    assert foreign_file(head) is None
+    assert describe_file(head) is None
     assert detect(decoded([head]), "test", head).name == "openai-chat"
 
 

@@ -2,10 +2,10 @@ from formats.jsonl import read, texts
 from formats.neurolink_talk import TALK, answered, called, note
 
 from compactctl.formats.neurolink import NeuroLink
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 
 def neurolink(*records: object) -> Transcript:
@@ -27,7 +27,7 @@ def test_results_find_their_calls_by_tool_and_step() -> None:
 
     assert late.results[0].call_id == second.calls[0].call_id
     assert early.results[0].call_id == first.calls[0].call_id
-    assert orphans(neurolink(*TALK).effective) == frozenset()
+    assert find_orphans(neurolink(*TALK).effective) == frozenset()
 
 
 def test_parallel_calls_without_steps_are_answered_in_order() -> None:
@@ -84,14 +84,18 @@ def test_written_records_look_like_the_clients_own() -> None:
         id=MessageId("marker-h"), kind="marker", role="user", text="[cut]", group=GroupId("h")
     )
 
-    assert NeuroLink().new_record(summary, Beside(anchor=found.messages[0], like=TALK[0])) == {
+    assert NeuroLink().new_record(
+        summary, InsertionContext(anchor=found.messages[0], neighbour=TALK[0])
+    ) == {
         "id": "summary-g",
         "role": "user",
         "content": "All of it",
         "timestamp": "2026-01-02T03:04:05Z",
         "metadata": {"isSummary": True, "summarizesFrom": "m1", "summarizesTo": "m5"},
     }
-    written = NeuroLink().new_record(marker, Beside(anchor=found.messages[5], like=TALK[5]))
+    written = NeuroLink().new_record(
+        marker, InsertionContext(anchor=found.messages[5], neighbour=TALK[5])
+    )
     assert written["metadata"] == {"truncated": True}
     assert "timestamp" not in written
 
@@ -108,4 +112,4 @@ def test_a_call_left_over_does_not_take_the_original_of_a_rewritten_result() -> 
         answered("f", "grep", "late"),
     )
 
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()

@@ -5,7 +5,7 @@ import pytest
 from formats.jsonl import read, texts
 from formats.openai_talk import TALK, answered, called, say
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import MediaPart, ReasoningPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 
@@ -78,7 +78,7 @@ def test_blocks_of_another_provider_are_understood() -> None:
     assert texts(found.effective) == ["go", 'Sure. | Read({"path":"a"})', "x"]
     assert found.effective[2].role == "tool"
     assert found.effective[2].results[0].tool == "Read"
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_thinking_is_read_under_any_name_and_counted_once() -> None:
@@ -119,7 +119,7 @@ def test_calls_in_content_alone_are_paired_in_order() -> None:
 
     assert texts(found.effective) == ['f({"x":1}) | g({})', "one", "two"]
     assert [m.results[0].tool for m in found.effective[1:]] == ["f", "g"]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_the_old_function_call_is_paired_by_name() -> None:
@@ -129,7 +129,7 @@ def test_the_old_function_call_is_paired_by_name() -> None:
     )
 
     assert texts(found.effective) == ["f({)", "1"]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_derived_call_ids_differ_between_conversations() -> None:

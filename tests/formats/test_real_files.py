@@ -6,7 +6,7 @@ from formats.known import OURS, Known, each_known
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.registry import detect
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.transcript import Transcript
 
 # One prompt without an answer: there is nothing in it to edit.
@@ -51,7 +51,7 @@ def test_every_line_of_a_real_file_is_accounted_for(known: Known, real_transcrip
 def test_reading_a_real_file_parts_no_tool_pair(known: Known, real_transcripts: Path) -> None:
     found = transcript(real_transcripts / known.path)
 
-    assert len(orphans(found.effective)) == known.orphans
+    assert len(find_orphans(found.effective)) == known.orphans
 
 
 @each_known(READ)

@@ -10,7 +10,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.pipeline.layout import Layout
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
@@ -49,7 +49,7 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     assert [message.role for message in ours] == WRITTEN[name]
     assert all(message.origin.is_summary and message.origin.is_injected for message in ours)
     assert {message.tags.condense_id for message in ours} == {result.stages[0].group}
-    assert orphans(after.effective) <= orphans(before)
+    assert find_orphans(after.effective) <= find_orphans(before)
     again = compact(options(out, tmp_path / "again.jsonl", layout))
     assert not again.compacted
     rewind(RewindOptions(input=InputOptions(path=str(out))))

@@ -32,13 +32,13 @@ from formats.written import (
 )
 
 from compactctl.formats.registry import detect
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import (
     Message,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.apply import apply, net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 CODEX = [
     record("session_meta", base_instructions={"text": "base"}),
@@ -120,7 +120,7 @@ def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> Non
     assert SUMMARY in expected
     # Calls and results of some formats stand in one record with the answer.
     assert any(STUB in said for said in expected)
-    assert orphans(again.effective) == frozenset()
+    assert find_orphans(again.effective) == frozenset()
     assert again.warnings == ()
     assert again.opaque == ()
 
@@ -131,13 +131,13 @@ def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout)
     lines = raw_lines(*case.records)
     found, parsed = load(lines), decoded(lines)
     edits = with_new_arguments(found.effective)
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
+    style = LayoutOptions(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, found, net_edits(edits), detect(parsed, "test"), style))
     again = load([line.data for line in new])
 
     assert len(edits) >= 2
     assert texts(again.effective) == texts(apply(found.effective, edits))
-    assert orphans(again.effective) == orphans(found.effective)
+    assert find_orphans(again.effective) == find_orphans(found.effective)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -171,14 +171,14 @@ def test_a_real_file_reads_back_as_its_edits_say(
     lines = file_lines(real_transcripts / known.path)
     found = load(lines)
     edits = [edit for messages in by_conversation(found) for edit in halved(messages)]
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, found, fold(edits), detect(decoded(lines), "test"), style))
+    style = LayoutOptions(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, found, net_edits(edits), detect(decoded(lines), "test"), style))
     again = load([line.data for line in new])
 
     assert edits
     assert again.format == found.format
     assert texts(again.effective) == texts(apply(found.effective, edits))
-    assert len(orphans(again.effective)) <= known.orphans
+    assert len(find_orphans(again.effective)) <= known.orphans
     assert again.warnings == ()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from formats.jsonl import decoded, raw_lines, texts
 
 from compactctl.formats.registry import detect
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import (
@@ -19,8 +19,8 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.apply import apply, net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 SUMMARY = "What came before."
 STUB = "[cleared]"
@@ -67,8 +67,8 @@ def compacted(case: Case, layout: Layout) -> tuple[tuple[bytes, ...], Transcript
     found = load(lines)
     edits = edits_for(case, found)
     parsed = decoded(lines)
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
+    style = LayoutOptions(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, found, net_edits(edits), detect(parsed, "test"), style))
     data = tuple(line.data for line in new)
     return data, load(list(data)), texts(apply(found.effective, edits))
 
@@ -87,7 +87,7 @@ def with_new_arguments(messages: Iterable[Message]) -> list[Edit]:
 def halved(messages: list[Message]) -> list[Edit]:
     """Put a summary in place of the older half, stubs and new arguments in what is after it."""
     older = [message.id for message in messages[: len(messages) // 2]]
-    hidden = hideable(View(messages=tuple(messages)), older)
+    hidden = hideable(ConversationView(messages=tuple(messages)), older)
     group = GroupId(f"g{messages[0].conversation}")
     summary = Synthetic(
         id=MessageId(f"summary-{group}"), kind="summary", role="user", text=SUMMARY, group=group

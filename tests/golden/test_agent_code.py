@@ -10,7 +10,7 @@ from golden.trying import Deviation, chat, outputs, tried
 
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import MediaPart, Message, ToolCallPart
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.meter import Meter
 
 COUNTER = "bytes/4"
@@ -20,11 +20,11 @@ COUNTER = "bytes/4"
     ("n_bytes", "tokens"), [(0, 0), (1, 0), (2, 1), (3, 1), (5, 1), (6, 2), (10, 3), (100, 25)]
 )
 def test_tokens_of_bytes(n_bytes: int, tokens: int) -> None:
-    assert counter_named(COUNTER).count_many(["x" * n_bytes]) == [tokens]
+    assert parse_counter(COUNTER).count_many(["x" * n_bytes]) == [tokens]
 
 
 def test_tokens_of_parts() -> None:
-    meter = Meter(counter_named(COUNTER))
+    meter = Meter(parse_counter(COUNTER))
     assert meter.text("😀😀😀") == 3
     assert meter.message(system("x" * 40)) == 10
     asked = ToolCallPart(call_id="c", tool="Bash", arguments='{"command":"ls -la"}')  # type: ignore[arg-type]
@@ -38,7 +38,7 @@ COUNT_DEVIATIONS = {
 
 
 def test_count_deviations() -> None:
-    meter = Meter(counter_named(COUNTER))
+    meter = Meter(parse_counter(COUNTER))
     shot = MediaPart(media_type="image/png", n_bytes=9)
     ours = [meter.message(system("x" * 40)), meter.part(shot)]
     assert ours == [case.ours for case in COUNT_DEVIATIONS.values()]
@@ -147,4 +147,4 @@ def test_collapse_of_ten_pairs() -> None:
     assert len(found.after) < 20
     marker = next(m for m in found.after if m.origin.is_synthetic)
     assert marker.role == "user"
-    assert Meter(counter_named(COUNTER)).message(marker) == 13
+    assert Meter(parse_counter(COUNTER)).message(marker) == 13

@@ -11,7 +11,7 @@ from golden.trying import Deviation, compacted, tried
 
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import Message, TextPart
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 from compactctl.profiles.registry import load_profile
 
 COUNTER = "bytes/4"
@@ -22,7 +22,7 @@ RULE: dict[str, Any] = {
     "keep_tokens": 10_000,
     "keep_tokens_max": 40_000,
 }
-TEXTS = GivenTexts(summary="In short.")
+TEXTS = SummaryInputs(summary="In short.")
 
 # By the test of it.
 DEVIATIONS = {

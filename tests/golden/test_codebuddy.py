@@ -15,22 +15,24 @@ from builders import assistant, call, conversation, result, user
 from golden.trying import Deviation, chat, compacted, tried
 
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.pipeline.run import Run, StageStep, run
-from compactctl.profiles.registry import built_in
+from compactctl.pipeline.run import PipelineRun, StageStep, run
+from compactctl.profiles.registry import builtin_profile
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.stages.support.chunking import ChunkRule
-from compactctl.tokens.budget import Budget, usage_of
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.budget import Budget, utilization
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.models.token_sizes import parse_window
-from compactctl.tokens.trigger import Situation
+from compactctl.tokens.trigger import TriggerInput
 
 TESTS_COUNTER = "chars/4"
-TIERS = tuple(s.name for s in sorted(ALL_STAGES, key=lambda s: s.tier) if s.tier)
+TIERS = tuple(
+    s.name for s in sorted(ALL_STAGES, key=lambda s: s.codebuddy_tier) if s.codebuddy_tier
+)
 MARGIN = Fraction(5, 6)
 
 
@@ -97,7 +99,7 @@ def test_models_have_their_window(name: str, window: int) -> None:
 )
 def test_the_levels_by_share(tokens: int, level: str) -> None:
     # compactctl has one more level between none and warning.
-    found = usage_of(tokens, 100_000).level
+    found = utilization(tokens, 100_000).level
     assert found == level or (level, found) == ("none", "info")
 
 
@@ -116,22 +118,26 @@ def test_the_levels_by_share(tokens: int, level: str) -> None:
 def test_it_compacts_above_ninety_percent_of_any_window(
     tokens: int, level: str, *, due: bool, times: int
 ) -> None:
-    profile, window = built_in("codebuddy"), 10_000 * times
-    available = window - profile.budget.kept(window)
-    now = Situation(tokens=tokens * times, available=available, turns=1, messages=2, window=window)
+    profile, window = builtin_profile("codebuddy"), 10_000 * times
+    available = window - profile.budget.reserve_for(window)
+    now = TriggerInput(
+        tokens=tokens * times, available=available, turns=1, messages=2, window=window
+    )
     assert available == window
     assert profile.level_at(now).name == level
-    assert bool(profile.effective_trigger.fired(now)) == due
+    assert bool(profile.effective_trigger.matched_condition(now)) == due
 
 
 def test_its_code_starts_at_half_of_a_small_window() -> None:
-    profile = built_in("codebuddy@code")
-    left = Budget(window=10_000, output_reserve=4_096, source="", usable=profile.budget.usable)
-    now = Situation(tokens=4_921, available=left.available, turns=1, messages=2, window=10_000)
-    assert profile.effective_trigger.fired(now)
-    assert not profile.effective_trigger.fired(replace(now, tokens=4_920))
+    profile = builtin_profile("codebuddy@code")
+    left = Budget(
+        window=10_000, output_reserve=4_096, source="", usable=profile.budget.usable_share
+    )
+    now = TriggerInput(tokens=4_921, available=left.available, turns=1, messages=2, window=10_000)
+    assert profile.effective_trigger.matched_condition(now)
+    assert not profile.effective_trigger.matched_condition(replace(now, tokens=4_920))
     assert profile.level_at(now).name == "none"
-    assert profile.stages == built_in("codebuddy").stages
+    assert profile.stages == builtin_profile("codebuddy").stages
 
 
 # --- tier 1
@@ -186,26 +192,26 @@ class Scripted:
 
     def __call__(self, request: SummaryRequest, count: Callable[[str], int]) -> Summary:  # noqa: ARG002
         self.asked.append(request)
-        return Summary(text=self._answers[min(len(self.asked), len(self._answers)) - 1], source="m")
+        return Summary(text=self._answers[min(len(self.asked), len(self._answers)) - 1], writer="m")
 
 
 def tiered(
     messages: tuple[Message, ...], summarizer: Scripted, window: int, reserve: int = 4_096
-) -> Run:
+) -> PipelineRun:
     """Run the tiers down to the effective budget, as its code makes chunks."""
     chosen = [stage_named(name) for name in TIERS]
     rules = {"chunk": {"formula": "code"}}
     steps = [StageStep(stage=s, options=s.options(**rules.get(s.name, {}))) for s in chosen]
     target = max(1, available(window, 0, reserve))
-    of = View(messages=messages, window=window, target=target, summarizer=summarizer)
-    return run(of, steps, Meter(counter_named(TESTS_COUNTER)))
+    of = ConversationView(messages=messages, window=window, target=target, summarizer=summarizer)
+    return run(of, steps, Meter(parse_counter(TESTS_COUNTER)))
 
 
-def applied(found: Run) -> list[str]:
+def applied(found: PipelineRun) -> list[str]:
     return [record.name for record in found.stages if record.outcome == "applied"]
 
 
-def first_text(found: Run) -> str:
+def first_text(found: PipelineRun) -> str:
     (part,) = found.view.messages[0].parts
     assert isinstance(part, TextPart)
     return part.text

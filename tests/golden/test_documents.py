@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import built_in
+from compactctl.profiles.registry import builtin_profile
 from compactctl.stages.registry import stage_named
 
 SETTINGS = tomllib.loads((Path(__file__).parent / "documents.toml").read_text())["setting"]
@@ -52,18 +52,18 @@ def value_in(profile: Profile, path: str) -> Any:
 
 @pytest.mark.parametrize("setting", STATED, ids=named)
 def test_a_documented_setting_is_in_effect(setting: dict[str, Any]) -> None:
-    assert value_in(built_in(setting["profile"]), setting["at"]) == setting["value"]
+    assert value_in(builtin_profile(setting["profile"]), setting["at"]) == setting["value"]
 
 
 @pytest.mark.parametrize("setting", OTHERWISE, ids=named)
 def test_what_is_done_otherwise_is_said_with_the_reason(setting: dict[str, Any]) -> None:
-    said = built_in(setting["profile"]).origin.differences
+    said = builtin_profile(setting["profile"]).origin.differences
     assert [line for line in said if line.startswith(setting["differs"])]
 
 
 @pytest.mark.parametrize("name", ["neurolink", "codebuddy", "agent-code", "copilot"])
 def test_every_text_and_number_that_a_profile_sets_is_of_its_document(name: str) -> None:
-    profile = built_in(name)
+    profile = builtin_profile(name)
     stated = {each["at"] for each in STATED if each["profile"] == name}
     numbers = {
         f"{stage.name}.{key}"

@@ -14,9 +14,9 @@ from golden.trying import Deviation, chat
 
 from compactctl.__main__ import run
 from compactctl.history.breakdown import breakdown
-from compactctl.tokens.budget import Budget, usage_of
+from compactctl.tokens.budget import Budget, utilization
 from compactctl.tokens.counters.estimates import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.meter import Meter
 
 
@@ -72,7 +72,7 @@ def test_figures_that_no_caller_or_only_later_versions_give() -> None:
 
 
 def test_budget_example() -> None:
-    counter, letters = NeuroLinkCounter("openai"), counter_named("chars/4")
+    counter, letters = NeuroLinkCounter("openai"), parse_counter("chars/4")
     prompt = [size + 4 for size in counter.count_many(["System prompt", "New question"])]
     history = counter.conversation(["Previous message", "Previous response"])
     (tools,) = letters.count_many(['{"name":"tool1"}'])
@@ -109,17 +109,17 @@ def test_the_budget_example_by_the_command(
 
 
 def test_t8_a_short_prompt_is_within_the_budget() -> None:
-    usage = usage_of(NeuroLinkCounter("anthropic").conversation(["Hello, world!"]), 136_000)
+    usage = utilization(NeuroLinkCounter("anthropic").conversation(["Hello, world!"]), 136_000)
     assert (usage.level, usage.ratio < 0.01) == ("none", True)
 
 
 def test_t9_five_hundred_long_messages_are_to_be_compacted() -> None:
-    usage = usage_of(NeuroLinkCounter("anthropic").conversation(["x" * 1_000] * 500), 136_000)
+    usage = utilization(NeuroLinkCounter("anthropic").conversation(["x" * 1_000] * 500), 136_000)
     assert (usage.level, usage.ratio >= 0.8) == ("over", True)
 
 
 def test_t10_to_t13_the_categories_add_up() -> None:
-    meter = Meter(counter_named("neurolink/openai"))
+    meter = Meter(parse_counter("neurolink/openai"))
     bare = breakdown(chat(4, 100), meter)
     messages = conversation(
         system("You help." * 9),
@@ -128,7 +128,7 @@ def test_t10_to_t13_the_categories_add_up() -> None:
     )
     full = breakdown(messages, meter)
     names = [f"tool{n}" for n in range(20)]
-    plain = Meter(counter_named("chars/4"))
+    plain = Meter(parse_counter("chars/4"))
     tools = sum(plain.text(name) + plain.text('{"type":"object"}') for name in names)
     assert bare.categories["system prompt"] == 0 < full.categories["system prompt"]
     assert full.categories["tool definitions"] == tools
@@ -137,7 +137,7 @@ def test_t10_to_t13_the_categories_add_up() -> None:
 
 def test_t14_and_t15_a_threshold_and_nothing_at_all() -> None:
     available = 8_192 - 2_868
-    ratio = usage_of(NeuroLinkCounter("openai").conversation(["x" * 500] * 100), available).ratio
+    ratio = utilization(NeuroLinkCounter("openai").conversation(["x" * 500] * 100), available).ratio
     assert ratio >= 0.99
-    nothing = usage_of(NeuroLinkCounter().conversation([]), available)
+    nothing = utilization(NeuroLinkCounter().conversation([]), available)
     assert (nothing.tokens, nothing.ratio, nothing.level) == (0, 0, "none")

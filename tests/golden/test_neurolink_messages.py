@@ -10,9 +10,9 @@ from builders import call, conversation, message, result, system
 from golden.trying import Deviation, Tried, chat, tried
 
 from compactctl.model.message import Message
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 
-IN_SHORT = GivenTexts(summary="In short.")
+IN_SHORT = SummaryInputs(summary="In short.")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import ProtectOptions
 
 
@@ -98,4 +98,4 @@ def test_repair_deviations(case: str, tmp_path: Path) -> None:
         InputOptions(path=str(synthesized(records, tmp_path)), format="neurolink")
     ).transcript.effective
     assert len(found) == deviation.ours
-    assert orphans(found) == frozenset()
+    assert find_orphans(found) == frozenset()

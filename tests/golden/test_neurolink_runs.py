@@ -6,10 +6,10 @@ import pytest
 from builders import message
 from golden.trying import chat, compacted, tool_heavy
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
-from compactctl.pipeline.run import Run
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.pipeline.run import PipelineRun
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.meter import Meter
 
 # Windows less the output reserve.
@@ -18,10 +18,10 @@ STAGES = ("prune", "dedup", "truncate")
 
 
 def size(messages: tuple[Message, ...]) -> int:
-    return Meter(counter_named("neurolink")).total(messages)
+    return Meter(parse_counter("neurolink")).total(messages)
 
 
-def applied(found: Run) -> list[str]:
+def applied(found: PipelineRun) -> list[str]:
     return [record.name for record in found.stages if record.outcome == "applied"]
 
 
@@ -65,7 +65,7 @@ def test_i3_and_i9_pairs_are_whole_after_a_repair(turns: int, target: int) -> No
     found = compacted(tool_heavy(turns), *STAGES, "repair", target=target, settings=settings)
     left = found.view.messages
     assert "repair" not in applied(found)
-    assert orphans(left) == frozenset()
+    assert find_orphans(left) == frozenset()
     for one, following in pairwise(left):
         assert bool(one.calls) == bool(following.results)
 
@@ -94,7 +94,7 @@ def test_i8_a_thousand_messages() -> None:
     counter = "neurolink/anthropic"
     found = compacted(messages, *STAGES, target=SONNET_4, counter=counter)
     (record,) = [each for each in found.stages if each.outcome == "applied"]
-    assert record.saved > 10_000
+    assert record.tokens_saved > 10_000
     assert record.tokens_after <= SONNET_4 < record.tokens_before
 
 
@@ -106,7 +106,7 @@ def test_i11_edges() -> None:
     )
     assert len(found.view.messages) < 20
     huge = compacted(chat(6, 50_000), *STAGES, target=10_000)
-    assert sum(record.saved for record in huge.stages) > 0
+    assert sum(record.tokens_saved for record in huge.stages) > 0
 
 
 def test_every_message_left_is_one_that_was_there() -> None:

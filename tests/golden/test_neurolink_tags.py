@@ -19,7 +19,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.protection import ProtectOptions
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 
 
 def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     path, output = tmp_path / "run.jsonl", tmp_path / "out.jsonl"
     records = [{**one, "content": f"{one['content']} " * 90} for one in plain(0, 10)]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
-    texts = GivenTexts(summary="In short.")
+    texts = SummaryInputs(summary="In short.")
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),

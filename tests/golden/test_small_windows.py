@@ -11,15 +11,15 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.history.pairs import orphans
-from compactctl.profiles.registry import PROFILES, built_in
+from compactctl.history.pairs import find_orphans
+from compactctl.profiles.registry import PROFILES, builtin_profile
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
 WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)
 
 
 def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult:
-    profile = built_in(name)
+    profile = builtin_profile(name)
     measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
     return compact(
         CompactOptions(
@@ -42,7 +42,7 @@ def test_it_fits_or_says_by_how_much_not(
         load(InputOptions(path=str(source))).transcript,
         load(InputOptions(path=str(output))).transcript,
     )
-    assert orphans(after.effective) <= orphans(before.effective)
+    assert find_orphans(after.effective) <= find_orphans(before.effective)
     assert not compacted(output, tmp_path / "again.jsonl", name, window).compacted
     if result.compacted:
         rewind(RewindOptions(input=InputOptions(path=str(output))))

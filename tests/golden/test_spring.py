@@ -18,8 +18,8 @@ from compactctl.commands.inspect.view import ViewOptions, view
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.recent import Snap, snapped
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.recent import Snap, snap_to_turn
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
@@ -109,11 +109,11 @@ def windowed(
 ) -> list[str] | None:
     """Return the events left by a window, None when it does nothing; its marker is empty."""
     options = WindowOptions(unit=unit, max=size, min_keep_turns=turns, snap=snap, marker="")
-    outcome = window.STAGE.propose(View(messages=messages), METER, options)
+    outcome = window.STAGE.propose(ConversationView(messages=messages), METER, options)
     if isinstance(outcome, Skipped):
         return None
     after = apply(messages, outcome.edits)
-    again = window.STAGE.propose(View(messages=after), METER, options)
+    again = window.STAGE.propose(ConversationView(messages=after), METER, options)
     assert isinstance(again, Skipped), "a second run does something"
     return names(after)
 
@@ -127,7 +127,7 @@ def windowed(
 )  # fmt: skip
 def test_a_cut_moves_to_the_next_turn(kinds: str, raw: int, expected: int) -> None:
     messages = named(*(f"{kind}{number}" for number, kind in enumerate(kinds)))
-    assert snapped(messages, raw, "forward") == expected
+    assert snap_to_turn(messages, raw, "forward") == expected
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_cut_moves_to_the_next_turn(kinds: str, raw: int, expected: int) -> No
 def test_no_turn_starts_in_a_branch(events: str, raw: int, expected: int) -> None:
     kinds = events.split()
     index = sum("*" not in kind for kind in kinds[:raw])
-    found = snapped(named(*kinds), index, "forward")
+    found = snap_to_turn(named(*kinds), index, "forward")
     assert found == sum("*" not in kind for kind in kinds[:expected])
 
 
@@ -217,7 +217,7 @@ def test_the_figures_above_are_the_documented_ones() -> None:
 def test_what_a_window_hides_has_a_marker() -> None:
     options = WindowOptions(max=2, marker="({count})")
     messages = users(8)
-    outcome = window.STAGE.propose(View(messages=messages), METER, options)
+    outcome = window.STAGE.propose(ConversationView(messages=messages), METER, options)
     assert isinstance(outcome, Proposal)
     marker, *kept = apply(messages, outcome.edits)
     assert [p.text for p in marker.parts if isinstance(p, TextPart)] == ["(6)"]
@@ -294,14 +294,14 @@ class Told:
     def __call__(self, request: SummaryRequest, count: Callable[[str], int]) -> Summary:
         assert count(self.text) == len(self.text)
         self.requests.append(request)
-        return Summary(text=self.text, source="told")
+        return Summary(text=self.text, writer="told")
 
 
 def summarized(
     messages: tuple[Message, ...], told: Told, keep: int, overlap: int = 0
 ) -> Proposal | Skipped:
     options = RecursiveOptions(keep_events=keep, overlap=overlap)
-    view = View(messages=messages, summarizer=told, writes_pairs=True)
+    view = ConversationView(messages=messages, summarizer=told, writes_pairs=True)
     return recursive.STAGE.propose(view, METER, options)
 
 
@@ -353,7 +353,7 @@ def test_the_summarizer_sees_the_earlier_summary_and_what_comes_next() -> None:
     summarized(padded("s1", "s2", "u1", "a1", "u2", "a2", "u3", "a3"), told, 4, overlap=2)
     (request,) = told.requests
     assert request.previous.startswith("s2 ")
-    assert names(request.upcoming) == ["u2", "a2"]
+    assert names(request.lookahead) == ["u2", "a2"]
 
 
 def test_the_summarizer_is_shown_tool_calls_and_results() -> None:
@@ -385,7 +385,7 @@ def test_a_second_summary_is_made_from_the_originals() -> None:
     assert isinstance(summarized(after, Told(), 2), Skipped)
     later = (*after, *padded("u5", "u6"))
     told = Told()
-    view = View(
+    view = ConversationView(
         messages=later,
         summarizer=told,
         originals={message.id: messages[:2] for message in after[:2]},

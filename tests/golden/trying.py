@@ -6,14 +6,14 @@ from typing import Any
 
 from builders import assistant, call, conversation, result, user
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
-from compactctl.model.summary import NO_TEXTS, GivenTexts
+from compactctl.model.summary import NO_SUMMARY_INPUTS, SummaryInputs
 from compactctl.pipeline.apply import apply
-from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.meter import Meter
 
 
@@ -49,12 +49,12 @@ def tried(
     *,
     counter: str = "neurolink",
     target: int | None = None,
-    texts: GivenTexts = NO_TEXTS,
+    texts: SummaryInputs = NO_SUMMARY_INPUTS,
     **options: Any,
 ) -> Tried:
     """Propose with one stage and carry it out; options are the stage's."""
-    meter = Meter(counter_named(counter))
-    of = View(messages=tuple(messages), target=target, texts=texts)
+    meter = Meter(parse_counter(counter))
+    of = ConversationView(messages=tuple(messages), target=target, texts=texts)
     found = stage_named(stage)
     outcome = found.propose(of, meter, found.options(**options))
     edits = outcome.edits if isinstance(outcome, Proposal) else ()
@@ -75,16 +75,16 @@ def compacted(
     *stages: str,
     target: int | None,
     counter: str = "neurolink",
-    texts: GivenTexts = NO_TEXTS,
+    texts: SummaryInputs = NO_SUMMARY_INPUTS,
     settings: dict[str, dict[str, Any]] | None = None,
-) -> Run:
+) -> PipelineRun:
     """Run stages in order, as the pipeline does."""
     chosen = [stage_named(name) for name in stages]
     steps = [
         StageStep(stage=s, options=s.options(**(settings or {}).get(s.name, {}))) for s in chosen
     ]
-    of = View(messages=tuple(messages), target=target, texts=texts)
-    return run(of, steps, Meter(counter_named(counter)))
+    of = ConversationView(messages=tuple(messages), target=target, texts=texts)
+    return run(of, steps, Meter(parse_counter(counter)))
 
 
 def chat(count: int, chars: int) -> tuple[Message, ...]:

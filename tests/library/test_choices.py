@@ -13,7 +13,7 @@ from library.loops import loop
 import compactctl
 from compactctl.errors import UsageError
 from compactctl.library.choices import (
-    Choosing,
+    CompactKwargs,
     Size,
     number_of,
     read,
@@ -21,7 +21,7 @@ from compactctl.library.choices import (
     texts_of,
 )
 
-HINTS = get_type_hints(Choosing)
+HINTS = get_type_hints(CompactKwargs)
 SIZES = [name for name, hint in HINTS.items() if hint == Size]
 COUNTS = [name for name, hint in HINTS.items() if hint is int]
 LISTS = [

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 
 
@@ -11,4 +11,4 @@ def parted(messages: tuple[Message, ...]) -> Counter[str]:
 
     Where a format has no call ids, those derived may change.
     """
-    return Counter(orphan.kind for orphan in orphans(messages))
+    return Counter(orphan.kind for orphan in find_orphans(messages))

@@ -17,7 +17,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.transcript import InputOptions, Loaded, load
+from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, load
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.registry import ALL_STAGES
@@ -159,7 +159,7 @@ def bench(data: bytes) -> Iterator[Bench]:
         yield Bench(Path(name), path)
 
 
-def read(at: Bench) -> Loaded:
+def read(at: Bench) -> TranscriptFile:
     """Load a generated transcript; a few hold so much damage that no format recognises them."""
     try:
         return load(InputOptions(path=str(at.path)))

@@ -42,14 +42,16 @@ def test_tokens_never_increase_and_are_those_of_the_file(
     repaired = any(r.name == "repair" and r.outcome == "applied" for r in result.stages)
     assert size == result.outcome.after.tokens
     assert repaired or size <= result.outcome.before.tokens
-    assert result.outcome.before.tokens - size == sum(record.saved for record in result.stages)
+    assert result.outcome.before.tokens - size == sum(
+        record.tokens_saved for record in result.stages
+    )
     assert unchanged == (not result.compacted)
     for record in result.stages:
         if record.name == "repair" or "unsentRecords" in record.figures:
             # One may add to what is sent, the other takes out only what is not.
             continue
         did_something = record.outcome == "applied"
-        assert did_something == (record.saved > 0) == (record.hidden + record.replaced > 0)
+        assert did_something == (record.tokens_saved > 0) == (record.hidden + record.replaced > 0)
 
 
 @tries(40)

@@ -21,7 +21,7 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.history.turns import conversations_of, leading_system
+from compactctl.history.turns import conversations_of, leading_system_count
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.transcript import Transcript
 
@@ -80,7 +80,7 @@ def whole(row: PlannedMessage) -> PlannedMessage:
 
 
 def staying(messages: Sequence[Message]) -> set[MessageId]:
-    front = leading_system(messages)
+    front = leading_system_count(messages)
     return {
         message.id
         for index, message in enumerate(messages)

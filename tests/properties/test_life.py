@@ -21,14 +21,14 @@ from compactctl.commands.reading.transcript import InputOptions, load, parse, sp
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError
-from compactctl.pipeline.merge_for_view import Shown
+from compactctl.pipeline.merge_for_view import DisplayedLine
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.files.source import digest_of, split_lines
 
 PICK = st.integers(0, 1_000)
 
 
-def told(lines: Iterable[Shown]) -> list[tuple[bytes, str | None, str | None]]:
+def told(lines: Iterable[DisplayedLine]) -> list[tuple[bytes, str | None, str | None]]:
     """Return what a view says of lines: their bytes, the group that hides them and its stage."""
     return [(line.data, line.hidden_by, line.stage) for line in lines]
 

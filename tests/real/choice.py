@@ -16,7 +16,7 @@ import pytest
 from examples import LONG
 
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
@@ -78,4 +78,4 @@ def chosen(ways: Sequence[T], key: str, count: int) -> Sequence[T]:
 
 def orphaned(messages: tuple[Message, ...]) -> Counter[str]:
     """Count by kind: where a transcript has no call ids, those derived may change."""
-    return Counter(orphan.kind for orphan in orphans(messages))
+    return Counter(orphan.kind for orphan in find_orphans(messages))

@@ -11,7 +11,7 @@ from real.choice import FILES, client_of, needs_files
 
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import InputOptions, Loaded, load, parse
+from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, load, parse
 
 BOUNDARY = b'"subtype":"compact_boundary"'
 _TRIED = 99 if LONG else 4
@@ -24,7 +24,7 @@ def compacted() -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_size)[:_TRIED]
 
 
-def next_requests(loaded: Loaded) -> Iterator[tuple[int, int]]:
+def next_requests(loaded: TranscriptFile) -> Iterator[tuple[int, int]]:
     """Yield the lines of the first answers after compactions, with the reported contexts."""
     lines = [bytes(line) for line in loaded.lines]
     for place, line in enumerate(lines):

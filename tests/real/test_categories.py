@@ -9,7 +9,7 @@ from real.raw_texts import KINDS, READERS, kinds
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 
 COUNTER = "o200k_base"
 READ_TWICE = [path for path in FILES if client_of(path) in READERS]
@@ -24,7 +24,7 @@ READ_TWICE = [path for path in FILES if client_of(path) in READERS]
     ],
 )
 def test_categories_are_those_of_the_raw_records(path: Path) -> None:
-    counter = counter_named(COUNTER)
+    counter = parse_counter(COUNTER)
     texts = kinds(READERS[client_of(path)](path))
     expected = {kind: sum(counter.count_many(each)) for kind, each in texts.items()}
     result = stats(

@@ -14,7 +14,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
+from compactctl.summaries.extract.user_requests import MIN_USEFUL
 from compactctl.tokens.meter import part_texts
 
 _SHARES = ("0.5", "0.3", "0.15", "0.1")
@@ -127,7 +127,7 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             least = 0 if used >= 0 else smallest(path, measure)
             # Where people's words alone are more, something is told beside them, and it is said.
             is_said = any("your words" in warning for warning in result.warnings)
-            beside = max(wanted * _TAIL, SHORTEST_USEFUL if is_said else 0)
+            beside = max(wanted * _TAIL, MIN_USEFUL if is_said else 0)
             assert result.largest_after <= max(wanted, least + beside), result.stages
         second = CompactOptions(
             input=InputOptions(path=str(output)),

@@ -21,7 +21,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.profiles.registry import PROFILES, built_in
+from compactctl.profiles.registry import PROFILES, builtin_profile
 from compactctl.views.results.compact import compact_terminal
 from compactctl.views.terminal.screen import Facts
 
@@ -40,7 +40,7 @@ DEVELOPMENT = sorted(usual(2), key=how_unusual)[:_COUNT] if FILES else []
 
 def squeeze(path: Path, output: Path, name: str, window: int) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
-    profile = built_in(name)
+    profile = builtin_profile(name)
     measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
     return compact(
         CompactOptions(

@@ -11,7 +11,7 @@ from real.choice import REAL, TRIED, each_file, needs_files
 from compactctl.commands.measuring.context_size import context_size, health_check
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.history.usage.count_check import MIN_STEPS, Health
+from compactctl.history.usage.count_check import MIN_STEPS, CountCheck
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -22,7 +22,7 @@ _FLAGGED = ("other tokens", "content missing")
 _MODELS = {"OpenAI o200k": "gpt-5.4", "Claude up to 4.6": "opus-4-5", "Claude 4.7": "opus-4-8"}
 
 
-def checked(transcript: Transcript, model: str | None = None) -> Health | None:
+def checked(transcript: Transcript, model: str | None = None) -> CountCheck | None:
     measured = measure(transcript, MeasureOptions(model=model))
     return health_check(context_size(transcript, measured), transcript, measured)
 

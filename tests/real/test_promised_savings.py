@@ -30,16 +30,16 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
     transcript = load(InputOptions(path=str(path))).transcript
     measured = measure(transcript, MeasureOptions())
     size = context_size(transcript, measured)
-    if size.calibration is None or len(size.calibration.since) < _ENOUGH:
+    if size.calibration is None or len(size.calibration.requests_since_edit) < _ENOUGH:
         pytest.skip("too little was reported")
     plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
     done = run_stages(transcript, plan, measured, StageInputs())
     before, left = transcript.effective, {message.id: message for message in done.applied.after}
     shares = [_left(message, left.get(message.id)) for message in before]
-    estimate, visible = measured.framed.whole, measured.framed.visible
+    estimate, visible = measured.framed.total, measured.framed.visible
     written = sum(estimate(m) for m in done.applied.after if m.id not in {b.id for b in before})
 
-    found, turn = size.calibration.since, size.calibration.turn
+    found, turn = size.calibration.requests_since_edit, size.calibration.next_turn
     known = dict(_reported(found, turn))
     gone = sum(
         tokens * (1 - _mean([shares[i] for i in places], [visible(before[i]) for i in places]))
@@ -58,10 +58,17 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
 def _reported(found: Sequence[Request], turn: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield messages by their places, with what was reported for them together."""
     for request in found:
-        yield request.members, request.answer - (request.ends if request.turn < turn else 0)
+        yield (
+            request.message_indices,
+            request.answer - (request.expiring_tokens if request.turn < turn else 0),
+        )
     for earlier, later in pairwise(found):
-        ended = sum(r.ends for r in found if r.turn == earlier.turn < later.turn)
-        entered = tuple(i for i in range(earlier.first, later.first) if i not in earlier.members)
+        ended = sum(r.expiring_tokens for r in found if r.turn == earlier.turn < later.turn)
+        entered = tuple(
+            i
+            for i in range(earlier.first_index, later.first_index)
+            if i not in earlier.message_indices
+        )
         yield entered, later.context - earlier.context - earlier.answer + ended
 
 

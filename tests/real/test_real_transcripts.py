@@ -99,6 +99,8 @@ def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Pat
     found = load(InputOptions(path=str(output))).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)
     assert size == result.outcome.after.tokens < result.outcome.before.tokens
-    assert result.outcome.before.tokens - size == sum(record.saved for record in result.stages)
+    assert result.outcome.before.tokens - size == sum(
+        record.tokens_saved for record in result.stages
+    )
     rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == path.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 from real.choice import FILES, TRIED, client_of, name_of, needs_files
 
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.history.usage.rounds import rounds
+from compactctl.history.usage.rounds import find_rounds
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
@@ -95,6 +95,6 @@ COUNTED = {"claude-code": claude_code, "codex": codex, "pi": pi, "opencode": ope
 )
 def test_every_request_of_the_file_is_a_round(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path), format=None, limits=READ_LIMITS))
-    found = rounds(transcript, Meter(CharsCounter(4))).rounds
+    found = find_rounds(transcript, Meter(CharsCounter(4))).rounds
     told = [(each.context, each.cache_read or 0) for each in found]
     assert sorted(told) == sorted(COUNTED[client_of(path)](path))

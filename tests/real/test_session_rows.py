@@ -8,9 +8,9 @@ from sessions.homes import uuid_of
 
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
-from compactctl.sessions.session import Entry, Store
+from compactctl.sessions.session import SessionEntry, SessionStore
 
-STORES: dict[str, Store] = {
+STORES: dict[str, SessionStore] = {
     "claude-code": claude_code.STORE,
     "codex": codex.STORE,
     "copilot-cli": copilot_cli.STORE,
@@ -25,7 +25,7 @@ def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
     store = STORES.get(transcript.format)
     if store is None:
         pytest.skip("no client lists files like this one")
-    entry = Entry(client=store.client, id=uuid_of(path.name), path=path, modified=0)
+    entry = SessionEntry(client=store.client, id=uuid_of(path.name), path=path, modified=0)
     details = store.details(entry)
     usages = (message.usage for message in reversed(transcript.effective) if message.usage)
     newest = next(usages, None)

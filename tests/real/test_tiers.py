@@ -39,7 +39,7 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
 
 
 @needs_files
-@pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES if stage.tier])
+@pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES if stage.codebuddy_tier])
 @pytest.mark.parametrize(
     "name", [FILES[0], *(pytest.param(n, marks=pytest.mark.long) for n in FILES[1:])]
 )

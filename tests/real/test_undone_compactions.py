@@ -5,7 +5,7 @@ from pathlib import Path
 from real.choice import each_file, needs_files
 
 from compactctl.commands.client_sessions.compactions import compactions_of
-from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -17,7 +17,7 @@ def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
     loaded = load(InputOptions(path=str(copy)))
-    found = compactions_of(present(loaded))
+    found = compactions_of(current_state(loaded))
     result = rewind(
         RewindOptions(
             input=InputOptions(path=str(copy)),
@@ -38,7 +38,7 @@ def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path
     assert not hidden or len(hidden & sent) > len(hidden) * 0.8
     assert not [
         each
-        for each in compactions_of(present(load(InputOptions(path=str(copy)))))
+        for each in compactions_of(current_state(load(InputOptions(path=str(copy)))))
         if each.in_effect
     ]
     rewind(RewindOptions(input=InputOptions(path=str(copy))))

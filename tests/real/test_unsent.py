@@ -8,7 +8,7 @@ from real.choice import client_of, each_file
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
-from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.proof import expected_messages
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.formats.registry import ALL_FORMATS
@@ -40,8 +40,8 @@ def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> N
         return
     assert small.stat().st_size == made.change.after.n_bytes < made.before.n_bytes
     now = scan(InputOptions(path=str(small), format=None, limits=READ_LIMITS))
-    assert [each.content for each in meant_by(now.effective)] == [
-        each.content for each in meant_by(before.effective)
+    assert [each.content for each in expected_messages(now.effective)] == [
+        each.content for each in expected_messages(before.effective)
     ]
     assert len(now.opaque) == len(before.opaque)
     assert not without(small, tmp_path / f"again{path.suffix}").compacted

@@ -8,7 +8,7 @@ from cli.asking import Ask, Outcome
 from sessions.homes import Home
 
 from compactctl.__main__ import run
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.fixture
-def machine(home: Home) -> Machine:
+def machine(home: Home) -> UserEnvironment:
     """Return the machine with that home."""
-    return Machine(home=home.root)
+    return UserEnvironment(home=home.root)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
-from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.proof import expected_messages
 from compactctl.commands.reading.transcript import InputOptions, load
 
 # The oldest version that tells what it has open, one that is proven and does not, and a newer one
@@ -195,5 +195,6 @@ APPENDED = (
 
 def sent(path: Path) -> list[bytes]:
     return [
-        each.content for each in meant_by(load(InputOptions(path=str(path))).transcript.effective)
+        each.content
+        for each in expected_messages(load(InputOptions(path=str(path))).transcript.effective)
     ]

@@ -29,7 +29,7 @@ from sessions.read_files import (
 )
 
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.files.locks import tells_writers
+from compactctl.store.files.locks import can_detect_writers
 
 
 def told(outcome: Outcome) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def test_an_open_session_is_appended_to_by_those_who_insist(
     [
         (session, False),
         (partial(session, version=OLDER), True),
-        (codex_session, not tells_writers()),
+        (codex_session, not can_detect_writers()),
         (pi_session, True),
     ],
 )

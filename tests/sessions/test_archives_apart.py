@@ -11,7 +11,7 @@ from sessions.homes import Home, Said
 from sessions.long_sessions import EACH, SAID, SMALL, WRITERS, forked, in_place, state_of
 
 from compactctl.store.archive.names import SUFFIX, archive_folder, transcript_of
-from compactctl.store.client_folders import archives, this_machine
+from compactctl.store.client_folders import archives_folder, this_machine
 
 READING = (
     ("stats",),
@@ -86,7 +86,7 @@ def test_the_state_folder_moves_with_its_variable(
     in_place(ask, path)
     assert archive_folder(path).is_relative_to(tmp_path / "state" / "compactctl")
     monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert archives(this_machine()) == state_of(home)
+    assert archives_folder(this_machine()) == state_of(home)
 
 
 def test_an_archive_beside_a_session_goes_on_working(home: Home, ask: Ask) -> None:

@@ -14,7 +14,7 @@ from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
 from compactctl.commands.sessions import SessionFilter, sessions
 from compactctl.sessions.session import Session
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 ALL = SessionFilter(hidden=True)
 # Chats of VS Code hold no counts.
@@ -23,12 +23,12 @@ Listed = Callable[..., list[Session]]
 
 
 @pytest.fixture
-def listed(home: Home, machine: Machine) -> Listed:
+def listed(home: Home, machine: UserEnvironment) -> Listed:
     """Return a function that lists the sessions in the home."""
 
     def found(wanted: SessionFilter = ALL, **environ: str | Path) -> list[Session]:
         given = {name: str(value) for name, value in environ.items()}
-        place = Machine(home=machine.home, environ=given)
+        place = UserEnvironment(home=machine.home, environ=given)
         result = sessions(wanted, place, home.now)
         return [row.session for row in result.rows]
 
@@ -117,7 +117,7 @@ def test_what_a_client_compacted_says_nothing_of_the_context(home: Home, listed:
 
 
 def test_a_window_that_was_recorded_counts_more_than_that_of_the_model(
-    home: Home, machine: Machine
+    home: Home, machine: UserEnvironment
 ) -> None:
     home.codex(Said(context=129_200))
     home.claude(Said(context=150_000))
@@ -128,7 +128,7 @@ def test_a_window_that_was_recorded_counts_more_than_that_of_the_model(
 
 
 def test_a_context_above_the_window_shows_that_it_is_a_longer_one(
-    home: Home, machine: Machine
+    home: Home, machine: UserEnvironment
 ) -> None:
     home.claude(Said(context=400_000))
     (row,) = sessions(SessionFilter(), machine, home.now).rows
@@ -306,7 +306,7 @@ def test_editors_on_macos_keep_theirs_elsewhere(home: Home) -> None:
     library = home.root / "Library" / "Application Support"
     library.parent.mkdir(parents=True)
     (home.root / ".config").rename(library)
-    result = sessions(SessionFilter(), Machine(home=home.root, platform="darwin"), home.now)
+    result = sessions(SessionFilter(), UserEnvironment(home=home.root, platform="darwin"), home.now)
     assert [row.session.entry.client for row in result.rows] == ["roo"]
 
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions import SessionFilter, SessionsResult, sessions
-from compactctl.sessions.reading.file_ends import MOST, WINDOW, read_ends
-from compactctl.store.client_folders import Machine
+from compactctl.sessions.reading.file_ends import MAX_SCAN, WINDOW, read_ends
+from compactctl.store.client_folders import UserEnvironment
 
 FILES = [name for name in WRITERS if name != "opencode"]
 
 
 def listing(home: Home) -> SessionsResult:
-    return sessions(SessionFilter(hidden=True), Machine(home=home.root), home.now)
+    return sessions(SessionFilter(hidden=True), UserEnvironment(home=home.root), home.now)
 
 
 @pytest.mark.parametrize("client", FILES)
@@ -69,13 +69,13 @@ def test_a_giant_last_line_is_stepped_over(home: Home) -> None:
     path = home.claude(said)
     with path.open("ab") as stream:
         for _ in range(3):
-            stream.write(b'{"type":"progress","data":"' + b"x" * (MOST // 4) + b'"}\n')
+            stream.write(b'{"type":"progress","data":"' + b"x" * (MAX_SCAN // 4) + b'"}\n')
         stream.write(b'{"type":"mode"}\n')
     (row,) = listing(home).rows
     assert row.session.details.title == "Named"
     # A line that is longer still hides what is before it, and no more is read.
     with path.open("ab") as stream:
-        stream.write(b'{"type":"progress","data":"' + b"x" * 2 * MOST + b'"}\n')
+        stream.write(b'{"type":"progress","data":"' + b"x" * 2 * MAX_SCAN + b'"}\n')
     (row,) = listing(home).rows
     assert row.session.details.context is None
     assert row.session.details.project == said.project
@@ -104,7 +104,7 @@ def test_no_more_than_both_ends_are_read(
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "pi", "copilot-cli", "gemini-cli"])
-@pytest.mark.parametrize(("behind", "is_found"), [(MOST // 2, True), (MOST * 2, False)])
+@pytest.mark.parametrize(("behind", "is_found"), [(MAX_SCAN // 2, True), (MAX_SCAN * 2, False)])
 def test_the_newest_answer_is_looked_for_a_little_further_back(
     home: Home, client: str, behind: int, is_found: object
 ) -> None:
@@ -116,7 +116,7 @@ def test_the_newest_answer_is_looked_for_a_little_further_back(
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "pi", "copilot-cli", "gemini-cli"])
-@pytest.mark.parametrize(("before", "is_found"), [(MOST // 2, True), (MOST * 2, False)])
+@pytest.mark.parametrize(("before", "is_found"), [(MAX_SCAN // 2, True), (MAX_SCAN * 2, False)])
 def test_the_first_prompt_is_looked_for_a_little_further_on(
     home: Home, client: str, before: int, is_found: object
 ) -> None:

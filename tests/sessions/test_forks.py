@@ -27,10 +27,10 @@ from sessions.long_sessions import (
 )
 
 from compactctl.sessions.clients import claude_code
-from compactctl.sessions.fork import ForkedLines, Fresh
-from compactctl.sessions.registry import fork_of
-from compactctl.sessions.session import Details, Entry, Session
-from compactctl.store.client_folders import Machine
+from compactctl.sessions.fork import ForkedLines, ForkIdentity
+from compactctl.sessions.registry import fork_session
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.store.client_folders import UserEnvironment
 
 SOMEWHAT_SMALLER = ("--stages", "truncate", "--target", "52k")
 
@@ -39,12 +39,16 @@ OLD = Said(name="old").id
 
 
 def session_of(title: str) -> Session:
-    entry = Entry(client=claude_code.NAME, id=OLD, path=Path("p") / f"{OLD}.jsonl", modified=0)
-    return Session(entry=entry, details=Details(title=title))
+    entry = SessionEntry(
+        client=claude_code.NAME, id=OLD, path=Path("p") / f"{OLD}.jsonl", modified=0
+    )
+    return Session(entry=entry, details=SessionDetails(title=title))
 
 
-def fresh_of(bits: int, now: datetime | None = None) -> Fresh:
-    return Fresh(bits=bits, now=now or datetime.now(UTC), machine=Machine(home=Path("h")))
+def fresh_of(bits: int, now: datetime | None = None) -> ForkIdentity:
+    return ForkIdentity(
+        random_bits=bits, now=now or datetime.now(UTC), machine=UserEnvironment(home=Path("h"))
+    )
 
 
 def id_of(fork: Path) -> str:
@@ -211,9 +215,9 @@ def test_both_ids_that_newer_versions_of_codex_write_are_new(home: Home, ask: As
     ],
 )
 def test_titles_of_forks_are_told_apart(title: str, expected: str) -> None:
-    fork = fork_of(session_of(title), fresh_of(0))
+    fork = fork_session(session_of(title), fresh_of(0))
     assert fork is not None
-    (line,) = fork.added
+    (line,) = fork.trailing_lines
     assert json.loads(line)["customTitle"] == expected
 
 
@@ -342,7 +346,7 @@ LINES = st.lists(SPELLED | st.binary(max_size=40).map(lambda data: data + b"\n")
 @tries(300)
 @given(lines=LINES, bits=st.integers(0, (1 << 128) - 1))
 def test_only_the_name_of_the_session_differs(lines: list[bytes], bits: int) -> None:
-    fork = fork_of(session_of("Tides"), fresh_of(bits))
+    fork = fork_session(session_of("Tides"), fresh_of(bits))
     assert fork is not None
     assert UUID(fork.id).version == 4
     made = ForkedLines(lines, fork)

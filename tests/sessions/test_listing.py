@@ -17,9 +17,9 @@ from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
 from compactctl.commands.sessions import SessionFilter, ShortIds, least_size, parse_since, sessions
 from compactctl.errors import UsageError
-from compactctl.sessions.registry import ALL_STORES, sessions_of
-from compactctl.sessions.session import Details, Entry, Session
-from compactctl.store.client_folders import Machine
+from compactctl.sessions.registry import ALL_STORES, load_sessions
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.store.client_folders import UserEnvironment
 
 NOW = 1_800_000_000.0
 ID = "1b671a64-40d5-491e-99b0-da01ff1f3341"
@@ -30,7 +30,7 @@ _END = 150
 
 def titles(home: Home, most: int = 0, **wanted: Any) -> list[str]:
     chosen = SessionFilter(**wanted, limit=most)
-    rows = sessions(chosen, Machine(home=home.root), home.now).rows
+    rows = sessions(chosen, UserEnvironment(home=home.root), home.now).rows
     return [row.session.details.title for row in rows]
 
 
@@ -111,10 +111,10 @@ def test_a_folder_with_a_long_name(home: Home) -> None:
 
 @given(st.lists(st.text("abc-", max_size=14), unique=True, min_size=1))
 def test_no_other_session_is_called_as_one_is(ids: list[str]) -> None:
-    entries = [Entry(client="pi", id=each, path=Path("x"), modified=0) for each in ids]
+    entries = [SessionEntry(client="pi", id=each, path=Path("x"), modified=0) for each in ids]
     short_ids = ShortIds(entries)
     for entry in entries:
-        row = short_ids.row(Session(entry=entry, details=Details()))
+        row = short_ids.row(Session(entry=entry, details=SessionDetails()))
         others = [each for each in ids if each.startswith(row.short_id) and each != entry.id]
         assert entry.id.startswith(row.short_id)
         assert others == [] or row.short_id == entry.id
@@ -123,7 +123,7 @@ def test_no_other_session_is_called_as_one_is(ids: list[str]) -> None:
 def test_what_was_not_looked_at_is_told(home: Home) -> None:
     many(home, 30, n_bytes=0)
     home.claude(Said(name="program", age=0), entrypoint="sdk-cli")
-    result = sessions(SessionFilter(), Machine(home=home.root), home.now)
+    result = sessions(SessionFilter(), UserEnvironment(home=home.root), home.now)
     assert (len(result.rows), result.found, result.unread, result.hidden) == (20, 31, 10, 1)
 
 
@@ -201,7 +201,7 @@ def test_a_session_holds_no_command_for_who_runs_the_program(home: Home, ask: As
 
 
 def session_in(path: Path, client: str) -> Session:
-    return next(sessions_of([Entry(client=client, id=ID, path=path, modified=0)]))
+    return next(load_sessions([SessionEntry(client=client, id=ID, path=path, modified=0)]))
 
 
 def end_of(client: str) -> bytes:

@@ -25,7 +25,7 @@ from compactctl.commands.session_finder import (
 )
 from compactctl.errors import NoInputError, NotUnderstoodError
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 READING = ("stats", "check", "view", "log", "simulate", "prompt", "chunks")
 WRITING = ("compact", "rewind")
@@ -38,7 +38,7 @@ def known(home: Home, tmp_path: Path) -> SessionFinder:
     """Return the sessions of the home, seen from a project of theirs."""
     here = tmp_path / "project"
     here.mkdir()
-    return SessionFinder(machine=Machine(home=home.root), here=here, now=home.now)
+    return SessionFinder(machine=UserEnvironment(home=home.root), here=here, now=home.now)
 
 
 def chosen(known: SessionFinder, reference: str, purpose: Purpose = "read") -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source, digest_of, open_input, split_lines
@@ -85,8 +85,8 @@ def step(  # noqa: PLR0913
         fs or FileSystem(),
         source=source,
         target=target or path,
-        deposits=[Deposit(each, rows(source.data, after))],
-        content=Content.of((after,)),
+        deposits=[ArchiveDraft(each, rows(source.data, after))],
+        content=Content.from_chunks((after,)),
         force=force,
     )
     return each, published

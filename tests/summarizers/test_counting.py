@@ -99,7 +99,7 @@ def test_a_program_that_does_not_count_is_a_usage_error_in_one_line(
 
 
 def test_a_silent_program_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(counting, "ANSWER_TIMEOUT", 0.2)
     with pytest.raises(UsageError, match=r"printed nothing for 0\.2 seconds"):
         CommandCounter("sleep 60").count_many(["text"])
 

@@ -9,7 +9,7 @@ from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.by_model.prompt import PromptStyle
 from compactctl.summaries.document import offline
 
-OWN = offline.write(REQUEST, count)
+OWN = offline.write_offline_summary(REQUEST, count)
 
 
 def summary(options: SummarizerOptions, request: SummaryRequest = REQUEST) -> Summary:
@@ -26,12 +26,12 @@ def by_server(url: str, **fields: object) -> SummarizerOptions:
 def test_a_good_answer_is_used_and_named() -> None:
     answer = f"<analysis>hm</analysis>\n<summary>\n{GOOD}\n</summary>"
     with served(lambda _: completion(answer)) as stub:
-        assert summary(by_server(stub.url)) == Summary(text=GOOD, source="openai:small")
+        assert summary(by_server(stub.url)) == Summary(text=GOOD, writer="openai:small")
 
 
 def test_a_command_is_a_summarizer_too() -> None:
     options = SummarizerOptions(kind="command", command=program(f'print("{GOOD}")'))
-    assert summary(options) == Summary(text=GOOD, source="command")
+    assert summary(options) == Summary(text=GOOD, writer="command")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_command_is_a_summarizer_too() -> None:
 def test_a_bad_answer_gives_the_built_in_summary_with_a_note(reply: Reply, why: str) -> None:
     with served(lambda _: reply) as stub:
         found = summary(by_server(stub.url))
-    assert (found.text, found.source) == (OWN.text, "offline")
+    assert (found.text, found.writer) == (OWN.text, "offline")
     assert found.note.startswith("written without a model: openai:small gave no usable summary: ")
     assert why in found.note
 

@@ -7,19 +7,19 @@ import pytest
 from summarizers.talks import Reply, completion, served
 
 from compactctl.errors import UsageError
-from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.llm.openai import address_of, asking_server
-from compactctl.summaries.by_model.answers import Answer
+from compactctl.llm.ask import AskModel, NoAnswerError
+from compactctl.llm.openai import address_of, server_asker
+from compactctl.summaries.by_model.answers import ModelAnswer
 
 
-def asking(url: str, **fields: object) -> Ask:
-    return asking_server(url, "small", **({"timeout": 5.0} | fields))  # type: ignore[arg-type]
+def asking(url: str, **fields: object) -> AskModel:
+    return server_asker(url, "small", **({"timeout": 5.0} | fields))  # type: ignore[arg-type]
 
 
 def test_a_server_is_asked_for_a_chat_completion() -> None:
     with served(lambda _: completion("text")) as stub:
         answer = asking(stub.url + "/")("prompt", 300)
-    assert answer == Answer(text="text", finish_reason="stop")
+    assert answer == ModelAnswer(text="text", finish_reason="stop")
     (asked,) = stub.asked
     assert asked == {
         "path": "/v1/chat/completions",

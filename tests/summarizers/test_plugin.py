@@ -9,7 +9,7 @@ import pytest
 from compactctl.errors import UsageError
 from compactctl.extras import install_command
 from compactctl.llm.ask import NoAnswerError
-from compactctl.llm.plugin import asking_plugin
+from compactctl.llm.plugin import plugin_asker
 
 # What the package looks like from here, with models of its own.
 PACKAGE = """
@@ -51,40 +51,40 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llm", None)
     with pytest.raises(UsageError, match=re.escape(install_command("llm>=0.19"))):
-        asking_plugin("local", timeout=9)
+        plugin_asker("local", timeout=9)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_model_gets_the_options_it_has() -> None:
-    assert asking_plugin("local", timeout=9)("prompt", 5).text == "prompt False {'temperature': 0}"
+    assert plugin_asker("local", timeout=9)("prompt", 5).text == "prompt False {'temperature': 0}"
 
 
 @pytest.mark.usefixtures("_installed")
 def test_an_unknown_model_is_refused() -> None:
     with pytest.raises(UsageError, match="llm models lists them"):
-        asking_plugin("other", timeout=9)
+        plugin_asker("other", timeout=9)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_model_behind_a_service_needs_leave() -> None:
     with pytest.raises(UsageError, match="--allow-network"):
-        asking_plugin("service", timeout=9)
-    assert asking_plugin("service", timeout=9, allow_network=True)("x", 1).text.startswith("x")
+        plugin_asker("service", timeout=9)
+    assert plugin_asker("service", timeout=9, allow_network=True)("x", 1).text.startswith("x")
 
 
 @pytest.mark.usefixtures("_installed")
 def test_whatever_a_plugin_raises_is_no_answer() -> None:
     with pytest.raises(NoAnswerError, match="RuntimeError: out of memory"):
-        asking_plugin("local", timeout=9)("break", 1)
+        plugin_asker("local", timeout=9)("break", 1)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_plugin_that_runs_out_of_memory_ends_the_program() -> None:
     with pytest.raises(MemoryError):
-        asking_plugin("local", timeout=9)("fill", 1)
+        plugin_asker("local", timeout=9)("fill", 1)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_model_that_takes_too_long_gives_no_answer() -> None:
     with pytest.raises(NoAnswerError, match=r"no answer within 0\.1 seconds"):
-        asking_plugin("local", timeout=0.1)("sleep", 1)
+        plugin_asker("local", timeout=0.1)("sleep", 1)

@@ -17,7 +17,7 @@ STAGE = '''"""Hush: hide nothing, say so."""
 
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Skipped
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -30,7 +30,7 @@ class HushOptions:
     whisper: int = option(7, "How quietly.")
 
 
-def hush(view: View, meter: Meter, options: HushOptions) -> Skipped:
+def hush(view: ConversationView, meter: Meter, options: HushOptions) -> Skipped:
     """Do nothing."""
     return Skipped(stage="hush", reason=f"hushed at {options.whisper}")
 
@@ -49,7 +49,7 @@ class Murmur(OpenAIChat):
     name = "murmur"
     title = "Murmur"
     reads_arrays = False
-    writes_pairs = False
+    can_write_assistant = False
 
     def sniff(self, records):
         """Tell from the first records."""

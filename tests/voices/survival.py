@@ -10,7 +10,7 @@ from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.registry import format_named
-from compactctl.lab.audit import Compaction, audit
+from compactctl.lab.audit import AuditInput, audit
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 from compactctl.model.transcript import Transcript
@@ -74,7 +74,7 @@ def expected_words(way: Way, places: Sequence[Place]) -> list[str]:
 
 def lost_rules(before: Transcript, after: Transcript) -> list[str]:
     """Return the rules that an audit finds before and not after."""
-    compaction = Compaction(
+    compaction = AuditInput(
         before=before.effective,
         after=after.effective,
         summary="",

@@ -18,7 +18,7 @@ from voices.place import (
 from voices.survival import Way, compacted, expected_words, lost_rules, seen, texts, unseen
 from voices.tables import PLACES, TALKS, UNTRIED
 
-from compactctl.history.protection import protect
+from compactctl.history.protection import protected_messages
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.stages.registry import ALL_STAGES
@@ -123,7 +123,7 @@ def _check_ends(place: Place, way: Way) -> None:
     before = read(lines)
     newest = _newest(before)
     assert unseen(sentences(NEWEST), [newest]) == []
-    assert protect(before.effective)[newest.id] == (
+    assert protected_messages(before.effective)[newest.id] == (
         newest.locks.immutable_reason or "prompt of the newest turn"
     )
     # Behind a compaction, the client's summary is the first turn.

@@ -16,7 +16,7 @@ import click
 
 from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
-from compactctl.commands.reading.hook_input import told_at_start, transcript_of
+from compactctl.commands.reading.hook_input import hook_fields_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.source import STANDARD_STREAM
 
@@ -140,14 +140,14 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
 def _only_compacted(sessions: "SessionFinder") -> str | None:
     """Return the one transcript of this folder that was compacted, after saying which it is."""
     from compactctl.commands.reading.candidates import candidates
-    from compactctl.views.terminal.screen import tell
+    from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import line_text
 
     files = candidates(Path.cwd(), compacted=True)
     if len(files.found) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
         return None
     name = files.found[0].name
-    tell(f"{line_text(name)}, the only compacted transcript in this folder")
+    print_messages(f"{line_text(name)}, the only compacted transcript in this folder")
     # A leading dash, or the name - alone, is part of a file's name here.
     return name if not name.startswith("-") else f".{os.sep}{name}"
 
@@ -158,13 +158,13 @@ def _path_of(
     """Return the path that was chosen, after saying which; list choices and end without one."""
     from compactctl.commands.session_finder import SessionChoices
     from compactctl.views.results.sessions import chosen_line
-    from compactctl.views.terminal.screen import tell
+    from compactctl.views.terminal.screen import print_messages
 
     if isinstance(found, SessionChoices):
         _show_choices(context, found)
         raise click.exceptions.Exit(UsageError.exit_code)
     if found.row is not None and found.announce:
-        tell(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
+        print_messages(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
     return found.path
 
 
@@ -193,7 +193,7 @@ def _piped() -> str:
     if not isinstance(stream, io.BufferedReader):
         return STANDARD_STREAM
     with suppress(OSError):
-        path = transcript_of(told_at_start(stream.peek(1)))
+        path = transcript_of(hook_fields_at_start(stream.peek(1)))
         if path is not None:
             # Or a client that is still writing would be told of a broken pipe.
             collections.deque(stream, maxlen=0)

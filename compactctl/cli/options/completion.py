@@ -70,9 +70,9 @@ def complete_model(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return the models of the built-in tables whose names begin so."""
-    from compactctl.tokens.models.lookup import listed_models
+    from compactctl.tokens.models.lookup import all_models
 
-    names = dict.fromkeys(model.name for model in listed_models())
+    names = dict.fromkeys(model.name for model in all_models())
     return list(_items((name, "") for name in names if name.startswith(incomplete)))
 
 

@@ -18,7 +18,7 @@ from compactctl.cli.opt import (
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.tables import MAX_TOKENS, WINDOWS
 from compactctl.tokens.counters.selection import COUNTER_NAMES
-from compactctl.tokens.fit import Base
+from compactctl.tokens.fit import LimitBase
 from compactctl.tokens.models.token_sizes import parse_window
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def _measure(**values: Any) -> "MeasureOptions":  # noqa: ANN401 - of several op
     measure = MeasureOptions(**values)
     warning = unlisted_model(measure)
     if warning:
-        from compactctl.views.terminal.screen import tell
+        from compactctl.views.terminal.screen import print_messages
 
-        tell(f"warning: {warning}")
+        print_messages(f"warning: {warning}")
     return measure
 
 
@@ -59,7 +59,7 @@ FAIL_BASE = opt(
     "available (for input). [default: client where that is known and no other profile is "
     "named, else available]",
     flag="--fail-base",
-    type=click.Choice(get_args(Base)),
+    type=click.Choice(get_args(LimitBase)),
     metavar="BASE",
 )
 

@@ -156,7 +156,7 @@ _MASK = opt(
 )
 
 
-def ready_page(
+def checked_page(
     page: "PageChoice | None", taken: Iterable[str], *, force: bool
 ) -> "PageChoice | None":
     """Return the page with what is known of overwriting, before any work is done.

@@ -30,7 +30,7 @@ from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 from compactctl.profiles.overflow import Overflow
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import OptionField, OptionKind, Stage, options_of
@@ -68,10 +68,10 @@ def stage_options(*stages: Stage[Any]) -> OptGroup:
     def settings(**values: OptionValue) -> StageSettings:
         return settings_of(stages, values)
 
-    return OptGroup("settings", *each_stage_option(*stages), make=settings)
+    return OptGroup("settings", *stage_opts(*stages), make=settings)
 
 
-def each_stage_option(*stages: Stage[Any]) -> list[StageOption]:
+def stage_opts(*stages: Stage[Any]) -> list[StageOption]:
     """Return the click options of these stages."""
     of_stages = [options_of(stage) for stage in stages]
     return [_option(each, own) for own in of_stages for each in own]
@@ -154,7 +154,7 @@ def _plan(
         if_needed=if_needed,
         overflow=_overflow(from_error),
         settings=settings_of(ALL_STAGES, of_stages),
-        texts=GivenTexts(summary=_summary(summary_file)),
+        texts=SummaryInputs(summary=_summary(summary_file)),
     )
     return with_template(plan, template)
 
@@ -238,7 +238,7 @@ PLAN = OptGroup(
         metavar="FILE",
     ),
     TEMPLATE,
-    *each_stage_option(*ALL_STAGES),
+    *stage_opts(*ALL_STAGES),
     make=_plan,
 )
 
@@ -298,7 +298,7 @@ def plan_option(text: str) -> Opt:
     return opt("planned", PLAN_FILES, READS, text, flag="--plan", path="settings", metavar="FILE")
 
 
-def plan_from(path: str | None) -> "PlanFile | None":
+def read_plan_option(path: str | None) -> "PlanFile | None":
     """Read the plan to carry out, None for none. Raises as ``read_plan`` does."""
     if path is None:
         return None

@@ -8,7 +8,7 @@ from compactctl.cli.opt import INPUT, LOADS, MAY, READS, KnownName, OptGroup, Pa
 from compactctl.cli.options.completion import complete_format
 from compactctl.formats.records.api_format import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
-from compactctl.store.files.limits import ReadLimits, parse_size
+from compactctl.store.files.limits import ReadLimits, parse_byte_size
 
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
 
@@ -58,23 +58,23 @@ ARCHIVE = opt(
 LIMITS = OptGroup(
     "input.limits",
     opt(
-        "line",
+        "max_line_bytes",
         INPUT,
         LOADS,
         "Refuse a transcript with a longer line, such as 64M or 1G bytes.",
         flag="--max-line",
-        type=ParsedText(parse_size),
+        type=ParsedText(parse_byte_size),
         metavar="SIZE",
         default="256M",
         show_default=True,
     ),
     opt(
-        "unpacked",
+        "max_bytes",
         INPUT,
         LOADS,
         "Refuse a transcript that is larger, unpacked if it is compressed.",
         flag="--max-unpacked",
-        type=ParsedText(parse_size),
+        type=ParsedText(parse_byte_size),
         metavar="SIZE",
         default="2G",
         show_default=True,

@@ -20,7 +20,7 @@ from compactctl.cli.opt import (
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.summarizer_options import TIMEOUT, SummarizerKind, SummarizerOptions
-from compactctl.model.summary import BUILT_IN, OUTSIDE, FailurePolicy
+from compactctl.model.summary import BUILTIN_SUMMARIZER, EXTERNAL_SUMMARIZERS, FailurePolicy
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.summaries.by_model.prompt import PromptStyle
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
 
 _NAMES: dict[str, SummarizerKind] = {
-    each: each for each in get_args(SummarizerKind) if each in (BUILT_IN, *OUTSIDE)
+    each: each
+    for each in get_args(SummarizerKind)
+    if each in (BUILTIN_SUMMARIZER, *EXTERNAL_SUMMARIZERS)
 }
 
 
@@ -95,7 +97,7 @@ def _summarizer(
         name, model = profile.summarizer.name, model or profile.summarizer.model
     on_failure: FailurePolicy = "builtin" if profile is None else profile.summarizer.on_failure
     return SummarizerOptions(
-        kind="command" if summarizer_cmd else _NAMES[name or BUILT_IN],
+        kind="command" if summarizer_cmd else _NAMES[name or BUILTIN_SUMMARIZER],
         command=summarizer_cmd or "",
         model=model,
         base_url=base_url or "",

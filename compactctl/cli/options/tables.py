@@ -10,8 +10,8 @@ from compactctl.errors import UsageError
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
-    from compactctl.tokens.models.prices import Prices
-    from compactctl.tokens.models.user_models import OwnModels
+    from compactctl.tokens.models.prices import PriceTable
+    from compactctl.tokens.models.user_models import UserModelTable
 
 
 def _load_profile(
@@ -66,11 +66,11 @@ def _load_windows(
     context: click.Context,
     parameter: click.Parameter,  # noqa: ARG001
     value: str | None,
-) -> "OwnModels":
-    from compactctl.tokens.models.user_models import NO_MODELS
+) -> "UserModelTable":
+    from compactctl.tokens.models.user_models import NO_USER_MODELS
 
     if value is None or context.resilient_parsing:
-        return NO_MODELS
+        return NO_USER_MODELS
     from compactctl.commands.measuring.measure import load_own_models
 
     return load_own_models(value)
@@ -119,7 +119,7 @@ def _load_prices(
     context: click.Context,
     parameter: click.Parameter,  # noqa: ARG001
     value: str | None,
-) -> "Prices | None":
+) -> "PriceTable | None":
     if value is None or context.resilient_parsing:
         return None
     from compactctl.commands.measuring.measure import load_prices

@@ -18,7 +18,7 @@ from compactctl.commands.batch.row import BatchRow, RowOutcome, RowOutput
 from compactctl.commands.batch.tasks import FileTask, WorkedFile, make_folder
 from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines, lines_of, value_of
-from compactctl.commands.compact.summing_up import left_of
+from compactctl.commands.compact.summing_up import fates_by_id
 from compactctl.commands.measuring.figures import NO_DETAILS, FileDetails, details_of
 from compactctl.commands.measuring.measure import measure
 from compactctl.commands.measuring.next_request import Totals
@@ -26,15 +26,15 @@ from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
-from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.pipeline.run import summed
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.pipeline.archive_rows import rewind_rows
+from compactctl.pipeline.run import sum_counts
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.files.content import Content, StreamPieces, blocks_of
+from compactctl.store.files.content import Content, StreamPieces, rechunk
 from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.parquet_dataset import FORMAT, DataSet, data_set_at
-from compactctl.store.files.source import Source, StoredLines, digest_of
+from compactctl.store.files.parquet_dataset import FORMAT, ParquetDataset, open_dataset
+from compactctl.store.files.source import FileLines, Source, digest_of
 from compactctl.store.publish.publish import publish
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
     Raises NoInputError, NotUnderstoodError and UsageError for the file, and what writing does; a
     conversation that fails is a failed row and stays as it is.
     """
-    data = data_set_at(task.input.path, options.files.column)
+    data = open_dataset(task.input.path, options.files.column)
     work = _Conversations(options, data)
     if options.writes and task.output is not None:
         return _written(work, task.output)
@@ -101,7 +101,7 @@ def _as_file(done: Sequence[DoneConversation]) -> WorkedFile:
 class _Conversations:
     """Measures or compacts conversations of one data set."""
 
-    def __init__(self, options: BatchOptions, data: DataSet) -> None:
+    def __init__(self, options: BatchOptions, data: ParquetDataset) -> None:
         self.options, self.data = options, data
         # Many conversations follow one another.
         self._measure = replace(options.recipe.measure, worth_loading=0)
@@ -178,7 +178,7 @@ class _Conversations:
     def _details(self, name: str, made: CompactedLines) -> FileDetails | None:
         if self.options.details == NO_DETAILS:
             return None
-        left = left_of(made.run.applied, made.measured.meter)
+        left = fates_by_id(made.run.applied, made.measured.meter)
         return details_of(name, made.transcript, made.measured, self.options.details, left)
 
 
@@ -188,7 +188,7 @@ def _source(value: object, kind: object) -> Source:
 
 
 def write_data_set(
-    data: DataSet,
+    data: ParquetDataset,
     output: str,
     replaced: Callable[[list[Any]], list[Any]],
     stages: Callable[[], RunStages],
@@ -198,7 +198,7 @@ def write_data_set(
 
     ``stages`` are those of the conversations that were changed, known when all is done. Without
     any the old file is written as it is, and there is no operation. Raises as ``publish`` and
-    ``DataSet.write_with`` do.
+    ``ParquetDataset.write_with`` do.
 
     The archive holds the bytes of the old file, as it does of any transcript: a Parquet file that
     is written again is never the same.
@@ -212,7 +212,7 @@ def write_data_set(
     ):
         data.write_with(stream, replaced, options.input.limits)
         changed = stages()
-        content = Content.of(StreamPieces(stream)) if changed else source.content
+        content = Content.from_chunks(StreamPieces(stream)) if changed else source.content
         # What cannot be read again could not be rewound either.
         _check(content, options.input.limits, output)
         deposits = [_deposit(source, content.digest, changed)] if changed else []
@@ -234,9 +234,11 @@ def _file_source(path: Path, limits: ReadLimits) -> Source:
 
     Nothing that is appended to it belongs to it: it has no identity to compare.
     """
-    pieces = StoredLines(path)
+    pieces = FileLines(path)
     with path.open("rb") as stream:
-        content = Content.of(pieces.taken(blocks_of(limits.lines_of(stream, str(path)))))
+        content = Content.from_chunks(
+            pieces.record(rechunk(limits.limited_lines(stream, str(path))))
+        )
     return Source(path=None, lines=pieces, digest=content.digest, limits=limits)
 
 
@@ -246,7 +248,7 @@ def _check(content: Content, limits: ReadLimits, output: str) -> None:
     limits.check_lines(content.digest.n_lines, output)
 
 
-def _deposit(source: Source, after: Digest, changed: RunStages) -> Deposit:
+def _deposit(source: Source, after: Digest, changed: RunStages) -> ArchiveDraft:
     told = f"{source.digest.sha256} {after.sha256} {__version__}"
     name = OperationId(hashlib.sha256(told.encode()).hexdigest()[:12])
     operation = Operation(
@@ -262,7 +264,7 @@ def _deposit(source: Source, after: Digest, changed: RunStages) -> Deposit:
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return Deposit(operation, plain_rows(source.lines))
+    return ArchiveDraft(operation, rewind_rows(source.lines))
 
 
 def _summed(changed: RunStages) -> Iterable[StageRecord]:
@@ -281,5 +283,5 @@ def _summed(changed: RunStages) -> Iterable[StageRecord]:
             hidden=sum(record.hidden for record in records),
             replaced=sum(record.replaced for record in records),
             detail="" if is_applied else records[0].detail,
-            figures=summed(*(record.figures for record in records)),
+            figures=sum_counts(*(record.figures for record in records)),
         )

@@ -31,7 +31,7 @@ from compactctl.commands.compact.compact import (
 )
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import NO_DETAILS, details_of, figures_of
-from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.reading.transcript import (
     check_strict,
     is_in_database,
@@ -120,7 +120,7 @@ def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     return WorkedFile(rows=(row,), details=(details,))
 
 
-def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measure) -> BatchRow:
+def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measurement) -> BatchRow:
     """Return the row of a transcript in which no stage ran; ``sha256`` is of what was read."""
     return BatchRow(
         path=path,

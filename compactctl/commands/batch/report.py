@@ -21,10 +21,10 @@ from compactctl.commands.output_files import WrittenFile, check_report
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
 from compactctl.model.numbers import exact
-from compactctl.store.archive.parquet import damage_errors, regular
+from compactctl.store.archive.parquet import damage_errors, open_regular
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.modes import note_mode
-from compactctl.store.files.parquet_pages import n_bytes
+from compactctl.store.files.parquet_pages import column_bytes
 
 _BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)
@@ -101,7 +101,7 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
     if not place.is_file():
         raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
     try:
-        with damage_errors(place), regular(place) as stream:
+        with damage_errors(place), open_regular(place) as stream:
             note_mode(os.fstat(stream.fileno()).st_mode)
             return tuple(map(report_row, _values(stream, path)))
     except ArchiveError as error:
@@ -125,8 +125,8 @@ def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
         )
     size = 0
     for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
-        size += sum(map(n_bytes, batch.columns))
-        if size > TEXT_LIMITS.unpacked:
+        size += sum(map(column_bytes, batch.columns))
+        if size > TEXT_LIMITS.max_bytes:
             raise NotUnderstoodError(f"{path}: unpacks to more than a report holds")
         yield from batch.to_pylist()
 

@@ -7,13 +7,13 @@ from typing import Literal, Self, cast, get_args
 
 from compactctl.commands.batch.report_format import UNREAD, Status
 from compactctl.commands.measuring.figures import Figures
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED, UsageError
 from compactctl.history.damage import unread_text
-from compactctl.tokens.budget import usage_of
-from compactctl.tokens.fit import Base
+from compactctl.tokens.budget import utilization
+from compactctl.tokens.fit import LimitBase
 
 Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 
@@ -33,11 +33,11 @@ class RowMeasure:
     exactness: str
     window: int
     available: int
-    base: Base
+    base: LimitBase
     base_tokens: int
 
     @classmethod
-    def of(cls, format_name: str, measured: Measure) -> Self:
+    def of(cls, format_name: str, measured: Measurement) -> Self:
         """Return it for a transcript of this format."""
         return cls(
             format=format_name,
@@ -71,7 +71,7 @@ class RowOutcome:
         applied = [stage for stage in outcome.stages if stage.outcome == "applied"]
         saved_by: Counter[str] = Counter()
         for stage in applied:
-            saved_by[stage.name] += stage.saved
+            saved_by[stage.name] += stage.tokens_saved
         return cls(
             after=outcome.after,
             stages=tuple(stage.name for stage in applied),
@@ -180,28 +180,28 @@ class BatchRow:
         """``context`` as a share of ``base_tokens``."""
         if self.context is None or self.measure is None:
             return None
-        return usage_of(self.context, self.measure.base_tokens).ratio
+        return utilization(self.context, self.measure.base_tokens).ratio
 
     @property
     def level(self) -> str | None:
         """How full that is."""
         if self.context is None or self.measure is None:
             return None
-        return usage_of(self.context, self.measure.base_tokens).level
+        return utilization(self.context, self.measure.base_tokens).level
 
     @property
     def ratio_before(self) -> float | None:
         """The largest next request as it was read, as a share of ``available``."""
         if self.figures is None or self.measure is None:
             return None
-        return usage_of(self.figures.totals.request_tokens, self.measure.available).ratio
+        return utilization(self.figures.totals.request_tokens, self.measure.available).ratio
 
     @property
     def ratio_after(self) -> float | None:
         """The largest next request that stages left, as a share of ``available``."""
         if self.outcome is None or self.measure is None:
             return None
-        return usage_of(self.outcome.after.request_tokens, self.measure.available).ratio
+        return utilization(self.outcome.after.request_tokens, self.measure.available).ratio
 
     @property
     def flags(self) -> tuple[Flag, ...]:

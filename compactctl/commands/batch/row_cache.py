@@ -26,7 +26,7 @@ from compactctl.store.cache import (
     ResultCache,
 )
 from compactctl.store.files.source import sha256_of
-from compactctl.tokens.counters.selection import rank_file_in
+from compactctl.tokens.counters.selection import rank_file_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -55,7 +55,7 @@ class CachedRows:
         key = self.keys[index]
         is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
         if key is not None and is_whole:
-            self._cache.keep(key, json.dumps([asdict(row) for row in rows]))
+            self._cache.put(key, json.dumps([asdict(row) for row in rows]))
 
 
 def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> CachedRows:
@@ -68,7 +68,7 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
         return CachedRows({}, [None] * len(tasks), cache)
     depends = fingerprint(options)
     keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
-    texts = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
+    texts = {} if _is_fresh(options) else cache.get_many(key for key in keys if key is not None)
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
@@ -180,7 +180,7 @@ def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None
     profile = measure.profile
     counters = [measure.counter or "", profile.counting.counter if profile else ""]
     counters += [row.counter for row in measure.own.rows]
-    files = filter(None, map(rank_file_in, counters))
+    files = filter(None, map(rank_file_of, counters))
     # Either may be the name: a file's own name may hold the mark of a pattern.
     paths = [Path(name) for file in files for name in (file, file.rpartition("#")[0]) if name]
     return [(os.path.realpath(path), _state(path)) for path in paths]

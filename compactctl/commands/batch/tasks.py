@@ -14,7 +14,7 @@ from compactctl.commands.measuring.figures import FileDetails
 from compactctl.commands.reading.discover import InputFile
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, disk_errors, make_folders
-from compactctl.store.files.parquet_dataset import GroupOfRows, data_set_at, is_data_set
+from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, open_dataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +72,15 @@ def _tasks(options: BatchOptions, task: FileTask) -> Iterator[FileTask]:
         yield FileTask(input=task.input, output=task.output, groups=places, n_bytes=size)
 
 
-def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[GroupOfRows]:
+def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[RowGroupInfo]:
     try:
-        return () if item.problem else data_set_at(item.path, options.files.column).groups
+        return () if item.problem else open_dataset(item.path, options.files.column).groups
     except CompactctlError:
         # Told when it is worked on.
         return ()
 
 
-def _pieces(groups: Sequence[GroupOfRows]) -> Iterator[tuple[int, ...]]:
+def _pieces(groups: Sequence[RowGroupInfo]) -> Iterator[tuple[int, ...]]:
     """Yield the places of neighbours that hold about as much as a worker is given at a time."""
     piece: list[int] = []
     size = 0

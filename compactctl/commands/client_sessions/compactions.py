@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from compactctl.commands.client_sessions.places import (
-    Moment,
+    CompactionPlace,
     PastState,
-    moments,
+    compaction_places,
     read_after,
     read_before,
 )
-from compactctl.formats.opencode.compactions import asking, cleared_outputs
-from compactctl.formats.records.json_values import object_or_empty, seconds, time_of
+from compactctl.formats.opencode.compactions import cleared_outputs, compaction_request
+from compactctl.formats.records.json_values import object_or_empty, parse_time, record_time
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
@@ -75,13 +75,13 @@ def places_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
     return tuple((message.line, message.record_path) for message in messages)
 
 
-def untagged(
+def without_tags(
     lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
 ) -> Mapping[int, bytes]:
     """Return, by index, the lines in which tags of these groups stand, without these tags."""
     found: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        if any(name in groups for name in message.tags.parents):
+        if any(name in groups for name in message.tags.hidden_by):
             found[message.line].append(message)
     return {line: _without_tags(lines[line], found[line], groups) for line in found}
 
@@ -147,7 +147,7 @@ def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
     """
     tagged = tuple(_tagged(state))
     known = {place for each in tagged for place in each.places}
-    found = (_found(state, moment) for moment in moments(state.transcript, 0))
+    found = (_found(state, moment) for moment in compaction_places(state.transcript, 0))
     untagged = (each for each in found if each is not None and known.isdisjoint(each.places))
     in_order = sorted((*tagged, *untagged), key=lambda each: each.line)
     return (*in_order, *_cleared(state))
@@ -165,12 +165,12 @@ def _tagged(state: PastState) -> Iterator[ClientCompaction]:
             places=places,
             groups=frozenset({group.id}),
             time=_time(state, places),
-            hidden=tuple(m.id for m in group.members if m.tags.parents == (group.id,)),
+            hidden=tuple(m.id for m in group.members if m.tags.hidden_by == (group.id,)),
             in_effect=any(message.id in shown for message in group.stand_ins),
         )
 
 
-def _found(state: PastState, moment: Moment) -> ClientCompaction | None:
+def _found(state: PastState, moment: CompactionPlace) -> ClientCompaction | None:
     """Return what happened at a moment; None where it took nothing away that is still there."""
     if object_or_empty(_at(state, (moment.last, ()))).get("type") == _BRANCH:
         return None
@@ -200,7 +200,7 @@ def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:
     return any(same) if made else True
 
 
-def _places(state: PastState, moment: Moment) -> tuple[RecordLocation, ...]:
+def _places(state: PastState, moment: CompactionPlace) -> tuple[RecordLocation, ...]:
     """Return the records of a moment: boundary, summary, and the request for it."""
     marked = set(state.transcript.compactions.lines)
     marked |= {
@@ -213,7 +213,7 @@ def _places(state: PastState, moment: Moment) -> tuple[RecordLocation, ...]:
     if moment.element:
         places = [moment.place]
     if state.transcript.format == "opencode":
-        places += [asked for place in places for asked in asking(state.decoded, place)]
+        places += [asked for place in places for asked in compaction_request(state.decoded, place)]
     return tuple(sorted(places))
 
 
@@ -237,7 +237,7 @@ def _cleared(state: PastState) -> Iterator[ClientCompaction]:
 
 
 def _cleared_time(state: PastState, place: RecordLocation) -> float | None:
-    return seconds(object_or_empty(_at(state, place)).get("compacted"))
+    return parse_time(object_or_empty(_at(state, place)).get("compacted"))
 
 
 def _id(state: PastState, places: Sequence[RecordLocation]) -> OperationId:
@@ -259,7 +259,7 @@ def _time(state: PastState, places: Sequence[RecordLocation]) -> float | None:
 
 
 def _time_at(state: PastState, place: RecordLocation) -> float | None:
-    told = time_of(object_or_empty(_at(state, place)))
+    told = record_time(object_or_empty(_at(state, place)))
     there = (m.timestamp for m in state.transcript.messages if (m.line, m.record_path) == place)
     return told if told is not None else next(there, None)
 

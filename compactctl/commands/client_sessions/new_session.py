@@ -11,7 +11,7 @@ from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
-    Loaded,
+    TranscriptFile,
     is_in_database,
     loaded_from,
     open_transcript,
@@ -19,25 +19,30 @@ from compactctl.commands.reading.transcript import (
 )
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
-from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
-from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.fork import Fork, ForkedLines, ForkIdentity, TitleMark
+from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import (
-    fork_of,
-    going_on,
+    fork_session,
+    load_sessions,
     newest_entries,
+    resume_command,
     session_at,
     session_in_database,
-    sessions_of,
     store_named,
 )
 from compactctl.sessions.session import Session
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import SUFFIX, archive_folder
-from compactctl.store.client_folders import Machine, store_holding, this_machine
+from compactctl.store.client_folders import UserEnvironment, store_containing, this_machine
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem, disk_errors, make_folders, written_before
+from compactctl.store.files.filesystem import (
+    FileSystem,
+    already_written_note,
+    disk_errors,
+    make_folders,
+)
 from compactctl.store.files.source import Source, append_lines, digest_of, split_lines
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.publish.publish import write_output
 
 
@@ -51,10 +56,10 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
         session = session_in_database(session_of(path), machine)
     else:
         session = session_at(Path(path), machine)
-    return fork_of(session, _fresh(machine, mark, session)) if session else None
+    return fork_session(session, _fresh(machine, mark, session)) if session else None
 
 
-def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, Loaded]:
+def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, TranscriptFile]:
     """Return a session as it was read, the history behind it, and all of it under its new id.
 
     Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
@@ -73,25 +78,27 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
     return source, history, loaded
 
 
-def deposits_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
+def deposits_under(fork: Fork, history: OperationHistory) -> list[ArchiveDraft]:
     """Return the operations behind a session as those of its fork: each state under the new id."""
     return [_renamed(fork, step, history.data) for step in history.archived_chain]
 
 
-def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> Deposit:
+def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> ArchiveDraft:
     def state(lines: Iterable[bytes]) -> Digest:
-        return digest_of(starmap(fork.renamed, enumerate(lines)))
+        return digest_of(starmap(fork.rewrite_line, enumerate(lines)))
 
     operation = replace(
         step.operation,
         before=state(step.before()),
         after=state(split_lines(step.outcome(now))),
     )
-    rows = (replace(row, raw=fork.renamed(index, row.raw)) for index, row in enumerate(step.rows()))
-    return Deposit(operation, rows)
+    rows = (
+        replace(row, raw=fork.rewrite_line(index, row.raw)) for index, row in enumerate(step.rows())
+    )
+    return ArchiveDraft(operation, rows)
 
 
-def make_room(fork: Fork) -> None:
+def make_session_folder(fork: Fork) -> None:
     """Create the folder that a new session belongs in, and remove drafts of killed runs there.
 
     They stand under other names than this one's; where it has a folder of its own, in the others.
@@ -104,25 +111,25 @@ def make_room(fork: Fork) -> None:
     with disk_errors(fork.path, "nothing was written"):
         make_folders(fs, parent)
         for folder in folders:
-            sweep(fs, folder)
+            remove_stale_drafts(fs, folder)
 
 
-def settle(fork: Fork) -> tuple[str, ...]:
+def register_session(fork: Fork) -> tuple[str, ...]:
     """Write what else its client keeps of a session that was published; return warnings.
 
     Raises DiskError, when the session is there and may not be listed.
     """
     warnings: list[str] = []
-    done = written_before(fork.path)
-    for path, data in fork.beside:
-        content = Content.of([data])
+    done = already_written_note(fork.path)
+    for path, data in fork.extra_files:
+        content = Content.from_chunks([data])
         try:
-            warnings += write_output(FileSystem(), path, content, otherwise=done)
+            warnings += write_output(FileSystem(), path, content, on_failure=done)
         except BaseException as error:
             error.add_note(done)
             raise
-    if fork.listed is not None:
-        path, line = fork.listed
+    if fork.index_entry is not None:
+        path, line = fork.index_entry
         with (
             disk_errors(path, "the new session was written and has no title"),
             path.open("a+b") as f,
@@ -137,38 +144,38 @@ def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | No
     ``model`` is the one to ask its client for, "" for none. None outside of clients' stores.
     """
     if fork is not None:
-        return going_on(fork.original, fork.id, fork.taken_in, model=model)
+        return resume_command(fork.original, fork.id, fork.import_command, model=model)
     session = session_at(Path(path), this_machine())
-    return going_on(session, model=model) if session else None
+    return resume_command(session, model=model) if session else None
 
 
-def rewound_as(target: Path, fork: Fork | None) -> str:
+def undo_name(target: Path, fork: Fork | None) -> str:
     """Return what rewind is to be given for what was written: an id among sessions, else a path."""
-    is_listed = fork is not None and store_holding(target, this_machine()) is not None
+    is_listed = fork is not None and store_containing(target, this_machine()) is not None
     return fork.id if fork is not None and is_listed else str(target)
 
 
-def appended_as(target: Path) -> str:
+def appended_undo_name(target: Path) -> str:
     """Return what rewind is to be given for a session that was appended to: its id, or a path."""
     session = session_at(target, this_machine())
     return session.id if session else str(target)
 
 
-def _fresh(machine: Machine, mark: TitleMark, session: Session) -> Fresh:
-    return Fresh(
-        bits=random.SystemRandom().getrandbits(128),
+def _fresh(machine: UserEnvironment, mark: TitleMark, session: Session) -> ForkIdentity:
+    return ForkIdentity(
+        random_bits=random.SystemRandom().getrandbits(128),
         now=datetime.now(UTC),
         machine=machine,
-        mark=mark,
+        title_mark=mark,
         titles=frozenset(_titles_made(machine, session)),
     )
 
 
-def _titles_made(machine: Machine, session: Session) -> Iterator[str]:
+def _titles_made(machine: UserEnvironment, session: Session) -> Iterator[str]:
     """Yield the titles of a client's sessions that were compacted: only those have an archive."""
-    entries = newest_entries(machine, Folders(), [store_named(session.entry.client)])
-    compacted = (e for e in entries if e.known.title or archive_folder(e.path).is_dir())
-    yield from (each.details.title for each in sessions_of(compacted))
+    entries = newest_entries(machine, FolderScanner(), [store_named(session.entry.client)])
+    compacted = (e for e in entries if e.listing.title or archive_folder(e.path).is_dir())
+    yield from (each.details.title for each in load_sessions(compacted))
 
 
 def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
@@ -191,13 +198,13 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
         )
 
 
-def check_is_honoured(path: str) -> None:
+def check_tags_honoured(path: str) -> None:
     """Raise UsageError where the client of a session would send what tags hide in it."""
     session = session_at(Path(path), this_machine())
     if session is None:
         return
     store = store_named(session.entry.client)
-    if not store.honours_tags:
+    if not store.respects_inline_tags:
         raise UsageError(
             f"{path}: {store.title} would send all of it, as it passes over the tags of --layout "
             "inline; leave that out, name a file elsewhere with -o, or insist with --force"
@@ -206,4 +213,4 @@ def check_is_honoured(path: str) -> None:
 
 def store_of(target: Path) -> Path | None:
     """Return the folder of a client's sessions that a path lies in, None outside of all."""
-    return store_holding(target, this_machine())
+    return store_containing(target, this_machine())

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import OperationStep
-from compactctl.commands.reading.transcript import Loaded, split
+from compactctl.commands.reading.transcript import TranscriptFile, split
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import JsonPath, Message
@@ -33,7 +33,7 @@ class PastState:
     outcome: Transcript | None = None
 
 
-def states(loaded: Loaded, history: OperationHistory) -> Iterator[PastState]:
+def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[PastState]:
     """Yield the states; raises as reading them does, ArchiveError and IntegrityError."""
     step: OperationStep | None = None
     for following in (*history.chain, None):
@@ -53,13 +53,13 @@ def states(loaded: Loaded, history: OperationHistory) -> Iterator[PastState]:
         step = following
 
 
-def present(loaded: Loaded) -> PastState:
+def current_state(loaded: TranscriptFile) -> PastState:
     """Return the state that a transcript is in now, whatever led to it."""
     decoded = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
     return PastState(format=loaded.format, decoded=tuple(decoded), transcript=loaded.transcript)
 
 
-def sent(transcript: Transcript) -> tuple[Message, ...]:
+def sent_messages(transcript: Transcript) -> tuple[Message, ...]:
     """Return what would be sent in the order of the file, so that places say where it stands."""
     there = {message.id: message for message in transcript.effective}
     return tuple(there[message.id] for message in transcript.messages if message.id in there)
@@ -71,7 +71,7 @@ def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class CompactionPlace:
     """The lines, from 0, of a compaction; in a document ``element`` is its summary instead."""
 
     first: int
@@ -84,7 +84,7 @@ class Moment:
         return self.last, self.element
 
 
-def moments(transcript: Transcript, start: int) -> tuple[Moment, ...]:
+def compaction_places(transcript: Transcript, start: int) -> tuple[CompactionPlace, ...]:
     """Return where a client compacted, from line ``start`` on, in order."""
     summaries = [
         m
@@ -96,11 +96,11 @@ def moments(transcript: Transcript, start: int) -> tuple[Moment, ...]:
     lines = sorted(line for line in marked | alone if line >= start)
     known = marked | own
     inside = (m for m in summaries if m.record_path and m.line not in known and m.line >= start)
-    within = (Moment(first=m.line, last=m.line, element=m.record_path) for m in inside)
+    within = (CompactionPlace(first=m.line, last=m.line, element=m.record_path) for m in inside)
     return (*_runs(lines, transcript), *within)
 
 
-def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[Moment]:
+def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[CompactionPlace]:
     """Join the lines between which the agent said nothing: a boundary and its summary."""
     marks = set(lines)
     answers = {
@@ -109,24 +109,24 @@ def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[Moment]:
     for is_mark, run in groupby(sorted(marks | answers), marks.__contains__):
         if is_mark:
             found = list(run)
-            yield Moment(first=found[0], last=found[-1])
+            yield CompactionPlace(first=found[0], last=found[-1])
 
 
-def read_before(state: PastState, moment: Moment) -> Transcript:
+def read_before(state: PastState, moment: CompactionPlace) -> Transcript:
     """Read the transcript as it was right before."""
     if moment.element:
         return _cut(state, moment, 0)
     return state.format.read(state.decoded[: moment.first])
 
 
-def read_after(state: PastState, moment: Moment) -> Transcript:
+def read_after(state: PastState, moment: CompactionPlace) -> Transcript:
     """Read the transcript as it was right after."""
     if moment.element:
         return _cut(state, moment, 1)
     return state.format.read(state.decoded[: moment.last + 1])
 
 
-def place_after(transcript: Transcript, moment: Moment) -> int:
+def place_after(transcript: Transcript, moment: CompactionPlace) -> int:
     """Return the index of the first message after a moment, in file order."""
     places = enumerate(transcript.messages)
     if moment.element:
@@ -152,7 +152,7 @@ def texts_of(lines: Iterable[Decoded]) -> Iterator[str]:
                 continue
 
 
-def _cut(state: PastState, moment: Moment, beyond: int) -> Transcript:
+def _cut(state: PastState, moment: CompactionPlace, beyond: int) -> Transcript:
     """Read a document that ends before its summary, or so many elements ``beyond`` that."""
     *holders, place = moment.element
     line = deepcopy(state.decoded[moment.first])

@@ -11,23 +11,23 @@ from compactctl import __version__
 from compactctl.commands.client_sessions.compactions import (
     ClientCompaction,
     compactions_of,
-    untagged,
+    without_tags,
 )
-from compactctl.commands.client_sessions.places import PastState, present
-from compactctl.commands.reading.transcript import Loaded, parse
+from compactctl.commands.client_sessions.places import PastState, current_state
+from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
-from compactctl.pipeline.archive_rows import moved_rows
+from compactctl.pipeline.archive_rows import removal_rows
 from compactctl.pipeline.layout import NewFile, NewLine
 from compactctl.pipeline.without_records import without_records
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class ClientUndo:
     """A transcript without some compactions of its client, and the operation that leads back.
 
     ``loaded`` is the transcript as if it had been read so.
@@ -35,23 +35,25 @@ class Undone:
 
     compactions: tuple[ClientCompaction, ...]
     content: Content
-    loaded: Loaded
-    undo_deposit: Deposit
+    loaded: TranscriptFile
+    undo_deposit: ArchiveDraft
 
 
-def undo(loaded: Loaded, wanted: Iterable[ClientCompaction], parent: OperationId | None) -> Undone:
+def undo_compactions(
+    loaded: TranscriptFile, wanted: Iterable[ClientCompaction], parent: OperationId | None
+) -> ClientUndo:
     """Take out compactions of ``loaded``; ``parent`` is the one by compactctl in effect there.
 
     IntegrityError when what they hid would still not be sent.
     """
     wanted = tuple(wanted)
-    state = present(loaded)
+    state = current_state(loaded)
     new = NewFile(loaded.lines, _lines(state, loaded.lines, wanted))
-    content = Content.of(new)
-    transcript = parse(content.pieces, loaded.format)
+    content = Content.from_chunks(new)
+    transcript = parse(content.chunks, loaded.format)
     _prove(loaded, wanted, new, transcript)
     operation = _operation(loaded, wanted, content.digest, parent)
-    return Undone(
+    return ClientUndo(
         compactions=wanted,
         content=content,
         loaded=replace(
@@ -59,11 +61,11 @@ def undo(loaded: Loaded, wanted: Iterable[ClientCompaction], parent: OperationId
             source=replace(loaded.source, lines=tuple(new), digest=content.digest),
             transcript=transcript,
         ),
-        undo_deposit=Deposit(operation, moved_rows(loaded.lines, new)),
+        undo_deposit=ArchiveDraft(operation, removal_rows(loaded.lines, new)),
     )
 
 
-def as_said(state: PastState, lines: Sequence[bytes]) -> Mapping[MessageId, Message]:
+def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[MessageId, Message]:
     """Return, by id, the messages of a state with what its client cleared where it stands."""
     cleared = [each for each in compactions_of(state) if each.values]
     if not cleared:
@@ -84,10 +86,10 @@ def _lines(
             values[line][path] = value
     chain = replace(state.transcript.chain, links=tuple(_links(state, dropped)))
     transcript = replace(state.transcript, chain=chain)
-    bare = untagged(lines, transcript, {name for each in wanted for name in each.groups})
+    bare = without_tags(lines, transcript, {name for each in wanted for name in each.groups})
     there = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
     for new in without_records(there, transcript, state.format, dropped, values):
-        yield replace(new, kept=False) if new.source in bare else new
+        yield replace(new, is_unchanged=False) if new.source_index in bare else new
 
 
 def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:
@@ -109,7 +111,7 @@ def _newest_before(state: PastState, line: int) -> str | None:
 
 
 def _prove(
-    loaded: Loaded, wanted: Sequence[ClientCompaction], new: NewFile, transcript: Transcript
+    loaded: TranscriptFile, wanted: Sequence[ClientCompaction], new: NewFile, transcript: Transcript
 ) -> None:
     """Raise IntegrityError unless everything hidden is sent, beside all that is sent now."""
     gone = {place for each in wanted for place in each.places}
@@ -133,13 +135,13 @@ def _moved(message: Message, gone: Collection[RecordLocation], new: NewFile) -> 
     *holders, at = message.record_path or (0,)
     line, holder = message.line, tuple(holders)
     if not message.record_path or not isinstance(at, int):
-        return new.places[line], message.record_path
+        return new.new_indices[line], message.record_path
     before = sum((line, (*holder, place)) in gone for place in range(at))
-    return new.places[line], (*holder, at - before)
+    return new.new_indices[line], (*holder, at - before)
 
 
 def _operation(
-    loaded: Loaded,
+    loaded: TranscriptFile,
     wanted: Sequence[ClientCompaction],
     after: Digest,
     parent: OperationId | None,

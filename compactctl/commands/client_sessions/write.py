@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.client_sessions.new_session import (
-    appended_as,
+    appended_undo_name,
     continued_with,
     deposits_under,
-    make_room,
-    rewound_as,
-    settle,
+    make_session_folder,
+    register_session,
+    undo_name,
 )
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.pipeline.layout import Layout
 from compactctl.sessions.fork import Fork
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
@@ -95,12 +95,12 @@ class Destination:
 
 
 def write(
-    place: Destination, source: Source, content: Content, deposits: Sequence[Deposit]
+    place: Destination, source: Source, content: Content, deposits: Sequence[ArchiveDraft]
 ) -> Written:
-    """Publish what was made of ``source``. Raises as ``publish`` and ``settle`` do."""
+    """Publish what was made of ``source``. Raises as ``publish`` and ``register_session`` do."""
     output, fork = place.output, place.output.fork
     if fork is not None:
-        make_room(fork)
+        make_session_folder(fork)
     published = publish(
         FileSystem(),
         source=source,
@@ -109,16 +109,16 @@ def write(
         content=content,
         force=output.force,
     )
-    settled = settle(fork) if fork else ()
+    settled = register_session(fork) if fork else ()
     is_session = output.in_place or fork is not None
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)) if deposits else None,
         carried_lines=published.growth.lines,
-        left_out_from=published.growth.left_out_from,
+        left_out_from=published.growth.first_skipped_line,
         forked_from=fork.original.id if fork else None,
         forked_to=fork.id if fork else None,
-        undo_name=rewound_as(place.target, fork),
+        undo_name=undo_name(place.target, fork),
         continue_with=place.continue_with if is_session else None,
         warnings=(*published.warnings, *settled),
     )
@@ -128,7 +128,7 @@ def append_to(
     place: Destination,
     source: Source,
     block: bytes,
-    deposits: Sequence[Deposit],
+    deposits: Sequence[ArchiveDraft],
     *,
     undo_while_open: bool,
 ) -> Written:
@@ -141,7 +141,7 @@ def append_to(
         output=str(place.target),
         archive=str(archive_folder(place.target)),
         appended_lines=block.lstrip(b"\n").count(b"\n"),
-        undo_name=appended_as(place.target),
+        undo_name=appended_undo_name(place.target),
         undo_while_open=undo_while_open,
         continue_with=place.continue_with,
         warnings=warnings,
@@ -150,7 +150,7 @@ def append_to(
 
 def earlier_deposits(
     place: Destination, source: Source, history: OperationHistory
-) -> list[Deposit]:
+) -> list[ArchiveDraft]:
     """Return the operations behind the input for an archive that does not hold them yet.
 
     It is that of another file, or the new one of a session that its client moved.
@@ -161,4 +161,4 @@ def earlier_deposits(
         return []
     if place.output.fork is not None:
         return deposits_under(place.output.fork, history)
-    return [Deposit(step.operation, step.rows()) for step in history.archived_chain]
+    return [ArchiveDraft(step.operation, step.rows()) for step in history.archived_chain]

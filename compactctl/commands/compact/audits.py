@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
-from compactctl.lab.audit import Compaction, without_own_words
+from compactctl.lab.audit import AuditInput, without_boilerplate
 from compactctl.lab.audit import audit as judged
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
-from compactctl.model.summary import BUILT_IN, COUNTS
+from compactctl.model.summary import BUILTIN_SUMMARIZER, COUNTS
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.by_model.answers import unrelated
 from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
 
 # Who writes without a model: the built-in summarizer, and stage plain, which only counts.
-_OWN = (BUILT_IN, COUNTS)
+_OWN = (BUILTIN_SUMMARIZER, COUNTS)
 _WORDS: Mapping[LossKind, str] = {
     "rule": "rule",
     "task": "open task",
@@ -62,7 +62,7 @@ class WrittenSummary:
         """Whether a rule, or all there was to lose, was lost, or anything made up."""
         if self.audit is None:
             return False
-        lost_all = 0 < sum(self.audit.known.values()) == len(self.audit.lost)
+        lost_all = 0 < sum(self.audit.known_counts.values()) == len(self.audit.lost)
         lost = lost_all or self.unrelated or self.audit.lost_of("rule")
         return bool(lost or self.audit.invented)
 
@@ -82,7 +82,7 @@ def summaries_of(
     return tuple(
         replace(
             summary,
-            audit=judged(_compaction(applied, originals, summary, cwd), meter.text_once),
+            audit=judged(_compaction(applied, originals, summary, cwd), meter.text_uncached),
             unrelated=_unrelated(applied, originals, summary),
         )
         if summary.writer and (own or not summary.is_own)
@@ -156,7 +156,7 @@ def _unrelated(
     names = _hidden(applied.edits, summary.group)
     hidden = [message for message in applied.before if message.id in names]
     source = source_texts(with_originals(hidden, originals))
-    return unrelated(without_own_words(summary.text), source)
+    return unrelated(without_boilerplate(summary.text), source)
 
 
 def _compaction(
@@ -164,16 +164,16 @@ def _compaction(
     originals: Mapping[MessageId, tuple[Message, ...]],
     summary: WrittenSummary,
     cwd: str | None,
-) -> Compaction:
+) -> AuditInput:
     """Return what a summary stands for as a compaction of its conversation."""
     names = _hidden(applied.edits, summary.group)
     numbers = {m.conversation for m in applied.before if m.id in names}
     before = tuple(m for m in applied.before if m.conversation in numbers)
     source = with_originals(before, originals)
-    return Compaction(
+    return AuditInput(
         before=source,
         after=tuple(m for m in applied.after if m.conversation in numbers),
-        summary=without_own_words(summary.text),
+        summary=without_boilerplate(summary.text),
         source=source,
         cwd=cwd,
     )

@@ -7,14 +7,14 @@ from dataclasses import replace
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
+    before_interrupted_append,
     cannot_be_appended,
-    finished_part,
-    settled,
     undo_needs_while_open,
+    without_superseded_records,
 )
 from compactctl.commands.client_sessions.new_session import load_fork, new_session
-from compactctl.commands.client_sessions.places import present
-from compactctl.commands.client_sessions.undo import undo
+from compactctl.commands.client_sessions.places import current_state
+from compactctl.commands.client_sessions.undo import undo_compactions
 from compactctl.commands.compact.audits import (
     WrittenSummary,
     require_audit,
@@ -40,32 +40,32 @@ from compactctl.commands.compact.place import (
 from compactctl.commands.compact.prepared import Prepared, is_archived
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.summing_up import compact_result
-from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.measuring.next_request import restatement
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import Plan, make_plan
 from compactctl.commands.planning.run_stages import AppliedEdits, StageInputs, StageRun, run_stages
-from compactctl.commands.reading.proof import Meant, meant_by, prove_layout
+from compactctl.commands.reading.proof import ExpectedMessage, expected_messages, prove_layout
 from compactctl.commands.reading.transcript import (
     InputOptions,
-    Loaded,
+    TranscriptFile,
     check_strict,
     load,
     loaded_from,
 )
 from compactctl.errors import IntegrityError, UsageError
-from compactctl.history.damage import damage_of
+from compactctl.history.damage import first_damage
 from compactctl.llm.summarizer_options import summarizer_for
-from compactctl.model.edit import Unload
+from compactctl.model.edit import RemoveUnsent
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
-from compactctl.model.usage_fields import Restated
-from compactctl.pipeline.unsent import unsent_places, volumes
-from compactctl.store.files.content import Content, Lines
+from compactctl.model.usage_fields import UsageRestatement
+from compactctl.pipeline.unsent import find_unsent, unsent_stats
+from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.source import STANDARD_STREAM
 
 __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
@@ -111,7 +111,7 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
     """
     check_contradictions(options)
     read = read_input(options)
-    if read.undone or damage_of(read.file.transcript) is not None:
+    if read.undone or first_damage(read.file.transcript) is not None:
         return prepare(options).result
     draft = drafted(options, read)
     operation = operation_id(draft) if draft.run.applied.edits else None
@@ -124,7 +124,7 @@ def prepare(options: CompactOptions) -> Prepared:
     A damaged file that cannot be edited is left as it is.
     """
     read = read_input(options)
-    damage, read_again = damage_of(read.file.transcript), _reading_again(options.input, read)
+    damage, read_again = first_damage(read.file.transcript), _reading_again(options.input, read)
     prepared = _laid_out(drafted(options, read))
     # The proof needs the room.
     del read
@@ -188,10 +188,10 @@ def read_input(options: CompactOptions) -> CompactInput:
 
 def _without_client_compactions(read: CompactInput) -> CompactInput:
     """Return the transcript as its client never compacted it."""
-    found = compactions_of(present(read.file))
+    found = compactions_of(current_state(read.file))
     if not found:
         return read
-    undone = undo(read.file, found, read.parent)
+    undone = undo_compactions(read.file, found, read.parent)
     return replace(
         read,
         file=undone.loaded,
@@ -204,12 +204,12 @@ def _without_superseded_records(options: CompactOptions, read: CompactInput) -> 
     """Return a session that is appended to without what does not count any more."""
     if options.output.layout != "native":
         return read
-    if finished_part(read.history) is not None:
+    if before_interrupted_append(read.history) is not None:
         raise UsageError(
             f"{options.input.path}: ends in a part of what a run that was killed has appended; "
             "take that away with compactctl rewind, and compact it then"
         )
-    return replace(read, file=settled(read.file), appended_to=read.file)
+    return replace(read, file=without_superseded_records(read.file), appended_to=read.file)
 
 
 def drafted(options: CompactOptions, read: CompactInput, held: str = "") -> Draft:
@@ -254,21 +254,23 @@ def _stage_inputs(
     )
 
 
-def _unsent(options: CompactOptions, file: Loaded) -> Mapping[UnsentKind, RecordStats] | None:
+def _unsent(
+    options: CompactOptions, file: TranscriptFile
+) -> Mapping[UnsentKind, RecordStats] | None:
     """Return what is there that is never sent, None where the layout leaves it there."""
     if options.output.layout != "split":
         return None
     rules = file.format.unsent
     kinds = {rule.kind for rule in rules}
-    return volumes(unsent_places(file.lines, file.transcript, rules, kinds))
+    return unsent_stats(find_unsent(file.lines, file.transcript, rules, kinds))
 
 
 def _audited(
     options: CompactOptions,
-    file: Loaded,
+    file: TranscriptFile,
     applied: AppliedEdits,
     originals: Mapping[MessageId, tuple[Message, ...]],
-    measured: Measure,
+    measured: Measurement,
 ) -> tuple[WrittenSummary, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
@@ -281,13 +283,13 @@ def _audited(
 
 
 def _restated(
-    options: CompactOptions, file: Loaded, done: StageRun, measured: Measure
-) -> Restated | None:
+    options: CompactOptions, file: TranscriptFile, done: StageRun, measured: Measurement
+) -> UsageRestatement | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
     output = options.output
-    is_rewritten = any(not isinstance(edit, Unload) for edit in done.applied.edits)
+    is_rewritten = any(not isinstance(edit, RemoveUnsent) for edit in done.applied.edits)
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
-    if not is_rewritten or output.messages_only or file.format.counts is None:
+    if not is_rewritten or output.messages_only or file.format.usage_fields is None:
         return None
     tokens, size = done.outcome.after.request_tokens, measured.meter.message
     return restatement(file.transcript, done.applied.after, tokens, size)
@@ -297,12 +299,12 @@ def _laid_out(draft: Draft) -> Prepared:
     """Lay out the new file, and say what came of it; without edits it is the old one."""
     read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
     operation = operation_id(draft) if applied.edits else None
-    expected: tuple[Meant, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
     deposits = [] if read.undo_deposit is None else [read.undo_deposit]
     if operation is not None:
-        expected = meant_by(applied.after)
+        expected = expected_messages(applied.after)
         new = new_file(draft, operation)
-        content = Content.of(new)
+        content = Content.from_chunks(new)
         deposits.append(deposit_of(draft, operation, new, content.digest))
     return Prepared(
         result=compact_result(draft, content.digest, operation),
@@ -319,5 +321,8 @@ def _laid_out(draft: Draft) -> Prepared:
 def _prove(prepared: Prepared) -> None:
     """Raise IntegrityError unless the new file says what the stages meant."""
     if prepared.is_changed:
-        pieces, name = Lines(prepared.content.pieces), str(prepared.source.path or "standard input")
+        pieces, name = (
+            ChunkedLines(prepared.content.chunks),
+            str(prepared.source.path or "standard input"),
+        )
         prove_layout(pieces, prepared.format, prepared.expected, name)

@@ -14,21 +14,25 @@ from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.native import with_block
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.measuring.measure import Measure, shown_by_requests, with_plausible_usage
+from compactctl.commands.measuring.measure import (
+    Measurement,
+    largest_answered_request,
+    with_plausible_usage,
+)
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import StageRun
-from compactctl.commands.reading.transcript import Loaded, format_field
+from compactctl.commands.reading.transcript import TranscriptFile, format_field
 from compactctl.history.stand_ins import newest_id
 from compactctl.model.operation import Digest, Operation, OperationId
-from compactctl.model.usage_fields import Restated
-from compactctl.pipeline.apply import fold
+from compactctl.model.usage_fields import UsageRestatement
+from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.archive_rows import archive_rows
-from compactctl.pipeline.edit_codec import content_of
-from compactctl.pipeline.layout import LayoutStyle, NewFile, lay_out
+from compactctl.pipeline.edit_codec import canonical_text
+from compactctl.pipeline.layout import LayoutOptions, NewFile, lay_out
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.source import Source
 
 
@@ -44,10 +48,10 @@ class CompactInput:
 
     source: Source
     history: OperationHistory
-    file: Loaded
+    file: TranscriptFile
     undone: tuple[ClientCompaction, ...] = ()
-    undo_deposit: Deposit | None = None
-    appended_to: Loaded | None = None
+    undo_deposit: ArchiveDraft | None = None
+    appended_to: TranscriptFile | None = None
 
     @property
     def before(self) -> Digest:
@@ -74,11 +78,11 @@ class Draft:
 
     options: CompactOptions
     input: CompactInput
-    measured: Measure
+    measured: Measurement
     plan: Plan
     run: StageRun
     summaries: tuple[WrittenSummary, ...]
-    restated: Restated | None = None
+    restated: UsageRestatement | None = None
     held: str = ""
 
     @property
@@ -92,7 +96,7 @@ class Draft:
             "through": newest,
             "unseen": self.run.outcome.after.unseen,
             "model": None if is_named else model,
-            "answered": shown_by_requests(shown, measured.model),
+            "answered": largest_answered_request(shown, measured.model),
         }
         known = {name: value for name, value in fields.items() if value}
         return known | format_field(file.format.name)
@@ -110,7 +114,7 @@ def operation_id(draft: Draft) -> OperationId:
     content = {
         "before": file.source.digest.sha256,
         "stages": [(record.name, _plain(record.options)) for record in draft.run.outcome.stages],
-        "edits": content_of(draft.run.applied.edits),
+        "edits": canonical_text(draft.run.applied.edits),
         "format": file.format.name,
         "tool": __version__,
         "layout": output.layout,
@@ -133,21 +137,21 @@ def new_file(draft: Draft, operation: OperationId) -> NewFile:
         parent = draft.input.parent
         # At the end, where the name of the operation follows: a group is taken out by that order.
         own |= inline_fields(file.lines, file.transcript, file.source.digest, parent)
-    style = LayoutStyle(
+    style = LayoutOptions(
         layout="inline" if inline else "split",
         operation=operation,
         tags=inline or (output.tags and not output.messages_only),
-        own=own,
-        restated=draft.restated,
+        extra_metadata=own,
+        usage_restatement=draft.restated,
     )
-    folded = fold(draft.run.applied.edits)
+    folded = net_edits(draft.run.applied.edits)
     lines = lay_out(file.lines, file.transcript, folded, file.format, style)
     if draft.input.appended_to is None:
         return NewFile(file.lines, lines)
     return with_block(draft.input.appended_to, [line.data for line in lines], operation)
 
 
-def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest) -> Deposit:
+def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest) -> ArchiveDraft:
     """Return the operation and the rows that lead back, for the archive."""
     appended_to, applied = draft.input.appended_to, draft.run.applied
     file, meter = appended_to or draft.input.file, draft.measured.meter
@@ -167,7 +171,7 @@ def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     rows = archive_rows(file.lines, new, file.transcript, applied, sizes)
-    return Deposit(record, rows)
+    return ArchiveDraft(record, rows)
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import StageInputs, StageRun, run_stages
-from compactctl.commands.reading.proof import meant_by, prove_layout
+from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, loaded_from
 from compactctl.errors import UsageError
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
+from compactctl.pipeline.apply import net_edits
+from compactctl.pipeline.layout import LayoutOptions, NewLine, lay_out
 from compactctl.store.files.parquet_dataset import is_text
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
@@ -30,7 +30,7 @@ class CompactedLines:
 
     lines: tuple[NewLine, ...]
     transcript: Transcript
-    measured: Measure
+    measured: Measurement
     run: StageRun
 
     @property
@@ -81,10 +81,10 @@ def compact_lines(
     plan = make_plan(recipe, measured.limits)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
     done = run_stages(loaded.transcript, plan, measured, inputs)
-    style = LayoutStyle(tags=False)
-    edits = fold(done.applied.edits)
+    style = LayoutOptions(tags=False)
+    edits = net_edits(done.applied.edits)
     made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
-    expected = meant_by(done.applied.after)
+    expected = expected_messages(done.applied.after)
     prove_layout([line.data for line in made], loaded.format, expected, options.path)
     return CompactedLines(
         lines=made,
@@ -113,7 +113,9 @@ def value_of(value: Any, kind: Any, made: CompactedLines) -> Any:  # noqa: ANN40
     if is_text(kind):
         return b"".join(each.data for each in made.lines).decode()
     left = [
-        value[line.source] if line.kept and line.source is not None else json.loads(line.data)
+        value[line.source_index]
+        if line.is_unchanged and line.source_index is not None
+        else json.loads(line.data)
         for line in made.lines
     ]
     _require_place(left, kind)

@@ -4,16 +4,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from compactctl.commands.client_sessions.native import check_loose, check_proven, version_of
+from compactctl.commands.client_sessions.native import check_not_open, check_supported, version_of
 from compactctl.commands.client_sessions.new_session import (
-    check_is_honoured,
     check_outside_stores,
+    check_tags_honoured,
     new_session,
 )
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.reading.transcript import is_in_database, scan
 from compactctl.errors import UsageError
-from compactctl.formats.registry import appending_of, format_named
+from compactctl.formats.registry import format_named, native_append_of
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import is_same_place
 
@@ -90,7 +90,7 @@ def check_output_place(options: CompactOptions) -> None:
                 f"{options.input.path}: is in a database, which is only read; use -o FILE"
             )
         if options.output.layout == "inline" and not options.output.force:
-            check_is_honoured(options.input.path)
+            check_tags_honoured(options.input.path)
         return
     is_usual = options.output.path is None and (
         options.output.dry_run or options.input.path == STANDARD_STREAM
@@ -137,15 +137,15 @@ def check_appending(options: CompactOptions) -> str:
         return ""
     _check_native(options)
     transcript = scan(options.input)
-    rules, title = appending_of(transcript.format), format_named(transcript.format).title
+    rules, title = native_append_of(transcript.format), format_named(transcript.format).title
     if rules is None:
         raise UsageError(
             f"{options.input.path}: nothing that is appended to a {title} is known to make its "
             "client send less; leave out --native"
         )
     version = version_of(transcript, rules)
-    note = check_proven(options.input.path, rules, version, force=options.output.force)
-    check_loose(
+    note = check_supported(options.input.path, rules, version, force=options.output.force)
+    check_not_open(
         options.input.path,
         rules,
         version,

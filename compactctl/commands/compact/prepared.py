@@ -11,13 +11,13 @@ from compactctl.commands.client_sessions.write import (
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.reading.proof import Meant
+from compactctl.commands.reading.proof import ExpectedMessage
 from compactctl.formats.format import Format
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.archive_writer import Deposit
-from compactctl.store.files.content import Content, parted
+from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.files.content import Content, last_byte_and_rest
 from compactctl.store.files.source import STANDARD_STREAM, Source
-from compactctl.store.publish.publish import check_place
+from compactctl.store.publish.publish import resolve_output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +34,8 @@ class Prepared:
     history: OperationHistory
     format: Format
     content: Content
-    expected: tuple[Meant, ...] = ()
-    deposits: tuple[Deposit, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
+    deposits: tuple[ArchiveDraft, ...] = ()
     undo_while_open: bool = False
 
     @property
@@ -50,11 +50,11 @@ class Prepared:
             return self.result
         if output.path == STANDARD_STREAM:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
-            return replace(self.result, data=self.content.pieces, warnings=warnings)
+            return replace(self.result, data=self.content.chunks, warnings=warnings)
         place = self._place
         deposits = self._deposits(place)
         if output.layout == "native":
-            _, block = parted(self.content.pieces, self.source.digest.n_bytes)
+            _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
             undo_while_open = self.undo_while_open
             written = append_to(
                 place, self.source, block, deposits, undo_while_open=undo_while_open
@@ -71,7 +71,7 @@ class Prepared:
         if self._is_idle or is_new or output.layout == "native":
             return
         place = self._place
-        check_place(
+        resolve_output(
             source=self.source,
             target=place.target,
             content=self.content,
@@ -94,7 +94,7 @@ class Prepared:
             model=self.result.measure.long_window_model,
         )
 
-    def _deposits(self, place: Destination) -> list[Deposit]:
+    def _deposits(self, place: Destination) -> list[ArchiveDraft]:
         if self.is_changed and not is_archived(self.result.options, self.history):
             return []
         return [*earlier_deposits(place, self.source, self.history), *self.deposits]

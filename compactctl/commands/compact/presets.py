@@ -15,11 +15,11 @@ from compactctl.commands.reading.transcript import is_in_database
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import Digest
-from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
 from compactctl.stages.span import NAME
-from compactctl.store.client_folders import Machine, this_machine
+from compactctl.store.client_folders import UserEnvironment, this_machine
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, open_input
 
@@ -134,9 +134,9 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
 
 
 def _made_of(
-    session: Session, source: Source, machine: Machine, limits: ReadLimits
+    session: Session, source: Source, machine: UserEnvironment, limits: ReadLimits
 ) -> Iterator[Session]:
-    for archive in all_archives(machine, Folders()):
+    for archive in all_archives(machine, FolderScanner()):
         try:
             new = session_at(archive.session, machine)
             if new is None or new.entry.client != session.entry.client or new.id == session.id:

@@ -7,21 +7,21 @@ from compactctl.commands.client_sessions.compactions import ClientCompaction
 from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.compact.audits import WrittenSummary
 from compactctl.commands.measuring.figures import NO_DETAILS, DetailChoice, Figures, FileDetails
-from compactctl.commands.measuring.measure import Measure
-from compactctl.commands.planning.fates import Comparison, Explained
+from compactctl.commands.measuring.measure import Measurement
+from compactctl.commands.planning.fates import Comparison, MessageFate
 from compactctl.commands.planning.plan import Plan, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.history.protection import pinned_by
+from compactctl.history.protection import pin_reason
 from compactctl.model.operation import Digest, StageRecord, StateChange
-from compactctl.model.summary import NO_TEXTS
+from compactctl.model.summary import NO_SUMMARY_INPUTS
 from compactctl.model.transcript import Opaque
-from compactctl.model.usage_fields import Restated
-from compactctl.stages.aliases import own_name
+from compactctl.model.usage_fields import UsageRestatement
+from compactctl.stages.aliases import canonical_name
 from compactctl.stages.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit
-from compactctl.tokens.models.prices import Prices
+from compactctl.tokens.models.prices import PriceTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class CompactOptions:
     plan_file: PlanFile | None = None
     plan_out: str | None = None
     archived_out: str | None = None
-    prices: Prices | None = None
+    prices: PriceTable | None = None
     explain: bool = False
     compare: bool = False
     require_fit: bool = False
@@ -60,7 +60,7 @@ class Requested:
     compaction has paid, by the prices asked for, what a prompt cache loses.
     """
 
-    fates: tuple[Explained, ...] = ()
+    fates: tuple[MessageFate, ...] = ()
     comparison: Comparison | None = None
     figures: Figures | None = None
     details: FileDetails | None = None
@@ -82,12 +82,12 @@ class CompactResult:
 
     options: CompactOptions
     format: str
-    measure: Measure
+    measure: Measurement
     plan: Plan
     outcome: Outcome
     change: StateChange
     summaries: tuple[WrittenSummary, ...] = ()
-    restated: Restated | None = None
+    restated: UsageRestatement | None = None
     undone: tuple[ClientCompaction, ...] = ()
     opaque: tuple[Opaque, ...] = ()
     requested: Requested = field(default_factory=Requested)
@@ -141,7 +141,7 @@ def _pins(result: CompactResult) -> Iterator[str]:
     ids = {row.id for row in result.requested.fates}
     reasons = {row.reason for row in result.requested.fates}
     for pin in result.options.recipe.protect.pins:
-        if pin not in ids and pinned_by(pin) not in reasons:
+        if pin not in ids and pin_reason(pin) not in reasons:
             yield f"--pin {pin}: no message stays because of it; check the id or the pattern"
 
 
@@ -155,8 +155,8 @@ def _tools(result: CompactResult) -> Iterator[str]:
 
 
 def _settings(result: CompactResult) -> Iterator[str]:
-    ran = [own_name(record.name) for record in result.stages]
-    of_summaries = (SUMMARIZE,) if result.options.recipe.plan.texts != NO_TEXTS else ()
+    ran = [canonical_name(record.name) for record in result.stages]
+    of_summaries = (SUMMARIZE,) if result.options.recipe.plan.texts != NO_SUMMARY_INPUTS else ()
     for stage in dict.fromkeys((*result.options.recipe.plan.settings, *of_summaries)):
         if stage not in ran:
             yield f"options of {stage} have no effect: the stages are {', '.join(ran)}"

@@ -10,7 +10,7 @@ from compactctl.commands.planning.plan_file import plan_text
 from compactctl.errors import UsageError
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem, written_before
+from compactctl.store.files.filesystem import FileSystem, already_written_note
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.store.publish.overwrite import check_output, is_same_place
@@ -56,13 +56,13 @@ def _write_plan(result: CompactResult) -> tuple[str, ...]:
     plan_file, plan_out = result.requested.plan_file, result.options.plan_out
     if plan_out is None or plan_file is None:
         return ()
-    content = Content.of((plan_text(plan_file).encode(),))
+    content = Content.from_chunks((plan_text(plan_file).encode(),))
     force = result.options.output.force
     if result.written is None:
         return write_output(FileSystem(), plan_out, content, force=force)
-    done = written_before(Path(result.written.output))
+    done = already_written_note(Path(result.written.output))
     try:
-        return write_output(FileSystem(), plan_out, content, force=force, otherwise=done)
+        return write_output(FileSystem(), plan_out, content, force=force, on_failure=done)
     except BaseException as error:
         error.add_note(done)
         raise
@@ -75,16 +75,16 @@ def _write_hidden_lines(
     options = result.options
     if options.archived_out is None or result.written is None:
         return ()
-    done = written_before(Path(result.written.output))
+    done = already_written_note(Path(result.written.output))
     try:
         hidden = hidden_lines(result.written.output, result.format, options.input.limits)
-        content = Content.of(tuple(map(_whole, hidden)))
+        content = Content.from_chunks(tuple(map(_whole, hidden)))
         return write_output(
             FileSystem(),
             options.archived_out,
             content,
             force=options.output.force,
-            otherwise=done,
+            on_failure=done,
         )
     except BaseException as error:
         error.add_note(done)

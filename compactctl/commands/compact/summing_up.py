@@ -7,18 +7,18 @@ from compactctl.commands.compact.result import CompactOptions, CompactResult, Re
 from compactctl.commands.measuring.figures import (
     NO_DETAILS,
     FileDetails,
-    Left,
+    StageEffect,
     details_of,
     figures_of,
 )
-from compactctl.commands.planning.fates import Explained, compare, explain
+from compactctl.commands.planning.fates import MessageFate, compare, message_fates
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.errors import DoesNotFitError
 from compactctl.history.damage import unread_text
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
-from compactctl.pipeline.apply import fold
+from compactctl.pipeline.apply import net_edits
 from compactctl.tokens.meter import Meter
 
 
@@ -77,7 +77,7 @@ def _check_reachable(draft: Draft) -> None:
 def _requested(draft: Draft) -> Requested:
     options, transcript = draft.options, draft.input.file.transcript
     applied, measured, size = draft.run.applied, draft.measured, draft.run.outcome.size
-    fates = explain(applied, measured.meter) if _names_messages(options) else ()
+    fates = message_fates(applied, measured.meter) if _names_messages(options) else ()
     return Requested(
         fates=fates,
         comparison=(
@@ -95,20 +95,20 @@ def _requested(draft: Draft) -> Requested:
 def _details(draft: Draft) -> FileDetails:
     """Return the rows about what was read, with what became of each message."""
     options, transcript = draft.options, draft.input.file.transcript
-    left = left_of(draft.run.applied, draft.measured.meter)
+    left = fates_by_id(draft.run.applied, draft.measured.meter)
     return details_of(options.input.path, transcript, draft.measured, options.details, left)
 
 
-def left_of(applied: AppliedEdits, meter: Meter) -> dict[MessageId, Left]:
+def fates_by_id(applied: AppliedEdits, meter: Meter) -> dict[MessageId, StageEffect]:
     """Return what stages left of each message that they were given."""
     return {
-        MessageId(row.id): Left(row.tokens_after, row.stage or None)
-        for row in explain(applied, meter)
+        MessageId(row.id): StageEffect(row.tokens_after, row.stage or None)
+        for row in message_fates(applied, meter)
         if row.fate != "written"
     }
 
 
-def _plan_file(draft: Draft, fates: Sequence[Explained]) -> PlanFile:
+def _plan_file(draft: Draft, fates: Sequence[MessageFate]) -> PlanFile:
     outcome, applied = draft.run.outcome, draft.run.applied
     return PlanFile(
         path=draft.options.input.path,
@@ -119,7 +119,7 @@ def _plan_file(draft: Draft, fates: Sequence[Explained]) -> PlanFile:
         tokens_before=outcome.before.tokens,
         tokens_after=outcome.after.tokens,
         messages=planned_messages(applied, fates),
-        unsent=tuple(fold(applied.edits).unloaded),
+        unsent=tuple(net_edits(applied.edits).removed_unsent),
     )
 
 
@@ -133,7 +133,7 @@ def _pays_after(draft: Draft) -> int | None:
     cache, prices = draft.run.outcome.cache, draft.options.prices
     if cache is None or prices is None:
         return None
-    price = prices.of(draft.measured.model.name, cache.held + cache.anew)
+    price = prices.price_for(draft.measured.model.name, cache.held + cache.resent)
     return cache.pays_after(price) if price else None
 
 

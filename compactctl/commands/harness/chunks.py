@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import conversations_of
-from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
+from compactctl.stages.support.chunking import Chunk, ChunkOptions, plan_chunks, skip_reason
 from compactctl.tokens.meter import Meter
 
 
@@ -57,7 +57,7 @@ class ChunksResult:
 
     options: ChunksOptions
     format: str
-    measure: Measure
+    measure: Measurement
     conversations: tuple[ConversationChunks, ...]
 
 
@@ -80,9 +80,9 @@ def chunks(options: ChunksOptions) -> ChunksResult:
     )
 
 
-def _divided(view: View, meter: Meter, options: ChunkOptions) -> ConversationChunks:
-    found = chunks_of(view, meter, options)
-    refusal = refusal_of(view, found, options)
+def _divided(view: ConversationView, meter: Meter, options: ChunkOptions) -> ConversationChunks:
+    found = plan_chunks(view, meter, options)
+    refusal = skip_reason(view, found, options)
     rows = () if refusal else tuple(map(_row, found.chunks))
     return ConversationChunks(
         chunks=rows,

@@ -11,16 +11,16 @@ from compactctl.store.files.source import size_and_head
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.file_budget import (
     DEFAULT_SHARE,
+    FileAllocation,
     FileSize,
-    FileVerdict,
-    aggregate,
+    allocate_in_order,
+    allocate_proportionally,
+    allocate_separately,
+    allocate_whole_files,
     file_budget,
     file_type,
-    in_order,
-    one_by_one,
-    proportional,
 )
-from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.models.token_sizes import parse_token_size
 
 _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effective=())
 
@@ -60,7 +60,7 @@ class FileBudgetResult:
     used: int
     share: float
     tokens: int
-    verdicts: tuple[FileVerdict, ...]
+    verdicts: tuple[FileAllocation, ...]
 
     @property
     def needed(self) -> int:
@@ -99,14 +99,14 @@ def _share(options: FileBudgetOptions) -> float:
 
 def _judge(
     options: FileBudgetOptions,
-) -> Callable[[Sequence[FileSize], int], tuple[FileVerdict, ...]]:
+) -> Callable[[Sequence[FileSize], int], tuple[FileAllocation, ...]]:
     """Return the rule that shares the budget out."""
     rules = (
-        (options.aggregate, aggregate),
-        (options.proportional, proportional),
-        (options.neurolink, one_by_one),
+        (options.aggregate, allocate_whole_files),
+        (options.proportional, allocate_proportionally),
+        (options.neurolink, allocate_separately),
     )
-    return next((rule for is_asked, rule in rules if is_asked), in_order)
+    return next((rule for is_asked, rule in rules if is_asked), allocate_in_order)
 
 
 def _file(path: str) -> FileSize:
@@ -118,7 +118,7 @@ def _tokens(text: str) -> int:
     """Read a number of tokens, which may be 0."""
     if text.strip() == "0":
         return 0
-    size = parse_size(text)
+    size = parse_token_size(text)
     if size is None or size.denominator != 1:
         raise UsageError(f"--used {text}: is not a number of tokens; write it as 50000 or 50k")
     return size.numerator

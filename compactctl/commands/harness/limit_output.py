@@ -5,12 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compactctl.stages.support.cutting import Cutting, Limited, OutputLimits, byte_length, limited
-from compactctl.store.files.content import first_of
+from compactctl.stages.support.cutting import (
+    OutputLimits,
+    TruncatedOutput,
+    TruncationStyle,
+    byte_length,
+    truncate,
+)
+from compactctl.store.files.content import read_first
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
-from compactctl.store.publish.saved_output import spill
+from compactctl.store.publish.saved_output import save_output
 
 # Bytes that are not UTF-8 come out as they went in.
 _ENCODING = ("utf-8", "surrogateescape")
@@ -30,7 +36,7 @@ class LimitOutputOptions:
 
     path: str
     limits: OutputLimits
-    cutting: Cutting = field(default_factory=Cutting)
+    cutting: TruncationStyle = field(default_factory=TruncationStyle)
     spill_dir: str | None = None
     shown: Callable[[str], str] = str
 
@@ -67,17 +73,17 @@ def limit_output(options: LimitOutputOptions) -> LimitOutputResult:
     found = _limited(text, options, options.cutting)
     if not found.truncated or options.spill_dir is None:
         return _result(found.content, truncated=found.truncated, size=len(data))
-    saved = spill(FileSystem(), Path(options.spill_dir), data)
+    saved = save_output(FileSystem(), Path(options.spill_dir), data)
     cutting = replace(options.cutting, pointer=f"Full output saved to: {saved}")
     found = _limited(text, options, cutting)
     return _result(found.content, truncated=True, size=len(data), saved=str(saved))
 
 
-def _limited(text: str, options: LimitOutputOptions, cutting: Cutting) -> Limited:
+def _limited(text: str, options: LimitOutputOptions, cutting: TruncationStyle) -> TruncatedOutput:
     """Cut a text, and a little more where a cut makes it longer to show."""
     limits = options.limits
     while True:
-        found = limited(text, limits, cutting)
+        found = truncate(text, limits, cutting)
         shown = options.shown(found.content)
         excess = byte_length(shown) - (options.limits.max_bytes or byte_length(shown))
         if excess <= 0:
@@ -89,7 +95,7 @@ def _read(path: str) -> bytes:
     """Return what a tool wrote, which may be nothing."""
     if path != STANDARD_STREAM:
         return open_input(path, OUTPUT_LIMITS).data
-    data = b"".join(first_of(sys.stdin.buffer, OUTPUT_LIMITS.unpacked + 1))
+    data = b"".join(read_first(sys.stdin.buffer, OUTPUT_LIMITS.max_bytes + 1))
     OUTPUT_LIMITS.check_size(len(data), path)
     return data
 

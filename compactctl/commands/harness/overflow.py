@@ -3,7 +3,7 @@
 import os
 
 from compactctl.errors import NoInputError
-from compactctl.profiles.overflow import Overflow, read_overflow
+from compactctl.profiles.overflow import Overflow, classify_error
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 
@@ -16,7 +16,7 @@ def overflow(error: str) -> Overflow:
     """
     if not error.strip():
         raise NoInputError("the error is empty; give its text, a file, or - for standard input")
-    return read_overflow(_text(error))
+    return classify_error(_text(error))
 
 
 def _text(error: str) -> str:

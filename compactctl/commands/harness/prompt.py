@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from compactctl.commands.measuring.measure import Measure, measure
+from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import Recipe, make_plan
@@ -38,7 +38,7 @@ class PromptResult:
     """The prompts of one run; where there are none, ``reasons`` say why, stage by stage."""
 
     options: PromptOptions
-    measure: Measure
+    measure: Measurement
     prompts: tuple[WrittenPrompt, ...]
     reasons: tuple[str, ...]
 
@@ -72,7 +72,9 @@ def prompt(options: PromptOptions) -> PromptResult:
     )
 
 
-def _written(request: SummaryRequest, options: PromptOptions, measured: Measure) -> WrittenPrompt:
+def _written(
+    request: SummaryRequest, options: PromptOptions, measured: Measurement
+) -> WrittenPrompt:
     count = measured.meter.text
     found = write_prompt(request, options.style, count)
     if found is None:

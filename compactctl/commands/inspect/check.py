@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.errors import NotUnderstoodError
 from compactctl.profiles.profile import LevelRule, Profile
-from compactctl.profiles.registry import DEFAULT_PROFILE, built_in
-from compactctl.tokens.trigger import Situation, Trigger
+from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
+from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # What holds where no condition of the trigger does.
 _REFUSED = "refused"
@@ -42,13 +42,13 @@ class CheckResult:
 
     profile: Profile
     trigger: Trigger
-    fired_in: tuple[Situation, ...]
+    fired_in: tuple[TriggerInput, ...]
     level: LevelRule
     breakdown: RequestBreakdown
     stats: StatsResult
 
     @property
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerInput:
         """What a trigger looks at in the largest request."""
         return self.stats.next_request.situation(self.stats.measure.limits)
 
@@ -76,18 +76,18 @@ class CheckResult:
     def fired(self) -> str:
         """The condition that holds, "" when none does."""
         if self.fired_in:
-            return self.trigger.fired(self.fired_in[0])
+            return self.trigger.matched_condition(self.fired_in[0])
         return _REFUSED if self.due else ""
 
 
 def check(options: CheckOptions) -> CheckResult:
     """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
     found = stats(options.stats)
-    profile = options.stats.measure.profile or built_in(DEFAULT_PROFILE)
+    profile = options.stats.measure.profile or builtin_profile(DEFAULT_PROFILE)
     trigger = options.trigger or profile.effective_trigger
     limits = found.measure.limits
     situations = [request.situation(limits) for request in found.requests]
-    fired_in = [each for each in situations if trigger.fired(each)]
+    fired_in = [each for each in situations if trigger.matched_condition(each)]
     return CheckResult(
         profile=profile,
         trigger=trigger,

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.client_sessions.compactions import compactions_of
-from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.inspect.view import ViewedMessage, all_messages, require_archive
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.measuring.timeline import Timeline, TimelineMessage, timeline_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.states import HiddenBy, originals_of
-from compactctl.commands.planning.fates import Explained, explain
+from compactctl.commands.planning.fates import MessageFate, message_fates
 from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import StageInputs, run_stages
-from compactctl.commands.reading.transcript import InputOptions, Loaded, load
+from compactctl.commands.reading.transcript import InputOptions, TranscriptFile, load
 from compactctl.errors import UsageError
 from compactctl.history.categories import Category
 from compactctl.history.pairs import tool_pairs
-from compactctl.history.reads import by_path, file_edits, file_reads, superseded
+from compactctl.history.reads import find_file_edits, find_file_reads, group_by_path, superseded
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.meter import Meter
@@ -103,12 +103,12 @@ class ExplainResult:
 
     options: ExplainOptions
     format: str
-    measure: Measure
+    measure: Measurement
     entry: TimelineMessage
     line: int | None
     hidden: HiddenBy | None
     sent_since: SentSince | None
-    fate: Explained | None
+    fate: MessageFate | None
     links: tuple[MessageLink, ...]
     restore: RestoreCommand | None
     warnings: tuple[str, ...]
@@ -174,7 +174,7 @@ def _place(
     options: ExplainOptions,
     known: Sequence[ViewedMessage],
     lines: Mapping[MessageId, int],
-    loaded: Loaded,
+    loaded: TranscriptFile,
     history: OperationHistory,
 ) -> int:
     """Return the index of the message that is meant: by its id, its line, else how an id begins."""
@@ -242,16 +242,16 @@ def _group_of(tags: Tags) -> str | None:
 
 def _fate(
     name: MessageId,
-    loaded: Loaded,
+    loaded: TranscriptFile,
     history: OperationHistory,
-    measured: Measure,
+    measured: Measurement,
     recipe: Recipe,
-) -> Explained | None:
+) -> MessageFate | None:
     """Return what a compaction would make of a message."""
     plan = make_plan(recipe, measured.limits)
     inputs = StageInputs(originals=originals_of(loaded, history))
     applied = run_stages(loaded.transcript, plan, measured, inputs).applied
-    rows = explain(applied, measured.meter)
+    rows = message_fates(applied, measured.meter)
     return next((row for row in rows if row.id == name and row.fate != "written"), None)
 
 
@@ -299,19 +299,23 @@ def _files(
     """Yield the later reads and edits of the files that a message, or its results, show."""
     pairs = tool_pairs(messages)
     own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
-    reads = file_reads(messages, cwd=cwd)
+    reads = find_file_reads(messages, cwd=cwd)
     covered = superseded(reads)
-    for path, same in by_path(reads).items():
-        shown = [read for read in same if read.place.message in own]
+    for path, same in group_by_path(reads).items():
+        shown = [read for read in same if read.part_index.message in own]
         if not shown:
             continue
-        newest = {covered[read.place].place for read in shown if read.place in covered}
+        newest = {
+            covered[read.part_index].part_index for read in shown if read.part_index in covered
+        }
         for read in same:
-            if read.place > shown[-1].place:
-                yield link("reads again", read.place.message, path, covers=read.place in newest)
-        for edit in file_edits(messages, cwd=cwd):
-            if edit.path == path and edit.place > shown[-1].place:
-                yield link("edits", edit.place.message, path)
+            if read.part_index > shown[-1].part_index:
+                yield link(
+                    "reads again", read.part_index.message, path, covers=read.part_index in newest
+                )
+        for edit in find_file_edits(messages, cwd=cwd):
+            if edit.path == path and edit.part_index > shown[-1].part_index:
+                yield link("edits", edit.part_index.message, path)
 
 
 def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
@@ -327,7 +331,7 @@ def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[Me
 
 
 def _restore_command(
-    viewed: ViewedMessage, loaded: Loaded, history: OperationHistory
+    viewed: ViewedMessage, loaded: TranscriptFile, history: OperationHistory
 ) -> RestoreCommand | None:
     """Return the way back to a message, or to what it stands for."""
     group = viewed.hidden.group if viewed.hidden else _group_of(viewed.message.tags)
@@ -336,8 +340,8 @@ def _restore_command(
     return next(_by_client(group, loaded), None) or _by_compactctl(group, history)
 
 
-def _by_client(group: str, loaded: Loaded) -> Iterator[RestoreCommand]:
-    found = compactions_of(present(loaded))
+def _by_client(group: str, loaded: TranscriptFile) -> Iterator[RestoreCommand]:
+    found = compactions_of(current_state(loaded))
     newest = next((each for each in reversed(found) if each.in_effect), None)
     for each in found:
         if each.id == group or group in each.groups:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import ClientCompaction, compactions_of
-from compactctl.commands.client_sessions.places import present
+from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.operations.history import OperationHistory, archive_advice, history_of
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.reading.transcript import (
@@ -119,7 +119,7 @@ def log(options: LogOptions) -> LogResult:
 def _by_client(source: Source, path: str) -> tuple[ClientCompaction, ...]:
     """Return what the client compacted; nothing where no format fits what the archive knows."""
     with suppress(NotUnderstoodError):
-        return compactions_of(present(loaded_from(source, path)))
+        return compactions_of(current_state(loaded_from(source, path)))
     return ()
 
 

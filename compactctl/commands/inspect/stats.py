@@ -11,7 +11,7 @@ from compactctl.commands.measuring.context_size import (
     health_check,
     neurolink_frame,
 )
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.measuring.next_request import (
     ExtraOptions,
     SizedRequest,
@@ -26,15 +26,15 @@ from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.categories import Category
 from compactctl.history.damage import unread_text
 from compactctl.history.turns import conversations_of, steps
-from compactctl.history.usage.costs import Costs, costs
-from compactctl.history.usage.count_check import Health
-from compactctl.history.usage.rounds import Rounds, rounds
+from compactctl.history.usage.costs import Costs, compute_costs
+from compactctl.history.usage.count_check import CountCheck
+from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.budget import Usage, usage_of
+from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
-from compactctl.tokens.meter import added_text, part_texts
-from compactctl.tokens.models.prices import Prices
+from compactctl.tokens.meter import client_added_text, part_texts
+from compactctl.tokens.models.prices import PriceTable
 
 Scope = Literal["effective", "full"]
 
@@ -43,7 +43,7 @@ Scope = Literal["effective", "full"]
 class StatsOptions:
     """What to measure and with what.
 
-    ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
+    ``find_rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
     ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
     ``timeline`` asks for what a picture of the session is drawn from, ``graph`` for one on a
     terminal.
@@ -55,7 +55,7 @@ class StatsOptions:
     scope: Scope = "effective"
     top: int = 5
     rounds: bool = False
-    prices: Prices | None = None
+    prices: PriceTable | None = None
     rounds_out: str | None = None
     force: bool = False
     timeline: bool = False
@@ -96,17 +96,17 @@ class StatsResult:
 
     ``breakdown`` covers the text and media of all conversations, ``requests`` are the next ones,
     one for each of them. ``size`` tells counted, inferred and unexplained tokens apart, and
-    ``health`` whether the counts can be right. ``rounds`` are those of everything that was ever
-    sent; they, ``costs`` and ``timeline`` are None where nobody asked for them.
+    ``health`` whether the counts can be right. ``find_rounds`` are those of everything that was
+    ever sent; they, ``compute_costs`` and ``timeline`` are None where nobody asked for them.
     """
 
     options: StatsOptions
     transcript: Transcript
-    measure: Measure
+    measure: Measurement
     breakdown: Breakdown
     requests: tuple[SizedRequest, ...]
     size: ContextSize
-    health: Health | None
+    health: CountCheck | None
     counts: StatsCounts
     extras: ExtraTokens
     rounds: Rounds | None = None
@@ -120,9 +120,9 @@ class StatsResult:
         return self.counts.messages
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> Utilization:
         """How full the largest of the next requests makes what the limits are measured against."""
-        return usage_of(self.next_request.tokens, self.measure.limits.base_tokens)
+        return utilization(self.next_request.tokens, self.measure.limits.base_tokens)
 
     @property
     def categories(self) -> Mapping[Category, int]:
@@ -192,21 +192,21 @@ def stats(options: StatsOptions) -> StatsResult:
         ),
         extras=_extra_tokens(options, measured, messages, size),
         rounds=listed,
-        costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
+        costs=compute_costs(listed.rounds, options.prices) if listed and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
 
 
-def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) -> Rounds | None:
+def _rounds(options: StatsOptions, transcript: Transcript, measured: Measurement) -> Rounds | None:
     if not (options.rounds or options.prices or options.rounds_out):
         return None
     measured.meter.prime(transcript.messages)
-    return rounds(transcript, measured.meter)
+    return find_rounds(transcript, measured.meter)
 
 
 def _timeline(
-    options: StatsOptions, transcript: Transcript, measured: Measure, size: ContextSize
+    options: StatsOptions, transcript: Transcript, measured: Measurement, size: ContextSize
 ) -> Timeline | None:
     if not (options.timeline or options.graph):
         return None
@@ -217,7 +217,7 @@ def _timeline(
 def _size(
     options: StatsOptions,
     transcript: Transcript,
-    measured: Measure,
+    measured: Measurement,
     messages: Sequence[Message],
 ) -> ContextSize:
     """Measure the messages; system prompt and tools given as files explain part of the overhead."""
@@ -240,18 +240,18 @@ def _size(
 
 
 def _extra_tokens(
-    options: StatsOptions, measured: Measure, messages: Sequence[Message], size: ContextSize
+    options: StatsOptions, measured: Measurement, messages: Sequence[Message], size: ContextSize
 ) -> ExtraTokens:
     frame = 0 if size.calibration else neurolink_frame(measured)
     return ExtraTokens(
         prompt=_given(measured, messages, "--prompt", frame),
         files=_given(measured, messages, "--attach"),
         system_frame=frame if options.extras.system else 0,
-        by_client=sum(measured.meter.text(added_text(p)) for m in messages for p in m.parts),
+        by_client=sum(measured.meter.text(client_added_text(p)) for m in messages for p in m.parts),
     )
 
 
-def _given(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
+def _given(measured: Measurement, messages: Sequence[Message], option: str, frame: int = 0) -> int:
     found = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(found) + frame * len(found)
 
@@ -276,7 +276,7 @@ def _unsized(messages: Sequence[Message]) -> str:
 def _text_bytes(messages: Sequence[Message]) -> int:
     parts = [part for message in messages for part in message.parts]
     texts = sum(_n_bytes(text) for part in parts for text in part_texts(part))
-    return texts - sum(_n_bytes(added_text(part)) for part in parts)
+    return texts - sum(_n_bytes(client_added_text(part)) for part in parts)
 
 
 def _n_bytes(text: str) -> int:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.client_sessions.compactions import compactions_of
-from compactctl.commands.client_sessions.places import present
-from compactctl.commands.client_sessions.undo import as_said
+from compactctl.commands.client_sessions.places import current_state
+from compactctl.commands.client_sessions.undo import with_cleared_content
 from compactctl.commands.operations.history import OperationHistory, archive_advice, history_behind
 from compactctl.commands.operations.states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.transcript import (
     InputOptions,
-    Loaded,
+    TranscriptFile,
     is_compacted,
     load,
     loaded_from,
@@ -23,9 +23,9 @@ from compactctl.commands.reading.transcript import (
 from compactctl.errors import ArchiveError, UsageError
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
-from compactctl.pipeline.merge_for_view import Shown, interleave
+from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
 from compactctl.pipeline.quoted_json import ValuePlace, plain
-from compactctl.pipeline.record_splice import with_appended
+from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import Array, find_array, find_places
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, digest_of
@@ -65,7 +65,7 @@ class ViewedMessage:
     """A message to be read, the line it stands on, and what hides it; None when it is visible."""
 
     message: Message
-    line: Shown
+    line: DisplayedLine
     hidden: HiddenBy | None = None
 
 
@@ -78,7 +78,7 @@ class ViewResult:
     """
 
     options: ViewOptions
-    lines: tuple[Shown, ...]
+    lines: tuple[DisplayedLine, ...]
     messages: tuple[ViewedMessage, ...]
     found: int | None = None
     before: int = 0
@@ -96,7 +96,7 @@ def view(options: ViewOptions) -> ViewResult:
     return _search(result) if options.is_search else result
 
 
-def all_messages(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
+def all_messages(loaded: TranscriptFile, history: OperationHistory) -> tuple[ViewedMessage, ...]:
     """Return all messages there ever were, in place; raises ArchiveError for a damaged archive."""
     return tuple(_viewed(*_whole(loaded, history)))
 
@@ -107,7 +107,7 @@ def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[by
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
 
 
-def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
+def require_archive(loaded: TranscriptFile, history: OperationHistory, path: str) -> None:
     """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
     if history.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
@@ -129,9 +129,9 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
         if not _is_inside(viewed):
             yield viewed.line.data
             continue
-        place = (viewed.line.state, viewed.message.record_path[:-1])
+        place = (viewed.line.state_index, viewed.message.record_path[:-1])
         if place not in found:
-            text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
+            text = viewed.line.lines[viewed.line.index].decode("utf-8", "surrogateescape")
             found[place] = text, find_array(text, place[1])
         yield _record(viewed.message, *found[place])
 
@@ -162,10 +162,10 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
     return ViewResult(options=options, lines=lines, messages=messages, warnings=history.warnings)
 
 
-def _sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
+def _sent_messages(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:
     """Show what the next request would send."""
     messages = loaded.transcript.effective
-    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
+    lines = {message.line: DisplayedLine(loaded.lines, message.line) for message in messages}
     return ViewResult(
         options=options,
         lines=tuple(lines.values()),
@@ -175,14 +175,14 @@ def _sent_messages(loaded: Loaded, options: ViewOptions) -> ViewResult:
 
 
 def _whole(
-    loaded: Loaded, history: OperationHistory
-) -> tuple[tuple[Shown, ...], tuple[PastMessages, ...]]:
+    loaded: TranscriptFile, history: OperationHistory
+) -> tuple[tuple[DisplayedLine, ...], tuple[PastMessages, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
     # What is inside the oldest state is shown there.
     steps = tuple(dropwhile(lambda step: not isinstance(step, ArchivedStep), history.chain))
     rows = [tuple(step.rows()) for step in steps]
     after = [*(tuple(row.raw for row in state) for state in rows[1:]), loaded.lines]
-    lines = tuple(Shown(loaded.lines, row) for row in range(len(loaded.lines)))
+    lines = tuple(DisplayedLine(loaded.lines, row) for row in range(len(loaded.lines)))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
     states = states_of(steps, rows, loaded.transcript, loaded.format)
@@ -190,14 +190,14 @@ def _whole(
     return tuple(_marked(lines, states)), states
 
 
-def _with_client(newest: PastMessages, loaded: Loaded) -> PastMessages:
+def _with_client(newest: PastMessages, loaded: TranscriptFile) -> PastMessages:
     """Return the newest state with what the client compacted in it among what is hidden."""
-    state = present(loaded)
+    state = current_state(loaded)
     found = compactions_of(state)
     if not found:
         return newest
     sent = {message.id: message.parts for message in loaded.transcript.effective}
-    said = as_said(state, loaded.lines)
+    said = with_cleared_content(state, loaded.lines)
     there = {m.id: said.get(m.id, m) for m in loaded.transcript.messages}
     hidden = {
         name: HiddenBy(group=each.id, tag="", stage=each.client)
@@ -211,32 +211,36 @@ def _with_client(newest: PastMessages, loaded: Loaded) -> PastMessages:
     return PastMessages(messages=messages, hidden={**newest.hidden, **hidden})
 
 
-def _marked(lines: Sequence[Shown], states: Sequence[PastMessages]) -> Iterator[Shown]:
+def _marked(
+    lines: Sequence[DisplayedLine], states: Sequence[PastMessages]
+) -> Iterator[DisplayedLine]:
     """Yield the lines; those of the newest state with the group that hides the first message.
 
     Lines from earlier states of which nothing is hidden any more are left out.
     """
     for line in lines:
-        state = states[line.state]
-        hidden = [m.id for m in state.messages.get(line.row, ()) if m.id in state.hidden]
+        state = states[line.state_index]
+        hidden = [m.id for m in state.messages.get(line.index, ()) if m.id in state.hidden]
         if state is states[-1]:
             yield replace(line, hidden_by=state.hidden[hidden[0]].group if hidden else None)
         elif hidden:
             yield line
 
 
-def _viewed(lines: Sequence[Shown], states: Sequence[PastMessages]) -> Iterator[ViewedMessage]:
+def _viewed(
+    lines: Sequence[DisplayedLine], states: Sequence[PastMessages]
+) -> Iterator[ViewedMessage]:
     """Yield the messages on the lines; of a rewritten line those that are not on the new one."""
     newest = states[-1]
     for index, line in enumerate(lines):
-        state = states[line.state]
-        for message in state.messages.get(line.row, ()):
+        state = states[line.state_index]
+        for message in state.messages.get(line.index, ()):
             by = state.hidden.get(message.id)
             if by is not None or state is newest:
                 yield _viewed_message(replace(message, line=index), line, by)
 
 
-def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> ViewedMessage:
+def _viewed_message(message: Message, line: DisplayedLine, by: HiddenBy | None) -> ViewedMessage:
     if by is None:
         return ViewedMessage(message=message, line=line)
     tagged = replace(message, tags=by.tagged(message.tags))
@@ -292,7 +296,7 @@ def _is_inside(viewed: ViewedMessage) -> bool:
     return bool(viewed.message.record_path) and _is_document(viewed.line)
 
 
-def _is_document(line: Shown) -> bool:
+def _is_document(line: DisplayedLine) -> bool:
     return len(line.lines) == 1
 
 
@@ -305,5 +309,5 @@ def _record(message: Message, text: str, array: Array) -> bytes:
     record = _BREAK.sub(" ", plain(place.cut(text), place.depth))
     if record.endswith("}"):
         tags = tag_fields(message.tags).items()
-        record = with_appended(record, {n: v for n, v in tags if f'"{n}"' not in record})
+        record = with_added_fields(record, {n: v for n, v in tags if f'"{n}"' not in record})
     return f"{record}\n".encode("utf-8", "surrogateescape")

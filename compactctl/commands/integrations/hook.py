@@ -13,7 +13,7 @@ from compactctl.commands.lab.audit import AuditOptions, audit, text_of
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.json_values import text_or_empty, text_or_none
-from compactctl.lab.audit import Compaction, without_frame
+from compactctl.lab.audit import AuditInput, without_transcript_path
 from compactctl.lab.audit import audit as judged
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, Origin, TextPart
@@ -106,10 +106,10 @@ def _of_summary(path: str, summary: str) -> Audit | None:
         line=before[-1].line + 1,
         origin=Origin(is_summary=True),
     )
-    compaction = Compaction(
+    compaction = AuditInput(
         before=before,
         after=(written,),
-        summary=without_frame(summary),
+        summary=without_transcript_path(summary),
         source=transcript.messages,
         cwd=transcript.session.cwd,
     )

@@ -23,7 +23,13 @@ from compactctl.commands.integrations.settings_text import (
     without,
 )
 from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
-from compactctl.store.client_folders import Machine, claude_code, codex, opencode_settings, pi
+from compactctl.store.client_folders import (
+    UserEnvironment,
+    claude_code_folder,
+    codex,
+    opencode_settings,
+    pi,
+)
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.temp_file import TempFile
 
@@ -73,7 +79,7 @@ class Integration:
     """
 
     client: str
-    files: Callable[[Machine], ClientFiles]
+    files: Callable[[UserEnvironment], ClientFiles]
     answer: HookAnswer
     tells_agent: bool = False
 
@@ -106,7 +112,7 @@ class IntegrateResult:
     notes: tuple[str, ...]
 
 
-def integrate(request: InstallRequest, action: Action, machine: Machine) -> IntegrateResult:
+def integrate(request: InstallRequest, action: Action, machine: UserEnvironment) -> IntegrateResult:
     """Return what is to be written for a client. Nothing is written.
 
     Raises NotUnderstoodError for settings that are not JSON, or hold something else where ours
@@ -353,14 +359,14 @@ def _write(fs: FileSystem, path: Path, data: bytes) -> None:
         draft.publish()
 
 
-def _claude_code(machine: Machine) -> ClientFiles:
-    home = claude_code(machine)
+def _claude_code(machine: UserEnvironment) -> ClientFiles:
+    home = claude_code_folder(machine)
     return ClientFiles(
         files={"SKILL.md": home / _SKILL}, settings=home / "settings.json", has_status_line=True
     )
 
 
-def _codex(machine: Machine) -> ClientFiles:
+def _codex(machine: UserEnvironment) -> ClientFiles:
     home = codex(machine)
     return ClientFiles(
         files={"SKILL.md": home / _SKILL},
@@ -369,13 +375,13 @@ def _codex(machine: Machine) -> ClientFiles:
     )
 
 
-def _opencode(machine: Machine) -> ClientFiles:
+def _opencode(machine: UserEnvironment) -> ClientFiles:
     home = opencode_settings(machine)
     plugin = home / "plugins" / "compactctl.js"
     return ClientFiles(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
 
 
-def _pi(machine: Machine) -> ClientFiles:
+def _pi(machine: UserEnvironment) -> ClientFiles:
     home = pi(machine)
     return ClientFiles(
         files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"}

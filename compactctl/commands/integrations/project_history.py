@@ -18,11 +18,11 @@ from compactctl.commands.session_finder import path_of, shown
 from compactctl.commands.sessions import SHORTEST, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
-from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.registry import newest_entries, store_named
-from compactctl.sessions.session import Entry, Session
-from compactctl.store.client_folders import Machine
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.sessions.session import Session, SessionEntry
+from compactctl.store.client_folders import UserEnvironment
+from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 
 MOST_SESSIONS = 20
@@ -47,7 +47,7 @@ class ProjectHistory:
     CompactctlError; those about a session do not tell whether another project has it.
     """
 
-    machine: Machine
+    machine: UserEnvironment
     here: Path
     all_projects: bool = False
 
@@ -95,7 +95,7 @@ class ProjectHistory:
             "found": len(found),
             "page": page,
             "messages": [
-                {**_head(each), "excerpt": _excerpt(masked(_text(each)), words[0])}
+                {**_head(each), "excerpt": _excerpt(mask_secrets(_text(each)), words[0])}
                 for each in shown_now
             ],
         }
@@ -112,7 +112,7 @@ class ProjectHistory:
         if not same:
             raise UsageError(f"the session has no message {_line(message)!r}; search gives ids")
         first = next((each for each in same if each.hidden is not None), same[0])
-        text = masked(_text(first))
+        text = mask_secrets(_text(first))
         start = max(0, offset)
         end = start + PIECE
         return {
@@ -151,7 +151,7 @@ class ProjectHistory:
 
     def _allowed(self) -> Iterator[Session]:
         """Yield the sessions that may be looked at, the newest first."""
-        entries = newest_entries(self.machine, Folders())
+        entries = newest_entries(self.machine, FolderScanner())
         if self.all_projects:
             return shown(entries)
         names = self._names()
@@ -165,8 +165,8 @@ class ProjectHistory:
         return frozenset({own, os.path.normpath(told)} if is_same else {own})
 
 
-def _may_be_of(entry: Entry, folder: str) -> bool:
-    return store_named(entry.client).may_be_below(entry, Path(folder))
+def _may_be_of(entry: SessionEntry, folder: str) -> bool:
+    return store_named(entry.client).may_be_in_project(entry, Path(folder))
 
 
 def _is_of(session: Session, names: Collection[str]) -> bool:
@@ -233,4 +233,4 @@ def _place(text: str, word: str) -> int:
 
 
 def _line(text: str) -> str:
-    return " ".join(masked(text[:_LINE]).split())
+    return " ".join(mask_secrets(text[:_LINE]).split())

@@ -9,7 +9,7 @@ from typing import Any
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import client_of
+from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.models.lookup import resolve_model
 
 # What Claude Code and Copilot CLI tell; the first that is there counts.
@@ -43,12 +43,12 @@ def statusline(told: Mapping[str, Any]) -> StatusLineResult:
     tokens = object_or_empty(told.get("context_window"))
     window = _first(tokens, _WINDOW)
     name = _COPILOT_CLI if _CONTEXT[0] in tokens else _CLAUDE_CODE
-    client = client_of(name, text_or_empty(told.get("version")))
+    client = client_rule_for(name, text_or_empty(told.get("version")))
     budget = _budget(window, told) if window else None
     return StatusLineResult(
         context=_context(tokens),
         window=window,
-        compacts_at=client.compacts_at(budget) if client and budget else None,
+        compacts_at=client.threshold_tokens(budget) if client and budget else None,
         compactions=_compactions(transcript_of(told)) if name == _CLAUDE_CODE else None,
     )
 

@@ -6,27 +6,27 @@ from itertools import chain, pairwise
 from typing import Literal
 
 from compactctl.commands.client_sessions.places import (
-    Moment,
+    CompactionPlace,
     PastState,
-    moments,
+    compaction_places,
+    past_states,
     place_after,
     read_after,
     read_before,
-    sent,
-    states,
+    sent_messages,
     texts_of,
 )
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.records.decode import Decoded
-from compactctl.lab.audit import Compaction, without_frame, without_own_words
+from compactctl.lab.audit import AuditInput, without_boilerplate, without_transcript_path
 from compactctl.lab.audit import audit as audit_of
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, TextPart
 from compactctl.model.transcript import Transcript
-from compactctl.summaries.extract.passages import Spot, spots_of
+from compactctl.summaries.extract.passages import SourceRef, source_refs
 from compactctl.tokens.meter import Meter
 
 OWN = "compactctl"
@@ -81,7 +81,7 @@ class FoundCompaction:
 
     writer: str
     line: int
-    compaction: Compaction
+    compaction: AuditInput
     restored: tuple[Message, ...] = ()
     verdict: AuditVerdict = "audited"
     operation: str | None = None
@@ -98,13 +98,13 @@ class FoundCompaction:
         }
         return tuple(sorted(changed))
 
-    def spot(self, conversation: int) -> Spot:
+    def spot(self, conversation: int) -> SourceRef:
         """Return where the summary stands, or else the boundary."""
         written = {message.id for message in self.written(conversation)}
         after = self.compaction.after
-        spots = zip(after, spots_of(after), strict=True)
+        spots = zip(after, source_refs(after), strict=True)
         found = (spot for message, spot in spots if message.id in written)
-        return next(found, Spot(self.line + 1))
+        return next(found, SourceRef(self.line + 1))
 
     def written(self, conversation: int) -> tuple[Message, ...]:
         """Return the summaries that were written for it."""
@@ -139,7 +139,7 @@ class AuditedCompaction:
     audit: Audit | None
 
     @property
-    def spot(self) -> Spot:
+    def spot(self) -> SourceRef:
         """Where its summary or boundary stands, in the state that it led to."""
         return self.found.spot(self.conversation - 1)
 
@@ -150,7 +150,7 @@ class AuditResult:
 
     options: AuditOptions
     format: str
-    measure: Measure
+    measure: Measurement
     compactions: tuple[AuditedCompaction, ...]
     warnings: tuple[str, ...] = ()
 
@@ -178,7 +178,7 @@ def audit(options: AuditOptions) -> AuditResult:
     loaded = load(options.input)
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
-    found = tuple(_found(tuple(states(loaded, history))))
+    found = tuple(_found(tuple(past_states(loaded, history))))
     cwd = loaded.transcript.session.cwd
     return AuditResult(
         options=options,
@@ -230,7 +230,7 @@ def _by_compactctl(
     past = tuple(past)
     before, outcome = past[-1].transcript, state.outcome or state.transcript
     left = {message.id for message in outcome.messages}
-    following = moments(state.transcript, outcome.n_lines)
+    following = compaction_places(state.transcript, outcome.n_lines)
     end = following[0].first if following else state.transcript.n_lines
     later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
     later = (message for message in later if not message.origin.is_subagent)
@@ -239,9 +239,9 @@ def _by_compactctl(
     return FoundCompaction(
         writer=OWN,
         line=min(written, default=0),
-        compaction=Compaction(
-            before=sent(before),
-            after=sent(outcome),
+        compaction=AuditInput(
+            before=sent_messages(before),
+            after=sent_messages(outcome),
             summary=None,
             source=tuple({message.id: message for message in said}.values()),
             later=tuple(later),
@@ -263,7 +263,7 @@ def _by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
     What changed nothing is left out. Every compaction has what stands before it read once more.
     """
     messages = state.transcript.messages
-    found = moments(state.transcript, start)
+    found = compaction_places(state.transcript, start)
     places = [place_after(state.transcript, moment) for moment in found]
     for moment, (place, end) in zip(found, pairwise([*places, len(messages)]), strict=True):
         result = _found_compaction(state, moment, messages[place:end])
@@ -272,7 +272,7 @@ def _by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
 
 
 def _found_compaction(
-    state: PastState, moment: Moment, following: Sequence[Message]
+    state: PastState, moment: CompactionPlace, following: Sequence[Message]
 ) -> FoundCompaction:
     tagged = _tagged(state, moment)
     if tagged is not None:
@@ -289,12 +289,12 @@ def _found_compaction(
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        compaction=Compaction(
-            before=sent(before),
-            after=sent(after),
+        compaction=AuditInput(
+            before=sent_messages(before),
+            after=sent_messages(after),
             summary=None,
             source=before.messages,
-            aside="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
+            client_context="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
             later=tuple(said[answer:]),
         ),
         restored=tuple(restored),
@@ -302,12 +302,12 @@ def _found_compaction(
     )
 
 
-def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
+def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None:
     """Return a compaction that tagged what it hides, and left it in the file; None for others.
 
     When it happened is not told: all that is sent beside the summary counts as kept.
     """
-    left = sent(state.transcript)
+    left = sent_messages(state.transcript)
     at_moment = (m for m in left if m.origin.is_summary and (m.line, m.record_path) == moment.place)
     summary = next((m for m in at_moment if m.tags.condense_id), None)
     if summary is None:
@@ -321,7 +321,7 @@ def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        compaction=Compaction(
+        compaction=AuditInput(
             before=tuple(m for m in messages if m.id in shown),
             after=left,
             summary=None,
@@ -330,7 +330,9 @@ def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
     )
 
 
-def _known_lines(state: PastState, moment: Moment, later: Sequence[Message]) -> Sequence[Decoded]:
+def _known_lines(
+    state: PastState, moment: CompactionPlace, later: Sequence[Message]
+) -> Sequence[Decoded]:
     """Return the lines that a client may have facts from.
 
     Those behind a compaction count up to the answer: what a person asked of it is among them.
@@ -361,7 +363,7 @@ def _audited(
     )
     summary = text_of(found.written(conversation))
     is_own = found.writer == OWN
-    claims = without_own_words(summary) if is_own else without_frame(summary)
+    claims = without_boilerplate(summary) if is_own else without_transcript_path(summary)
     judged = replace(
         told,
         before=before,
@@ -377,7 +379,7 @@ def _audited(
         tokens_after=meter.total(after),
         summary_tokens=meter.text(summary),
         restored_tokens=meter.total(restored),
-        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_once),
+        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_uncached),
     )
 
 

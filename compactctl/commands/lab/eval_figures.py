@@ -16,7 +16,7 @@ from compactctl.model.validators import fraction, string
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import parse_share
-from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.models.token_sizes import parse_token_size
 
 RESAMPLES = 1_000
 """How often sessions are drawn anew for an interval."""
@@ -260,7 +260,7 @@ def _called(key: _Key) -> str:
 
 
 def _count(text: str) -> float:
-    size = parse_size(text)
+    size = parse_token_size(text)
     if size is None or size.denominator != 1:
         raise UsageError(f"{text!r} is not a number of pairs; write it as pairs<=2@0.3")
     return size.numerator

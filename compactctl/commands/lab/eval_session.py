@@ -5,20 +5,20 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter
 
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, limits_for, measure
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
 from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings, make_plan
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import kept_tokens, view_of
 from compactctl.commands.reading.transcript import InputOptions, check_strict, load, parse, scan
 from compactctl.errors import UsageError
-from compactctl.history.pairs import units
-from compactctl.history.turns import given
+from compactctl.history.pairs import atomic_units
+from compactctl.history.turns import preamble
 from compactctl.lab.controls import CONTROLS
-from compactctl.lab.cuts import Cut, cuts_at, cuts_behind, cuts_every, stretches
-from compactctl.lab.questions import prompt, questions
-from compactctl.lab.score import ANSWERS, Case, Tally
-from compactctl.lab.text_content import Reader
+from compactctl.lab.cuts import Cut, cut_after, cuts_at, cuts_every, split_at_compactions
+from compactctl.lab.questions import make_questions, prompt
+from compactctl.lab.score import ANSWERS, EvaluationCase, Tally
+from compactctl.lab.text_content import TextReader
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
@@ -148,7 +148,7 @@ class Compactor:
     def __init__(
         self,
         transcript: Transcript,
-        measured: Measure,
+        measured: Measurement,
         options: MeasureOptions,
         seed: int,
         edits: tuple[Edit, ...] = (),
@@ -169,7 +169,7 @@ class Compactor:
         if policy.decided is not None:
             return apply(prefix, self._edits)
         if policy.recipe is None:
-            return self.control(policy.name, prefix, room - meter.total(given(prefix)))
+            return self.control(policy.name, prefix, room - meter.total(preamble(prefix)))
         measured = self._measured_for(policy.recipe)
         plan = make_plan(policy.recipe, measured.limits)
         view = view_of(prefix, self._transcript, measured, plan.protect, lambda _: room)
@@ -182,8 +182,10 @@ class Compactor:
         tokens from ``room``.
         """
         meter = self._measured.meter
-        fixed = {message.id for message in given(prefix)}
-        whole = (unit for unit in units(prefix) if any(prefix[at].id in fixed for at in unit))
+        fixed = {message.id for message in preamble(prefix)}
+        whole = (
+            unit for unit in atomic_units(prefix) if any(prefix[at].id in fixed for at in unit)
+        )
         stay = {at for unit in whole for at in unit}
         room -= sum(meter.message(prefix[at]) for at in stay if prefix[at].id not in fixed)
         rest = [message for at, message in enumerate(prefix) if at not in stay]
@@ -192,7 +194,7 @@ class Compactor:
         both = (*(prefix[at] for at in sorted(stay)), *left)
         return tuple(sorted(both, key=lambda message: places.get(message.id, len(prefix))))
 
-    def _measured_for(self, recipe: Recipe) -> Measure:
+    def _measured_for(self, recipe: Recipe) -> Measurement:
         options = replace(self._options, profile=recipe.measure.profile)
         limits = limits_for(self._transcript, options, self._measured.model, self._measured.framed)
         return replace(self._measured, limits=limits)
@@ -214,10 +216,10 @@ class EvaluatedSession:
         self.measured.meter.prime(transcript.messages)
         edits = known.edits if known else ()
         self._compactor = Compactor(transcript, self.measured, options.measure, options.seed, edits)
-        reader = Reader(transcript.session.cwd)
+        reader = TextReader(transcript.session.cwd)
         size = self.measured.meter.message
         cuts = _behind(known, size) if known else _cuts(transcript, size, options)
-        found = [Case(cut, reader, self.cwd) for cut in cuts]
+        found = [EvaluationCase(cut, reader, self.cwd) for cut in cuts]
         self.cases = [case for case in found if len(case.demand.entities) >= FEWEST_DEMANDS]
         self.skipped = len(found) - len(self.cases)
 
@@ -226,27 +228,29 @@ class EvaluatedSession:
         """The working folder, "" where the file does not tell it."""
         return self.cwd or ""
 
-    def context(self, case: Case, policy: Policy, share: float) -> tuple[Message, ...]:
+    def context(self, case: EvaluationCase, policy: Policy, share: float) -> tuple[Message, ...]:
         """Return what a policy leaves of a case's prefix."""
         return self._compactor.context(policy, case.cut.prefix, share)
 
-    def share_of(self, case: Case, policy: Policy) -> float:
+    def share_of(self, case: EvaluationCase, policy: Policy) -> float:
         """Return what part of a case's tokens is left by what was decided, up to the next per mil.
 
         What is given is not part of them.
         """
         size = self.measured.meter.total
-        fixed = size(given(case.cut.prefix))
+        fixed = size(preamble(case.cut.prefix))
         left = size(self.context(case, policy, 1.0)) - fixed
         return min(1.0, -(-1_000 * left // (case.cut.tokens - fixed)) / 1_000)
 
-    def tried(self, case: Case, policy: Policy, share: float) -> tuple[Trial, tuple[Message, ...]]:
+    def tried(
+        self, case: EvaluationCase, policy: Policy, share: float
+    ) -> tuple[Trial, tuple[Message, ...]]:
         """Let a policy keep a share of a case's prefix; return the trial, and what was left."""
         start = perf_counter()
         context = self.context(case, policy, share)
         spent = perf_counter() - start
         size = self.measured.meter.total
-        fixed = size(given(case.cut.prefix))
+        fixed = size(preamble(case.cut.prefix))
         tokens = size(context) - fixed
         score = case.score(context)
         trial = Trial(
@@ -265,14 +269,14 @@ class EvaluatedSession:
         )
         return trial, context
 
-    def _chance(self, case: Case, tokens: int) -> Tally:
+    def _chance(self, case: EvaluationCase, tokens: int) -> Tally:
         return case.recall(self._compactor.control("random", case.cut.prefix, tokens))
 
-    def _answers(self, case: Case, context: tuple[Message, ...]) -> dict[str, Tally]:
+    def _answers(self, case: EvaluationCase, context: tuple[Message, ...]) -> dict[str, Tally]:
         ask = self._options.answering
         if ask is None:
             return {}
-        asked = questions(case.cut.prefix, self.cwd)
+        asked = make_questions(case.cut.prefix, self.cwd)
         right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in asked)
         return {ANSWERS: Tally(right, len(asked))}
 
@@ -339,14 +343,14 @@ def _grown_session(session: InputOptions, plan: PlanFile, options: MeasureOption
 
 
 def _behind(known: GrownSession, size: Callable[[Message], int]) -> Iterator[Cut]:
-    for messages in stretches(known.transcript):
-        yield from cuts_behind(messages, known.newest, size)
+    for messages in split_at_compactions(known.transcript):
+        yield from cut_after(messages, known.newest, size)
 
 
 def _cuts(
     transcript: Transcript, size: Callable[[Message], int], options: CutOptions
 ) -> Iterator[Cut]:
-    for messages in stretches(transcript):
+    for messages in split_at_compactions(transcript):
         if options.every is None:
             yield from cuts_at(messages, options.at, size)
         else:

@@ -16,7 +16,7 @@ from compactctl.commands.lab.eval_session import (
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.reading.discover import FileChoice, InputFile, discover
 from compactctl.errors import GATE_FAILED, CompactctlError, NoInputError
-from compactctl.lab.score import Case
+from compactctl.lab.score import EvaluationCase
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8
@@ -46,7 +46,7 @@ class FirstCut:
     """The first cut of a session that counts."""
 
     project: str
-    case: Case
+    case: EvaluationCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class SessionOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class EvaluationFailure:
     """A file that could not be evaluated, with the exit code for that."""
 
     path: str
@@ -91,7 +91,7 @@ class EvaluateResult:
     options: EvaluateOptions
     counters: tuple[str, ...]
     sessions: tuple[SessionOutcome, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[EvaluationFailure, ...]
     trials: tuple[Trial, ...]
     figures: tuple[EvalFigures, ...]
     noise: Noise | None
@@ -119,7 +119,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     inputs = discover(FileChoice(paths=options.paths))
     tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
     outcomes: list[SessionOutcome] = []
-    failures: list[Failure] = []
+    failures: list[EvaluationFailure] = []
     trials: list[Trial] = []
     first_cuts: list[FirstCut] = []
     counters: dict[str, None] = {}
@@ -128,7 +128,9 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
             session = _opened(item, options.session)
             trials += _trials(session, options)
         except CompactctlError as error:
-            failures.append(Failure(path=item.path, reason=str(error), exit_code=error.exit_code))
+            failures.append(
+                EvaluationFailure(path=item.path, reason=str(error), exit_code=error.exit_code)
+            )
         else:
             outcomes.append(_outcome(session))
             counters[session.measured.counter.id] = None

@@ -11,7 +11,7 @@ from compactctl.commands.lab.simulated_session import (
     requests_of,
 )
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, limits_for, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, limits_for, measure
 from compactctl.commands.measuring.next_request import (
     InputCost,
     RequestModel,
@@ -26,8 +26,8 @@ from compactctl.history.turns import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, built_in
-from compactctl.tokens.models.prices import Prices
+from compactctl.profiles.registry import PROFILES, RECOVERY_PROFILE, builtin_profile
+from compactctl.tokens.models.prices import PriceTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class SimulateOptions:
     profiles: tuple[Profile, ...] = ()
     full: bool = False
     seed: int | None = None
-    prices: Prices | None = None
+    prices: PriceTable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class SimulateResult:
 
     options: SimulateOptions
     transcript: Transcript
-    measure: Measure
+    measure: Measurement
     conversations: int
     turns: int
     unseen: int
@@ -134,7 +134,7 @@ def _tried(
 
 def _default_profiles() -> tuple[Profile, ...]:
     """Return the built-in profiles that compact by themselves."""
-    return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
+    return tuple(builtin_profile(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
 def _sizes(conversation: Sequence[Message], request: RequestModel) -> list[int]:

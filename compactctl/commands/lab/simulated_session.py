@@ -6,8 +6,8 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
-from compactctl.commands.measuring.measure import Measure, MeasureOptions
-from compactctl.commands.measuring.next_request import RequestModel, SentRequest, same_front
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions
+from compactctl.commands.measuring.next_request import RequestModel, SentRequest, common_prefix
 from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
 from compactctl.history.turns import steps, turn_starts
@@ -16,7 +16,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
 from compactctl.profiles.profile import BackgroundTrigger, Profile
 from compactctl.tokens.fit import Limits
-from compactctl.tokens.trigger import Situation, Trigger
+from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
 # Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
@@ -126,7 +126,7 @@ class SessionSimulator:
     def __init__(
         self,
         transcript: Transcript,
-        measured: Measure,
+        measured: Measurement,
         profile: Profile,
         request: RequestModel,
         random: Random | None = None,
@@ -165,7 +165,7 @@ class SessionSimulator:
                     state.idle_below = state.tokens + patience
             held = requests[-1].tokens if requests else 0
             if state.messages[: len(sent)] != sent:
-                held = self.request.tokens(sent[: same_front(sent, state.messages)])
+                held = self.request.tokens(sent[: common_prefix(sent, state.messages)])
             requests.append(SentRequest(tokens=self._situation(state).tokens, held=held))
             sent = state.messages
         return self._replayed(firings, requests, idle)
@@ -176,8 +176,8 @@ class SessionSimulator:
         state.weight += self.request.weights.total(new)
         state.turns += sum(message.starts_turn for message in new)
 
-    def _situation(self, state: _SessionState) -> Situation:
-        return Situation(
+    def _situation(self, state: _SessionState) -> TriggerInput:
+        return TriggerInput(
             tokens=self.request.fixed + round(state.weight),
             available=self._limit,
             turns=state.turns,
@@ -185,14 +185,16 @@ class SessionSimulator:
             window=self.measured.budget.window,
         )
 
-    def _fired(self, situation: Situation, request: SimulatedRequest) -> tuple[CompactionKind, str]:
+    def _fired(
+        self, situation: TriggerInput, request: SimulatedRequest
+    ) -> tuple[CompactionKind, str]:
         if not self._due.conditions:
             return "manual", ""
         if situation.tokens > self._most:
             return "reactive", f"more than {self._most_named}"
         background = self.profile.background
         if background is None:
-            return "foreground", self._due.fired(situation)
+            return "foreground", self._due.matched_condition(situation)
         limit = self._threshold(background, warm=request.warm)
         is_over = situation.tokens >= limit * situation.available
         return "background", f"ratio >= {limit:.2f}" if is_over else ""
@@ -225,7 +227,7 @@ class SessionSimulator:
         request: SimulatedRequest,
         path: CompactionKind,
         why: str,
-        before: Situation,
+        before: TriggerInput,
         state: _SessionState,
     ) -> SimulatedCompaction:
         after = self._situation(state)

@@ -9,26 +9,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from compactctl.commands.measuring.measure import Measure
-from compactctl.history.turns import conversations_of, leading_system
+from compactctl.commands.measuring.measure import Measurement
+from compactctl.history.turns import conversations_of, leading_system_count
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR, Doubt, Reports, judge
-from compactctl.history.usage.calibration import Calibration, calibrate, trusted
-from compactctl.history.usage.count_check import Health, health
-from compactctl.history.usage.requests import Request, refused_request, requests
+from compactctl.history.usage.calibration import Calibration, calibrate, requests_after_own_edit
+from compactctl.history.usage.count_check import CountCheck, check_counts
+from compactctl.history.usage.requests import Request, find_requests, refused_request
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientTokenCounts, Refusal, Transcript
 from compactctl.tokens.client_overhead import (
     NOTHING,
     WRITTEN,
-    Usual,
+    UsualTokens,
     missing_history,
     overhead_of,
     restored_by,
 )
-from compactctl.tokens.client_thresholds import client_of
+from compactctl.tokens.client_thresholds import client_rule_for
 from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
 from compactctl.tokens.models.lookup import longest_window
-from compactctl.tokens.overhead import frame_tokens
+from compactctl.tokens.overhead import overhead_tokens
 
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
 _RESTORED = "what the client restores is not known"
@@ -72,7 +72,7 @@ class ContextSize:
     least: int = 0
     most: int = 0
     unreported: str = ""
-    usual: Usual | None = None
+    usual: UsualTokens | None = None
     doubt: str = ""
     unsure: str = _RESTORED
 
@@ -96,7 +96,7 @@ class ContextSize:
         return inferred + self.frames + self.unexplained
 
 
-def context_size(transcript: Transcript, measured: Measure, given: int = 0) -> ContextSize:
+def context_size(transcript: Transcript, measured: Measurement, given: int = 0) -> ContextSize:
     """Measure the next request of a transcript; several conversations in a file are only counted.
 
     The first of these that there is decides: a believed report of the conversation; the client's
@@ -131,7 +131,7 @@ def context_size(transcript: Transcript, measured: Measure, given: int = 0) -> C
 
 def _conversation_size(
     messages: Sequence[Message],
-    measured: Measure,
+    measured: Measurement,
     *,
     drops_past_reasoning: bool = False,
     refusal: Refusal | None = None,
@@ -153,7 +153,7 @@ def _conversation_size(
     found = calibrate(
         messages,
         reports.requests,
-        framed.whole,
+        framed.total,
         framed.visible,
         drops_past_reasoning=drops_past_reasoning,
         keeps_reasoning=measured.model.keeps_reasoning,
@@ -176,20 +176,21 @@ def _conversation_size(
 
 
 def believed_reports(
-    messages: Sequence[Message], measured: Measure, refusal: Refusal | None = None
+    messages: Sequence[Message], measured: Measurement, refusal: Refusal | None = None
 ) -> Reports:
     """Return the requests of a conversation whose reported size can be true, and why others cannot.
 
     Every size of a context rests on these. Other figures do not: the window is chosen by usage
-    that is ``plausible`` (``measuring.measure``), rounds and costs are those of all ``requests``,
-    and before any of that ``counted_once`` edits reports while the transcript is read.
+    that is ``plausible`` (``measuring.measure``), rounds and costs are those of all
+    ``find_requests``, and before any of that ``counted_once`` edits reports while the transcript is
+    read.
     """
     framed = measured.framed
-    asked = requests(messages, framed.whole, framed.visible)
+    asked = find_requests(messages, framed.total, framed.visible)
     if refusal is not None and refusal.tokens is not None and refusal.sent:
         sent = messages[: refusal.sent]
-        asked += (refused_request(sent, refusal.tokens, framed.whole, framed.visible),)
-    found = trusted(messages, asked)
+        asked += (refused_request(sent, refusal.tokens, framed.total, framed.visible),)
+    found = requests_after_own_edit(messages, asked)
     is_estimate = measured.counter.exactness == "estimate"
     error = ESTIMATE_ERROR if is_estimate else VOCABULARY_ERROR
     reports = judge(found, error, longest_window(measured.model))
@@ -198,7 +199,7 @@ def believed_reports(
     return replace(reports, doubt=_no_number(messages, measured))
 
 
-def _no_number(messages: Sequence[Message], measured: Measure) -> Doubt | None:
+def _no_number(messages: Sequence[Message], measured: Measurement) -> Doubt | None:
     """Return a doubt of answers whose usage is zero or less; one alone is one that failed."""
     reported = [index for index, message in enumerate(messages) if message.usage]
     responses = {messages[index].response_id for index in reported}
@@ -214,7 +215,7 @@ def _no_number(messages: Sequence[Message], measured: Measure) -> Doubt | None:
     )
 
 
-def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Measure) -> str:
+def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Measurement) -> str:
     """Say which reports are not believed, for a warning; "" for none."""
     if doubt is None:
         return ""
@@ -235,18 +236,21 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
 
 def _told_on(messages: Sequence[Message], found: Calibration, refusal: Refusal | None) -> str:
     """Name what a size was inferred from: usage on some lines, or a refusal."""
-    if refusal is not None and not found.requests[-1].members:
+    if refusal is not None and not found.requests[-1].message_indices:
         return f"what the provider counted of the request that it refused, line {refusal.line + 1}"
     return f"the usage reported on {_lines(messages, found)}"
 
 
 def _lines(messages: Sequence[Message], found: Calibration) -> str:
     """Name the lines of the request that the overhead is from, and of the newest one."""
-    first, newest = messages[found.since[0].first].line + 1, found.anchor_line + 1
+    first, newest = (
+        messages[found.requests_since_edit[0].first_index].line + 1,
+        found.anchor_line + 1,
+    )
     return f"line {newest}" if first == newest else f"lines {first} and {newest}"
 
 
-def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) -> ContextSize:
+def _uncalibrated(messages: Sequence[Message], measured: Measurement, counted: int) -> ContextSize:
     unseen = recorded_unseen(messages)
     if unseen:
         # Less than is counted: the counting error of what was left.
@@ -263,19 +267,21 @@ def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) 
     return ContextSize(counted=counted)
 
 
-def neurolink_frame(measured: Measure) -> int:
+def neurolink_frame(measured: Measurement) -> int:
     """Return what NeuroLink adds to a message outside of the transcript; 0 for other counters."""
     return NEUROLINK_TOKENS_PER_MESSAGE if isinstance(measured.counter, NeuroLinkCounter) else 0
 
 
 def recorded_unseen(messages: Sequence[Message]) -> int:
     """Return the unseen tokens that the newest compaction recorded; 0 without one."""
-    recorded = (m.tags.unseen for m in reversed(messages) if m.tags.unseen is not None)
+    recorded = (
+        m.tags.overhead_tokens for m in reversed(messages) if m.tags.overhead_tokens is not None
+    )
     return next(recorded, 0)
 
 
 def _doubt_of_several(
-    conversations: Sequence[Sequence[Message]], measured: Measure, given: int
+    conversations: Sequence[Sequence[Message]], measured: Measurement, given: int
 ) -> str:
     """Say which report is not used, where a file holds several conversations; "" for none.
 
@@ -288,7 +294,7 @@ def _doubt_of_several(
         if any(message.usage for message in messages)
     ]
     newest = [
-        (request.context, messages[request.first].line + 1)
+        (request.context, messages[request.first_index].line + 1)
         for messages, reports in told
         for request in reports.requests[-1:]
     ]
@@ -315,13 +321,13 @@ def _without_overhead(size: ContextSize, transcript: Transcript) -> ContextSize:
     return replace(size, overhead=0, unexplained=size.unexplained + size.overhead)
 
 
-def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) -> ContextSize:
+def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement) -> ContextSize:
     """Tell history that is not in the file from the overhead that it was taken for.
 
     Where a record follows one that is lost, that is all above the overhead of the first request.
     """
     first = _first_request(transcript, measured)
-    known = None if first is None else max(0, round(first.context - first.before))
+    known = None if first is None else max(0, round(first.context - first.counted_before))
     missing = missing_history(transcript.format, size.overhead, known)
     if known is not None and lost_its_beginning(transcript):
         missing = max(missing, size.overhead - known)
@@ -330,7 +336,7 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) ->
     overhead = size.overhead - missing
     where = "is what is usual"
     if first is not None and overhead == known:
-        where = f"on line {transcript.messages[first.first].line + 1}"
+        where = f"on line {transcript.messages[first.first_index].line + 1}"
     source = f"{size.source}, the overhead {where}"
     return replace(size, overhead=overhead, missing=missing, source=source)
 
@@ -349,14 +355,14 @@ def lost_its_beginning(transcript: Transcript) -> bool:
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
     """Name the client that sends more than is counted, where it is one that does."""
-    client = client_of(transcript.format, transcript.session.client_version)
+    client = client_rule_for(transcript.format, transcript.session.client_version)
     if client is None or transcript.session.holds_overhead:
         return size
     return replace(size, unreported=client.name, usual=overhead_of(transcript.format))
 
 
 def _from_before(
-    transcript: Transcript, messages: Sequence[Message], measured: Measure, size: ContextSize
+    transcript: Transcript, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
     """Measure with the overhead of the session's first request, which is sent no more.
 
@@ -369,20 +375,20 @@ def _from_before(
     if first is None:
         return _since_cleared(transcript, messages, measured, size)
     restored = restored_after(transcript)
-    known = max(0, round(first.context - first.before))
+    known = max(0, round(first.context - first.counted_before))
     # A first request that also held what is not in the file tells the overhead at most.
-    is_whole = not begins_in_the_middle(transcript)
+    is_whole = not continues_another(transcript)
     usual = overhead_of(transcript.format)
     overhead = known if is_whole or usual is None else min(known, usual.usual)
     stored = round(sum(map(framed.visible, messages)))
-    line = transcript.messages[first.first].line + 1
+    line = transcript.messages[first.first_index].line + 1
     found = replace(
         size,
         overhead=overhead,
         restored=restored.usual,
         least=restored.least - (0 if is_whole else overhead),
         most=restored.most + known - overhead,
-        hidden_reasoning=round(sum(map(framed.whole, messages))) - stored,
+        hidden_reasoning=round(sum(map(framed.total, messages))) - stored,
         frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
@@ -390,7 +396,7 @@ def _from_before(
 
 
 def _since_cleared(
-    transcript: Transcript, messages: Sequence[Message], measured: Measure, size: ContextSize
+    transcript: Transcript, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
     """Measure from the last report before the client cleared content, and what came since.
 
@@ -407,7 +413,7 @@ def _since_cleared(
         return size
     said = round(sum(framed.visible(messages[index]) for index in answer))
     behind = range(answer[0] + 1, len(messages))
-    added = round(sum(framed.whole(messages[index]) for index in behind if index not in answer))
+    added = round(sum(framed.total(messages[index]) for index in behind if index not in answer))
     most = reported.context + max(reported.answer or 0, said) + added
     counted = min(size.total, most)
     total = counted if cleared.saved is None else max(added, most - cleared.saved)
@@ -428,7 +434,7 @@ def _places(messages: Sequence[Message], response_id: str) -> Iterator[int]:
     return (index for index, m in enumerate(messages) if m.response_id == response_id)
 
 
-def restored_after(transcript: Transcript) -> Usual:
+def restored_after(transcript: Transcript) -> UsualTokens:
     """Return what a client adds after its own compaction beside what the transcript holds."""
     if not transcript.compactions.by_client:
         return NOTHING
@@ -437,13 +443,13 @@ def restored_after(transcript: Transcript) -> Usual:
     return WRITTEN if is_written else restored_by(transcript.format)
 
 
-def begins_in_the_middle(transcript: Transcript) -> bool:
+def continues_another(transcript: Transcript) -> bool:
     """Tell whether the first record follows one that is not in the file."""
     first = transcript.chain.links[0].parent if transcript.chain.links else None
     return first is not None and all(link.id != first for link in transcript.chain.links)
 
 
-def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
+def _first_request(transcript: Transcript, measured: Measurement) -> Request | None:
     """Return the file's first request with a reported size, if that can be true.
 
     It is judged by the reports that follow it, up to a compaction; what follows is not counted.
@@ -456,13 +462,13 @@ def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
         return None
     start = believed_reports(messages[: judged[-1] + 1], measured)
     first = start.requests[0] if start.requests else None
-    is_told = first is not None and first.first <= judged[0]
+    is_told = first is not None and first.first_index <= judged[0]
     is_used = start.doubt is None or not start.doubt.is_used
     return first if is_told and is_used else None
 
 
 def _from_split(
-    split: ClientTokenCounts, messages: Sequence[Message], measured: Measure, size: ContextSize
+    split: ClientTokenCounts, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
     """Measure from the client's own count: what of its system part is not counted is overhead."""
     visible = sum(map(measured.framed.visible, messages))
@@ -472,7 +478,7 @@ def _from_split(
             "counted of what is sent; it is not believed, the count is used"
         )
         return replace(size, doubt=doubt)
-    system = measured.meter.total(messages[: leading_system(messages)])
+    system = measured.meter.total(messages[: leading_system_count(messages)])
     overhead = split.tool_definitions + max(0, split.system - system)
     return replace(
         size,
@@ -489,16 +495,18 @@ def _from_split(
 _BY_VOCABULARY, _BY_FACTOR = 0.05, 0.12
 
 
-def health_check(size: ContextSize, transcript: Transcript, measured: Measure) -> Health | None:
+def health_check(
+    size: ContextSize, transcript: Transcript, measured: Measurement
+) -> CountCheck | None:
     """Check the counts of a conversation; None where nothing was reported to check them by."""
     if size.calibration is None:
         return None
     [messages] = conversations_of(transcript.effective)
     is_factor = measured.counter.exactness == "estimate"
-    return health(
+    return check_counts(
         messages,
         size.calibration.requests,
         measured.meter.message,
-        lambda message: frame_tokens(message, measured.framed.framing),
+        lambda message: overhead_tokens(message, measured.framed.framing),
         _BY_FACTOR if is_factor else _BY_VOCABULARY,
     )

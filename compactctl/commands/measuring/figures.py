@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
-from compactctl.history.breakdown import Share, breakdown, shares
+from compactctl.history.breakdown import MessageTokens, breakdown, message_tokens
 from compactctl.history.categories import Category
-from compactctl.history.pairs import Orphan, orphans
+from compactctl.history.pairs import Orphan, find_orphans
 from compactctl.history.turns import conversations_of, steps
-from compactctl.history.usage.rounds import Round, rounds
+from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.transcript import Transcript, Unread
 
@@ -49,7 +49,7 @@ class Figures:
 
     ``is_doubted`` tells that reported usage is not believed, where it says what is unseen.
     ``tools`` are the tokens of calls and results by tool, ``reread`` those of reads of files that
-    were read again later. ``orphans`` are tool calls without a result and the other way round,
+    were read again later. ``find_orphans`` are tool calls without a result and the other way round,
     ``tool_errors`` results that say that the call failed.
     """
 
@@ -66,7 +66,7 @@ class Figures:
     session: SessionFacts
 
 
-def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> Figures:
+def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize) -> Figures:
     """Measure the effective history; ``size`` is what was found of its next request."""
     history, meter = transcript.effective, measured.meter
     conversations = conversations_of(history)
@@ -100,7 +100,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
 def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
     """Return the orphans, but for calls in logged answers: their results are in other requests."""
     asking = {message.id for message in conversation if message.origin.is_logged_answer}
-    found = orphans(conversation)
+    found = find_orphans(conversation)
     return [each for each in found if each.kind == "result" or each.message not in asking]
 
 
@@ -135,7 +135,7 @@ class MessageDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class StageEffect:
     """What a compaction left of a message, in tokens, and the stage that changed it, if any."""
 
     tokens: int
@@ -165,19 +165,19 @@ class FileDetails:
 def details_of(
     path: str,
     transcript: Transcript,
-    measured: Measure,
+    measured: Measurement,
     choice: DetailChoice,
-    left: Mapping[MessageId, Left] | None = None,
+    left: Mapping[MessageId, StageEffect] | None = None,
 ) -> FileDetails:
     """Return the rows that are wanted; ``left`` tells what a compaction did."""
     measured.meter.prime((*transcript.effective, *transcript.messages))
     found = _message_rows(transcript, measured, left or {}) if choice.messages else ()
-    asked = rounds(transcript, measured.meter).rounds if choice.rounds else ()
+    asked = find_rounds(transcript, measured.meter).rounds if choice.rounds else ()
     return FileDetails(path=path, messages=tuple(found), rounds=asked)
 
 
 def _message_rows(
-    transcript: Transcript, measured: Measure, left: Mapping[MessageId, Left]
+    transcript: Transcript, measured: Measurement, left: Mapping[MessageId, StageEffect]
 ) -> Iterator[MessageDetails]:
     sent = {message.id for message in transcript.effective}
     unsent = [message for message in transcript.messages if message.id not in sent]
@@ -206,15 +206,15 @@ def _message_rows(
 
 
 def _shared(
-    messages: Sequence[Message], cwd: str | None, measured: Measure
-) -> Iterator[tuple[Message, Share]]:
-    return zip(messages, shares(messages, cwd, measured.meter), strict=True)
+    messages: Sequence[Message], cwd: str | None, measured: Measurement
+) -> Iterator[tuple[Message, MessageTokens]]:
+    return zip(messages, message_tokens(messages, cwd, measured.meter), strict=True)
 
 
-def _largest(share: Share) -> Category:
+def _largest(share: MessageTokens) -> Category:
     return max(share.categories, key=lambda each: share.categories[each], default="other")
 
 
-def _tools(message: Message, share: Share) -> tuple[str, ...]:
+def _tools(message: Message, share: MessageTokens) -> tuple[str, ...]:
     called = (call.tool for call in message.calls)
     return tuple(dict.fromkeys(tool for tool in (*called, *share.tools) if tool))

@@ -11,21 +11,21 @@ from typing import Any
 from compactctl.errors import UsageError
 from compactctl.history.turns import conversations_of
 from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible
-from compactctl.history.usage.count_check import health
-from compactctl.history.usage.requests import requests
+from compactctl.history.usage.count_check import check_counts
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import is_of_system
+from compactctl.profiles.registry import emulates_system
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
-from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
-from compactctl.tokens.client_thresholds import assumed_window, client_of
+from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, Budget, output_reserve
+from compactctl.tokens.client_thresholds import assumed_window, client_rule_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.estimates import CharsCounter
-from compactctl.tokens.counters.fast import WORTH_LOADING
-from compactctl.tokens.counters.selection import counter_for, counter_named, own_counter
-from compactctl.tokens.fit import Base, Limits, limits_of
+from compactctl.tokens.counters.fast import MIN_CHARS_TO_LOAD
+from compactctl.tokens.counters.selection import best_counter, parse_counter, user_counter
+from compactctl.tokens.fit import LimitBase, Limits, limits_of
 from compactctl.tokens.media import rates_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import (
@@ -33,13 +33,13 @@ from compactctl.tokens.models.lookup import (
     longest_window,
     model_suggestion,
     resolve_model,
-    window_holding,
+    smallest_window_for,
 )
-from compactctl.tokens.models.prices import BUILT_IN, Prices, read_own_prices
+from compactctl.tokens.models.prices import BUILTIN_PRICES, PriceTable, parse_user_prices
 from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.token_sizes import parse_window
-from compactctl.tokens.models.user_models import NO_MODELS, OwnModels, read_own_models
-from compactctl.tokens.overhead import FramedMeter, framing_for
+from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable, parse_user_models
+from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,10 @@ def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) 
     latter two, a request that was answered shows that they are at least as large as it was, and
     one that was refused since says how large they are.
     """
-    if model.own and model.own.window:
-        return Window(tokens=model.window, source=f"{model.own.prefix!r} in {model.own.source}")
+    if model.user_row and model.user_row.window:
+        return Window(
+            tokens=model.window, source=f"{model.user_row.prefix!r} in {model.user_row.source}"
+        )
     if named:
         return _of_model(model, "--model")
     refusal = transcript.refusal
@@ -80,13 +82,13 @@ def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
     A larger request that was answered shows that it was told otherwise.
     """
     window = assumed_window(transcript.format, transcript.session.client_version)
-    is_known = model.family.startswith("Claude") or bool(model.own and model.own.window)
+    is_known = model.family.startswith("Claude") or bool(model.user_row and model.user_row.window)
     if window is None or is_known or transcript.session.model is None:
         return None
     return window if max(map(_answered, transcript.messages), default=0) <= window else None
 
 
-def shown_by_requests(transcript: Transcript, model: ModelInfo) -> int:
+def largest_answered_request(transcript: Transcript, model: ModelInfo) -> int:
     """Return the largest request that was answered if it shows a larger window, else 0."""
     found = _recorded(transcript) or _of_model(model, "")
     shown = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
@@ -97,12 +99,12 @@ def shown_by_requests(transcript: Transcript, model: ModelInfo) -> int:
 def _recorded(transcript: Transcript) -> Window | None:
     if not transcript.session.window:
         return None
-    client = client_of(transcript.format, transcript.session.client_version)
+    client = client_rule_for(transcript.format, transcript.session.client_version)
     return Window(
         tokens=transcript.session.window,
         source="recorded in the transcript",
         recorded=True,
-        for_input=client is not None and client.records_input,
+        for_input=client is not None and client.records_input_window,
     )
 
 
@@ -113,18 +115,17 @@ def _of_model(model: ModelInfo, where: str) -> Window:
         case "unknown":
             source = "default for unknown models"
         case "provider default":
-            source += f"; not a listed model, default of {model.match.rstrip('/')}"
+            source += f"; not a listed model, default of {model.matched_prefix.rstrip('/')}"
         case "longest prefix":
-            source += (
-                f"; not a listed model, inferred from the beginning of its name, {model.match}"
-            )
+            prefix = model.matched_prefix
+            source += f"; not a listed model, inferred from the beginning of its name, {prefix}"
         case "Claude version" | "Claude line":
-            source += f"; not a listed model, inferred from {model.match}"
+            source += f"; not a listed model, inferred from {model.matched_prefix}"
         case "own table" | "name":
             pass
-    if model.longer is not None:
-        source += f"; assumed, it may have {model.longer:,}"
-    return Window(tokens=model.window, source=source, for_input=model.for_input)
+    if model.long_window is not None:
+        source += f"; assumed, it may have {model.long_window:,}"
+    return Window(tokens=model.window, source=source, for_input=model.is_input_only)
 
 
 def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Window:
@@ -135,7 +136,7 @@ def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Windo
         return found
     tokens = _answered(largest)
     return Window(
-        tokens=window_holding(model, tokens),
+        tokens=smallest_window_for(model, tokens),
         source=f"a request of {tokens:,} tokens was answered, line {largest.line + 1}",
     )
 
@@ -146,11 +147,11 @@ def _is_by(message: Message, model: str | None) -> bool:
 
 def _answered(message: Message) -> int:
     """Return what was sent for an answer, or noted of one that compactctl took out, in tokens."""
-    return max(message.usage.context if message.usage else 0, message.tags.answered or 0)
+    return max(message.usage.context if message.usage else 0, message.tags.largest_answered or 0)
 
 
 def with_plausible_usage(
-    transcript: Transcript, model: ModelInfo, framed: FramedMeter
+    transcript: Transcript, model: ModelInfo, framed: RequestMeter
 ) -> Transcript:
     """Return a transcript without usage that is too large for what was said up to it.
 
@@ -167,21 +168,21 @@ def with_plausible_usage(
     most = window * excess if excess > 1 + ESTIMATE_ERROR else 0.0
     shown: set[int] = set()
     for messages in conversations_of(transcript.messages):
-        found = requests(messages, framed.whole, framed.visible)
+        found = find_requests(messages, framed.total, framed.visible)
         shown.update(
             messages[index].line
             for request in plausible(found, longest_window(model))
-            for index in request.members
+            for index in request.message_indices
             if request.context > most
         )
     kept = (m if m.line in shown else replace(m, usage=None) for m in transcript.messages)
     return replace(transcript, messages=tuple(kept))
 
 
-def _ratio(messages: Sequence[Message], framed: FramedMeter) -> float:
+def _ratio(messages: Sequence[Message], framed: RequestMeter) -> float:
     """Return how many tokens were reported for each that was counted; 0 where too few were."""
-    found = requests(messages, framed.whole, framed.visible)
-    return health(messages, found, framed.visible, lambda _: 0.0, ESTIMATE_ERROR).ratio or 0.0
+    found = find_requests(messages, framed.total, framed.visible)
+    return check_counts(messages, found, framed.visible, lambda _: 0.0, ESTIMATE_ERROR).ratio or 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,13 +204,13 @@ class MeasureOptions:
     max_tokens: int | None = None
     image_tokens: int | None = None
     profile: Profile | None = None
-    own: OwnModels = NO_MODELS
-    base: Base | None = None
-    worth_loading: int = WORTH_LOADING
+    own: UserModelTable = NO_USER_MODELS
+    base: LimitBase | None = None
+    worth_loading: int = MIN_CHARS_TO_LOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Measurement:
     """The model, the meters and the limits for one transcript.
 
     ``meter`` counts, ``framed`` estimates from that what the provider reports.
@@ -217,7 +218,7 @@ class Measure:
 
     model: ModelInfo
     meter: Meter
-    framed: FramedMeter
+    framed: RequestMeter
     limits: Limits
 
     @property
@@ -239,13 +240,13 @@ class Measure:
         is_longer = self.budget.window >= LONG_WINDOW > self.model.window
         return f"{self.model.name}{LONG_WINDOW_SUFFIX}" if is_longer else ""
 
-    def forgetting(self) -> "Measure":
+    def forgetting(self) -> "Measurement":
         """Return the same without the texts that were measured."""
         meter = Meter(self.counter, self.meter.image_tokens, self.meter.rates)
-        return replace(self, meter=meter, framed=FramedMeter(meter, self.framed.framing))
+        return replace(self, meter=meter, framed=RequestMeter(meter, self.framed.framing))
 
 
-def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
+def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:
     """Choose counter and window. Raises UsageError for names and sizes that mean nothing.
 
     The window is the one given, else that of ``window_of``.
@@ -253,9 +254,9 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     model = resolve_model(options.model or transcript.session.model, options.own)
     counter = _counter(options, model)
     meter = Meter(counter, _image_tokens(options), rates_for(model))
-    framed = FramedMeter(meter, framing_for(model, counter))
+    framed = RequestMeter(meter, overhead_for(model, counter))
     limits = limits_for(transcript, options, model, framed)
-    return Measure(model=model, meter=meter, framed=framed, limits=limits)
+    return Measurement(model=model, meter=meter, framed=framed, limits=limits)
 
 
 def unlisted_model(options: MeasureOptions) -> str:
@@ -273,28 +274,28 @@ def unlisted_model(options: MeasureOptions) -> str:
 
 
 def limits_for(
-    transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: FramedMeter
+    transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: RequestMeter
 ) -> Limits:
     """Return the sizes that a context with this model is judged by."""
     shown = with_plausible_usage(transcript, model, framed)
     budget = _budget(shown, options, model)
-    client = client_of(transcript.format, transcript.session.client_version)
-    base = options.base or ("available" if is_of_system(options.profile) else "client")
+    client = client_rule_for(transcript.format, transcript.session.client_version)
+    base = options.base or ("available" if emulates_system(options.profile) else "client")
     return limits_of(budget, client, base, None if _given(options) else assumed(shown, model))
 
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and what of it is kept for the answer, by the profile's rule if any."""
     window = _given(options) or window_of(transcript, model, named=bool(options.model))
-    rule = options.profile.budget if options.profile else DEFAULT_RULE
+    rule = options.profile.budget if options.profile else DEFAULT_BUDGET_RULE
     return Budget(
         window=window.tokens,
         output_reserve=output_reserve(window.tokens, options.max_tokens, rule, model.max_output),
         source=window.source,
-        usable=rule.usable,
+        usable=rule.usable_share,
         max_output=model.max_output,
-        recorded=window.recorded,
-        for_input=window.for_input,
+        is_recorded=window.recorded,
+        is_input_only=window.for_input,
     )
 
 
@@ -324,7 +325,7 @@ def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
         return asked
     name = options.profile.counting.counter if options.profile else ""
     worth = options.worth_loading
-    return counter_named(name, worth) if name else counter_for(model, worth)
+    return parse_counter(name, worth) if name else best_counter(model, worth)
 
 
 def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
@@ -348,12 +349,12 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
 
 def _named(name: str, worth: int) -> TokenCounter:
     try:
-        return counter_named(name, worth)
+        return parse_counter(name, worth)
     except UsageError as error:
         raise UsageError(f"--counter: {error}") from error
 
 
-def load_own_models(path: str) -> OwnModels:
+def load_own_models(path: str) -> UserModelTable:
     """Read a table of models, whose file may be JSON or TOML.
 
     Raises:
@@ -363,21 +364,21 @@ def load_own_models(path: str) -> OwnModels:
     models = read_windows(path)
     for row in models.rows:
         if row.counter:
-            own_counter(row)
+            user_counter(row)
     return models
 
 
-def read_windows(path: str) -> OwnModels:
+def read_windows(path: str) -> UserModelTable:
     """Read a table of models without asking whether its counters are there; raises the same."""
-    return read_own_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
+    return parse_user_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
 
 
-def load_prices(name: str) -> Prices:
+def load_prices(name: str) -> PriceTable:
     """Return the built-in table of prices for ``builtin``, else read a file; raises the same."""
-    if name == BUILT_IN.name:
-        return BUILT_IN
+    if name == BUILTIN_PRICES.name:
+        return BUILTIN_PRICES
     example = '"my-model" = {input = 2.5, output = 15}'
-    return read_own_prices(_table(name, "--prices", example), Path(name).name)
+    return parse_user_prices(_table(name, "--prices", example), Path(name).name)
 
 
 def _table(path: str, option: str, example: str) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import json_text
 from compactctl.history.turns import conversations_of
-from compactctl.history.usage.calibration import Weights, weigh
+from compactctl.history.usage.calibration import MessageWeights, weigh_messages
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -21,14 +21,14 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.model.usage_fields import Restated
+from compactctl.model.usage_fields import UsageRestatement
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.counters.estimates import NeuroLinkCounter
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models.prices import MILLION, Price, Prices
-from compactctl.tokens.trigger import Situation
+from compactctl.tokens.models.prices import MILLION, Price, PriceTable
+from compactctl.tokens.trigger import TriggerInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class RequestModel:
     """
 
     fixed: int
-    weights: Weights
+    weights: MessageWeights
     meter: Meter
 
     def tokens(self, messages: Sequence[Message]) -> int:
@@ -64,18 +64,18 @@ class RequestModel:
         return max(room, counted) if round(whole) <= left else min(room, counted - 1)
 
 
-def request_model(size: ContextSize, transcript: Transcript, measured: Measure) -> RequestModel:
+def request_model(size: ContextSize, transcript: Transcript, measured: Measurement) -> RequestModel:
     """Return how the size of a conversation's next request follows from its messages.
 
     Of several conversations in one transcript nothing is known but what is counted.
     """
     conversations = conversations_of(transcript.effective)
-    weights, meter = Weights(visible=measured.meter.message), measured.meter
+    weights, meter = MessageWeights(visible=measured.meter.message), measured.meter
     if len(conversations) != 1:
         return RequestModel(fixed=0, weights=weights, meter=meter)
     if not _is_counted(size, measured):
         framed = measured.framed
-        weights = weigh(conversations[0], size.calibration, framed.whole, framed.visible)
+        weights = weigh_messages(conversations[0], size.calibration, framed.total, framed.visible)
     weights = weights.scaled(
         conversations[0], size.total - size.overhead - size.missing - size.restored
     )
@@ -84,7 +84,7 @@ def request_model(size: ContextSize, transcript: Transcript, measured: Measure) 
     return RequestModel(fixed=fixed, weights=weights, meter=meter)
 
 
-def _is_counted(size: ContextSize, measured: Measure) -> bool:
+def _is_counted(size: ContextSize, measured: Measurement) -> bool:
     """Tell whether a message comes to what is counted, or in proportion to it."""
     if isinstance(measured.counter, NeuroLinkCounter):
         return size.calibration is None
@@ -98,13 +98,13 @@ class CacheUse:
     Attributes:
         line: of the first message that is not sent as it was, from 0.
         held: what is sent before it, system prompt and tool definitions included.
-        anew: what is sent from there on, and has to be put into the cache.
+        resent: what is sent from there on, and has to be put into the cache.
         saved: by how much the request has become smaller.
     """
 
     line: int
     held: int
-    anew: int
+    resent: int
     saved: int
 
     def pays_after(self, price: Price) -> int | None:
@@ -116,7 +116,7 @@ class CacheUse:
         gain = self.saved * price.cache_read
         if gain <= 0:
             return None
-        loss = self.anew * max(0.0, price.cache_write - price.cache_read)
+        loss = self.resent * max(0.0, price.cache_write - price.cache_read)
         return max(1, -int(-loss // gain))
 
 
@@ -136,11 +136,11 @@ class InputCost:
     uncached: float
 
 
-def input_cost(requests: Sequence[SentRequest], prices: Prices, model: str) -> InputCost | None:
+def input_cost(requests: Sequence[SentRequest], prices: PriceTable, model: str) -> InputCost | None:
     """Return what requests cost, without their answers; None for a model without a price."""
     cached = uncached = 0.0
     for request in requests:
-        price = prices.of(model, request.tokens)
+        price = prices.price_for(model, request.tokens)
         if price is None:
             return None
         anew = request.tokens - request.held
@@ -153,19 +153,19 @@ def cache_use(
     before: Sequence[Message], after: Sequence[Message], request: RequestModel
 ) -> CacheUse | None:
     """Compare a conversation before and after; None where nothing but its end has changed."""
-    alike = same_front(before, after)
+    alike = common_prefix(before, after)
     if alike == len(before):
         return None
     held, now = request.tokens(after[:alike]), request.tokens(after)
     return CacheUse(
         line=before[alike].line,
         held=held,
-        anew=now - held,
+        resent=now - held,
         saved=request.tokens(before) - now,
     )
 
 
-def same_front(before: Sequence[Message], after: Sequence[Message]) -> int:
+def common_prefix(before: Sequence[Message], after: Sequence[Message]) -> int:
     """Return how many messages at the beginning are the same."""
     pairs = zip(before, after, strict=False)
     shorter = min(len(before), len(after))
@@ -178,7 +178,7 @@ def restatement(
     after: Sequence[Message],
     tokens: int,
     size: Callable[[Message], int],
-) -> Restated | None:
+) -> UsageRestatement | None:
     """Return the record by which the client measures, and the tokens that it is to tell.
 
     ``after`` is what is left to be sent, ``tokens`` the size of the next request. What follows the
@@ -189,15 +189,15 @@ def restatement(
         return None
     beside = transcript.session.usage_line
     newest = _newest_answer(after, is_reported=beside is None)
-    if newest is not None and newest < same_front(transcript.effective, after):
+    if newest is not None and newest < common_prefix(transcript.effective, after):
         return None
     behind = sum(map(size, after[newest + 1 :])) if newest is not None else 0
     left = max(1, tokens - behind)
     if beside is not None:
-        return Restated(line=beside, tokens=left)
+        return UsageRestatement(line=beside, tokens=left)
     if newest is None or after[newest].locks.immutable_reason:
         return None
-    return Restated(line=after[newest].line, id=after[newest].id, tokens=left)
+    return UsageRestatement(line=after[newest].line, id=after[newest].id, tokens=left)
 
 
 def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | None:
@@ -300,9 +300,9 @@ class SizedRequest:
         """The size of the request."""
         return self.counted + self.unseen
 
-    def situation(self, limits: Limits) -> Situation:
+    def situation(self, limits: Limits) -> TriggerInput:
         """Return what a trigger, or a level of a profile, looks at."""
-        return Situation(
+        return TriggerInput(
             tokens=self.tokens,
             available=limits.base_tokens,
             turns=self.n_turns,

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.history.categories import Category, categorised
-from compactctl.history.pairs import Place, result_tools
-from compactctl.history.reads import FileRead, by_path, file_reads, superseded
-from compactctl.history.usage.costs import UNSEEN, contents
-from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, rounds
+from compactctl.history.pairs import PartIndex, result_tools
+from compactctl.history.reads import FileRead, find_file_reads, group_by_path, superseded
+from compactctl.history.usage.costs import UNSEEN, context_shares
+from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, find_rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
@@ -76,11 +76,11 @@ class Timeline:
 
 def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Timeline:
     """Return a session's timeline; ``size`` is what its next request was inferred to hold."""
-    found = rounds(transcript, meter)
+    found = find_rounds(transcript, meter)
     is_reported = bool(found.rounds)
     if not is_reported:
         found = counted_rounds(transcript, meter)
-    reads = file_reads(transcript.messages, cwd=transcript.session.cwd)
+    reads = find_file_reads(transcript.messages, cwd=transcript.session.cwd)
     return Timeline(
         rounds=found,
         is_reported=is_reported,
@@ -93,7 +93,7 @@ def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Time
 def _held(found: Sequence[Round], overhead: int) -> tuple[Mapping[str, int], ...]:
     return tuple(
         _with_overhead(_whole(share, each.context), overhead)
-        for each, share in zip(found, contents(found), strict=True)
+        for each, share in zip(found, context_shares(found), strict=True)
     )
 
 
@@ -177,22 +177,24 @@ def _next(answers: Mapping[int, list[tuple[int, int]]], message: Message, index:
 def _files(
     transcript: Transcript, reads: Sequence[FileRead], meter: Meter
 ) -> tuple[TimelineFile, ...]:
-    now = file_reads(transcript.effective, cwd=transcript.session.cwd)
+    now = find_file_reads(transcript.effective, cwd=transcript.session.cwd)
     covered = superseded(reads)
     tokens: Counter[str] = Counter()
     for read in now:
-        tokens[read.path] += _size(transcript.effective, read.place, meter)
+        tokens[read.path] += _size(transcript.effective, read.part_index, meter)
     files = (
         TimelineFile(
             path=path,
-            reads=tuple(read.place.message for read in same),
-            covered=frozenset(read.place.message for read in same if read.place in covered),
+            reads=tuple(read.part_index.message for read in same),
+            covered=frozenset(
+                read.part_index.message for read in same if read.part_index in covered
+            ),
             tokens=tokens[path],
         )
-        for path, same in by_path(reads).items()
+        for path, same in group_by_path(reads).items()
     )
     return tuple(sorted(files, key=lambda file: (-file.tokens, -len(file.reads), file.path)))
 
 
-def _size(messages: Sequence[Message], place: Place, meter: Meter) -> int:
+def _size(messages: Sequence[Message], place: PartIndex, meter: Meter) -> int:
     return meter.part(messages[place.message].parts[place.part])

@@ -8,20 +8,26 @@ from itertools import pairwise
 from pathlib import Path
 
 from compactctl.commands.operations.inline import (
-    carried_operations,
-    may_carry,
+    may_hold_operation,
     may_name_operation,
     missing_archive_text,
     named_operations,
+    operations_inside,
 )
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
-from compactctl.commands.reading.transcript import Loaded
+from compactctl.commands.reading.transcript import TranscriptFile
 from compactctl.errors import ArchiveError, ChangedError, CompactctlError, MissingArchiveError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.names import SUFFIX, folders_for
-from compactctl.store.client_folders import archives, store_holding, this_machine
-from compactctl.store.files.content import can_carry, carry_of, is_open, joined, parted
+from compactctl.store.client_folders import archives_folder, store_containing, this_machine
+from compactctl.store.files.content import (
+    can_follow,
+    canonical_suffix,
+    ends_mid_line,
+    join_suffixes,
+    last_byte_and_rest,
+)
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
@@ -149,7 +155,7 @@ class OperationHistory:
         except ChangedError:
             self._require_archives(self.lines)
             raise
-        _, suffix = parted(self.lines, current.after.n_bytes if current else 0)
+        _, suffix = last_byte_and_rest(self.lines, current.after.n_bytes if current else 0)
         self._require_archives((suffix,))
         return current
 
@@ -175,7 +181,7 @@ class OperationHistory:
         top = self._inside.get(self._newest_inside or OperationId(""))
         is_alone = top is not None and top.id not in self._by_id
         try:
-            current, _ = self.archive.current(self.lines)
+            current, _ = self.archive.match_transcript(self.lines)
         except ChangedError:
             if is_alone:
                 return None
@@ -225,7 +231,7 @@ class OperationHistory:
 
     def _look_into(self, step: ArchivedStep) -> _Start:
         holder = partial(_state, step)
-        if not any(map(may_carry, step.before())):
+        if not any(map(may_hold_operation, step.before())):
             return step.parent, {}
         inside = self._inline_steps(split_lines(holder()), holder, step.format or None)
         # Version 0.1.0 did not record a parent that is inside the transcript.
@@ -262,7 +268,7 @@ class OperationHistory:
         self, lines: Sequence[bytes], holder: Callable[[], bytes], format_name: str | None
     ) -> _Inside:
         """Return the steps inside a state, oldest first; ``holder`` gives all of it at once."""
-        found, chosen = carried_operations(lines, self.where, format_name)
+        found, chosen = operations_inside(lines, self.where, format_name)
         steps: list[InlineStep] = []
         for place, operation in reversed(tuple(enumerate(found))):
             step = InlineStep(
@@ -289,7 +295,7 @@ def history_of(
     return OperationHistory(archive, source.lines, where, format_name)
 
 
-def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHistory":
+def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> "OperationHistory":
     """Return the history behind a transcript that is read already; ``folder`` as above."""
     where = str(loaded.source.path or STANDARD_STREAM)
     return history_of(loaded.source, where, loaded.format.name, folder)
@@ -313,7 +319,7 @@ def appended(history: OperationHistory, step: OperationStep) -> bytes:
     """
     later = history.chain[history.chain.index(step) :]
     pieces = [carry_behind(earlier, following.before()) for earlier, following in pairwise(later)]
-    return reduce(joined, (*pieces, carry_behind(later[-1], history.lines)))
+    return reduce(join_suffixes, (*pieces, carry_behind(later[-1], history.lines)))
 
 
 def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
@@ -338,7 +344,7 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
         elif not isinstance(following, InlineStep):
             return newest
         # Else it is inside a state that a rewind led to, and was not taken after it.
-    return reduce(joined, (*pieces, newest))
+    return reduce(join_suffixes, (*pieces, newest))
 
 
 def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
@@ -364,7 +370,7 @@ def _archive_of(source: Source) -> Path | None:
     if source.path is None:
         return None
     folder = archive_folder(source.path)
-    if folder.exists() or store_holding(source.path, this_machine()) is None:
+    if folder.exists() or store_containing(source.path, this_machine()) is None:
         return folder
     is_compacted = any(map(may_name_operation, source.lines))
     return (_matching_archive(source) if is_compacted else None) or folder
@@ -385,26 +391,26 @@ def _near(path: Path) -> Iterator[Path]:
     for parent in folders_for(path.absolute().parent):
         yield from sorted(parent.glob(f"*{SUFFIX}"))
     yield from sorted(
-        archives(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
+        archives_folder(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
     )
 
 
 def _fits(folder: Path, source: Source) -> bool:
     """Tell whether a transcript begins with what some operation led to; no damage is raised."""
     with suppress(CompactctlError, OSError):
-        operation, _ = Archive(folder, source.limits).current(source.lines)
+        operation, _ = Archive(folder, source.limits).match_transcript(source.lines)
         return operation is not None
     return False
 
 
 def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
-    end, suffix = parted(state, n_bytes)
-    if not can_carry(suffix, is_open=is_open(end)):
+    end, suffix = last_byte_and_rest(state, n_bytes)
+    if not can_follow(suffix, is_open=ends_mid_line(end)):
         raise ChangedError(
             f"the unterminated last line was continued {when}, which would be "
             "torn; take out what was appended to it first, or name another operation"
         )
-    return carry_of(suffix, is_open=is_open(end))
+    return canonical_suffix(suffix, is_open=ends_mid_line(end))
 
 
 def _begins_with(state: bytes, step: OperationStep) -> bool:

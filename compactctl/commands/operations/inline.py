@@ -12,14 +12,14 @@ from compactctl.formats.records.decode import decode
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
-from compactctl.model.tags import OWN_MARK
+from compactctl.model.tags import METADATA_MARK
 from compactctl.model.transcript import Transcript
-from compactctl.model.usage_fields import own_object
-from compactctl.pipeline.inline import take_back
+from compactctl.model.usage_fields import own_metadata
+from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import spelled
 from compactctl.pipeline.record_splice import dump
-from compactctl.store.archive.names import ID
-from compactctl.store.files.content import is_open
+from compactctl.store.archive.names import ID_PATTERN
+from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines
 
 # What a line with a record of such a compaction has in it; most files need no parsing to tell.
@@ -52,7 +52,11 @@ def inline_operations(
     found: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
     values: dict[int, Any] = {}
     for message in transcript.messages:
-        if message.tags.operation and message.tags.ids and ID.fullmatch(message.tags.operation):
+        if (
+            message.tags.operation
+            and message.tags.hiding_ids
+            and ID_PATTERN.fullmatch(message.tags.operation)
+        ):
             if message.line not in values:
                 values[message.line] = decode(lines[message.line])[0][0]
             own = _own(values[message.line], message)
@@ -61,27 +65,27 @@ def inline_operations(
     return tuple(sorted((o for o in operations if o.seq), key=lambda each: each.seq))
 
 
-def carried_operations(
+def operations_inside(
     lines: Sequence[bytes], where: str, format_name: str | None
 ) -> tuple[tuple[InlineOperation, ...], str]:
     """Return the compactions that a transcript carries, oldest first, and its format.
 
     The format may be empty where there are none.
     """
-    if not any(map(may_carry, lines)):
+    if not any(map(may_hold_operation, lines)):
         return (), ""
     lines, chosen = split(lines, where, format_name)
     return inline_operations(lines, parse(lines, chosen)), chosen.name
 
 
-def may_carry(line: bytes) -> bool:
+def may_hold_operation(line: bytes) -> bool:
     """Tell whether it is worth looking for a compaction inside a transcript with this line."""
     return may_name_operation(line) and _SEQUENCE.search(line) is not None
 
 
 def may_name_operation(data: bytes) -> bool:
     """Tell whether some bytes of a transcript may hold a record that names an operation."""
-    return OWN_MARK.search(data) is not None
+    return METADATA_MARK.search(data) is not None
 
 
 def named_operations(
@@ -128,18 +132,18 @@ def without_group(
     """
     lines, chosen = split(split_lines(data), where, format_name)
     transcript = parse(lines, chosen)
-    restored = take_back(lines, transcript, {group})
+    restored = remove_groups(lines, transcript, {group})
     parent, renewed = operations[0].parent, []
     gone = b""
     for number, operation in enumerate(operations):
         later = {name for each in operations[number:] for name in each.groups}
-        recorded = b"".join(take_back(lines, transcript, later))
-        before = b"".join(take_back(restored, parse(restored, chosen), later))
+        recorded = b"".join(remove_groups(lines, transcript, later))
+        before = b"".join(remove_groups(restored, parse(restored, chosen), later))
         before = before[: len(before) - (len(recorded) - operation.n_bytes)]
         if set(operation.groups) == {group}:
             gone = before
             continue
-        if is_open(gone) and before == gone + b"\n":
+        if ends_mid_line(gone) and before == gone + b"\n":
             # That line end was part of the outcome that is not there any more.
             before = gone
         n_bytes, sha256 = len(before), hashlib.sha256(before).hexdigest()
@@ -187,12 +191,12 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
 
 
 def _own(value: object, message: Message) -> Mapping[str, Any]:
-    return own_object(value_at(value, message.record_path))
+    return own_metadata(value_at(value, message.record_path))
 
 
 def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:
     own = records[0][1]
-    names = dict.fromkeys(g for message, _ in records for g in message.tags.ids)
+    names = dict.fromkeys(g for message, _ in records for g in message.tags.hiding_ids)
     parent = own.get("parent")
     return InlineOperation(
         id=OperationId(name),
@@ -201,7 +205,9 @@ def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> I
         n_bytes=_number(own.get("bytes")),
         sha256=str(own.get("sha256", "")),
         line=min(message.line for message, _ in records),
-        parent=OperationId(parent) if isinstance(parent, str) and ID.fullmatch(parent) else None,
+        parent=OperationId(parent)
+        if isinstance(parent, str) and ID_PATTERN.fullmatch(parent)
+        else None,
     )
 
 

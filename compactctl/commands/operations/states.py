@@ -7,14 +7,14 @@ from typing import Any
 
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.commands.reading.transcript import Loaded, parse
+from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.formats.format import Format
-from compactctl.history.stand_ins import group_behind
+from compactctl.history.stand_ins import hidden_group
 from compactctl.model.edit import Edit, HideKind, Insert
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import Folded, fold, newest_edit
+from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.pipeline.edit_codec import read_edits
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
@@ -100,7 +100,7 @@ class _State:
         waiting = [message]
         while waiting:
             each = waiting.pop()
-            group = group_behind(each)
+            group = hidden_group(each)
             way = group or each.id
             if way in followed:
                 yield each
@@ -137,7 +137,9 @@ def states_of(
     return (*left, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
 
 
-def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId, _Messages]:
+def originals_of(
+    loaded: TranscriptFile, history: OperationHistory
+) -> Mapping[MessageId, _Messages]:
     """Return, by the id of each stand-in and rewritten message, the messages it stands for.
 
     They are in the file itself (inline) or in its archive; what has neither is left out. Stand-ins
@@ -148,7 +150,7 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
     from compactctl.stages.support.condensation import in_order
 
     shown = loaded.transcript.effective
-    if not any(group_behind(message) or message.tags.edit_id for message in shown):
+    if not any(hidden_group(message) or message.tags.edit_id for message in shown):
         return {}
     past = _Past()
     for step in history.chain:
@@ -163,8 +165,8 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
 
 def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenBy]:
     archived = read_edits((row.edits for row in rows), where)
-    folded, stages = fold(archived.edits), archived.groups
-    found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
+    folded, stages = net_edits(archived.edits), archived.groups
+    found = {name: latest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {
         MessageId(name): HiddenBy(group=group, tag="edit_parent", stage=stages.get(group))
         for name, group in found.items()
@@ -200,7 +202,7 @@ def _inline(transcript: Transcript) -> dict[MessageId, HiddenBy]:
     return {
         message.id: _by_tag(message.tags)
         for message in transcript.messages
-        if message.tags.parents and message.id not in shown
+        if message.tags.hidden_by and message.id not in shown
     }
 
 
@@ -215,7 +217,7 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
     rows = tuple(step.rows())
     edits = read_edits((row.edits for row in rows), step.file.path).edits
     messages = _as_sent(parse((row.raw for row in rows), chosen))
-    folded, state = fold(edits), _State(messages, past)
+    folded, state = net_edits(edits), _State(messages, past)
     outer = dict(_outer_groups(edits, folded))
     hidden: dict[str, list[Message]] = defaultdict(list)
     rewritten: dict[str, list[_Messages]] = defaultdict(list)
@@ -223,7 +225,7 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
         hide, parts = folded.hidden.get(message.id), folded.replaced.get(message.id)
         if hide:
             hidden[_outermost(hide.group, outer)] += state.behind(message)
-        elif group := newest_edit(parts).group if parts else message.tags.edit_id:
+        elif group := latest_edit(parts).group if parts else message.tags.edit_id:
             rewritten[group].append(tuple(state.behind(message)))
     gone = {group: tuple(found) for group, found in hidden.items()}
     ranks = _ranked(messages, past.ranks)
@@ -236,7 +238,7 @@ def _as_sent(transcript: Transcript) -> _Messages:
     return tuple(sent.get(message.id, message) for message in transcript.messages)
 
 
-def _outer_groups(edits: Iterable[Edit], folded: Folded) -> Iterator[tuple[str, str]]:
+def _outer_groups(edits: Iterable[Edit], folded: NetEdits) -> Iterator[tuple[str, str]]:
     """Yield the groups of stand-ins that the same operation hid again, each with the hiding one."""
     for edit in edits:
         if isinstance(edit, Insert) and not edit.message.is_final:

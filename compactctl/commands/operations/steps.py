@@ -10,11 +10,11 @@ from compactctl.commands.operations.inline import InlineOperation
 from compactctl.commands.reading.transcript import parse, split
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
-from compactctl.pipeline.inline import taken_back
+from compactctl.pipeline.inline import lines_without_groups
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import archived_lines, raw_lines
 from compactctl.store.archive.names import ArchiveFile
-from compactctl.store.files.content import is_open
+from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import digest_of, split_lines
 
 
@@ -152,7 +152,7 @@ class InlineStep:
         state = self.holder()
         size = len(state) - len(rest)
         # The line end that a compaction gives to the last line is part of its outcome.
-        if rest.startswith(b"\n") and is_open(b"".join(self.before())):
+        if rest.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
             size += 1
         return digest_of(state[:size])
 
@@ -182,7 +182,7 @@ class InlineStep:
     def _lines(self) -> tuple[ArchivedLine, ...]:
         """The lines of the state before it, and after them those that were appended since."""
         held, chosen = split(split_lines(self.holder()), self.where, self.format or None)
-        taken = taken_back(held, parse(held, chosen), self.inside.groups)
+        taken = lines_without_groups(held, parse(held, chosen), self.inside.groups)
         lines = tuple(
             ArchivedLine(raw=raw, fate="kept" if raw == held[at] else "replaced", after_line=at)
             for at, raw in enumerate(taken)

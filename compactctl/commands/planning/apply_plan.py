@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
 from compactctl.commands.planning.run_stages import (
     AppliedEdits,
@@ -14,11 +14,11 @@ from compactctl.commands.planning.run_stages import (
     view_of,
 )
 from compactctl.errors import ChangedError, UsageError
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import cut_points, orphans, units
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import atomic_units, cut_points, find_orphans
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
-from compactctl.history.turns import conversations_of, leading_system
-from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Unload, groups_of
+from compactctl.history.turns import conversations_of, leading_system_count
+from compactctl.model.edit import Edit, Hide, Insert, Proposal, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import (
     GroupId,
     Message,
@@ -33,7 +33,7 @@ from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.gaps import with_gaps_filled
-from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
@@ -61,7 +61,7 @@ def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
 def apply_plan(
     transcript: Transcript,
     plan: PlanFile,
-    measured: Measure,
+    measured: Measurement,
     *,
     unsent: Mapping[UnsentKind, RecordStats] | None = None,
     renamed: bool = False,
@@ -75,7 +75,7 @@ def apply_plan(
     """
     sized = SizedTranscript.of(transcript, measured)
     found = _matched(plan, transcript.effective, renamed=renamed)
-    runs: list[Run] = []
+    runs: list[PipelineRun] = []
     for messages in conversations_of(transcript.effective):
         alone = ProtectOptions(keep_turns=0)
         view = view_of(messages, transcript, measured, alone)
@@ -152,12 +152,14 @@ def _check_names(plan: PlanFile) -> None:
 class _Decided:
     """The fates of one conversation."""
 
-    def __init__(self, view: View, found: Sequence[_Matched]) -> None:
+    def __init__(self, view: ConversationView, found: Sequence[_Matched]) -> None:
         self.view, self.found = view, found
         self.names = {each.row.id: each.before for each in found if each.row.written is None}
         self.messages = {message.id: message for message in view.messages}
-        self.units = units(view.messages)
-        self.front = {message.id for message in view.messages[: leading_system(view.messages)]}
+        self.units = atomic_units(view.messages)
+        self.front = {
+            message.id for message in view.messages[: leading_system_count(view.messages)]
+        }
 
     def unit_of(self, name: MessageId, others: Container[MessageId]) -> list[Message]:
         """Return those of ``others`` that have to go or stay together with a message."""
@@ -169,7 +171,7 @@ class _Decided:
         return f"the message on line {self.messages[name].line + 1:,} ({name})"
 
 
-def _run(decided: _Decided) -> Run:
+def _run(decided: _Decided) -> PipelineRun:
     _check_hidden(decided)
     edits, stages = tuple(_edits(decided)), dict(_stages(decided.found))
     dropped = tuple(_dropped(decided))
@@ -182,12 +184,14 @@ def _run(decided: _Decided) -> Run:
     after = apply(decided.view.messages, edits)
     _check_references(decided)
     _check_pairs(decided, after)
-    return Run(stages=(), edits=edits, groups=groups, view=replace(decided.view, messages=after))
+    return PipelineRun(
+        stages=(), edits=edits, groups=groups, view=replace(decided.view, messages=after)
+    )
 
 
 def _without_unsent(
-    done: Run, plan: PlanFile, unsent: Mapping[UnsentKind, RecordStats] | None, meter: Meter
-) -> tuple[Run, tuple[StageRecord, ...]]:
+    done: PipelineRun, plan: PlanFile, unsent: Mapping[UnsentKind, RecordStats] | None, meter: Meter
+) -> tuple[PipelineRun, tuple[StageRecord, ...]]:
     """Return a run that takes out what the plan says, and the stage that does so.
 
     It is of the whole file, and so for one of its conversations.
@@ -353,7 +357,7 @@ def _check_references(decided: _Decided) -> None:
 
 
 def _check_pairs(decided: _Decided, after: Sequence[Message]) -> None:
-    new = orphans(after) - orphans(decided.view.messages)
+    new = find_orphans(after) - find_orphans(decided.view.messages)
     if new:
         orphan = min(new)
         other = "result" if orphan.kind == "call" else "call"
@@ -367,7 +371,7 @@ def _records(applied: AppliedEdits, before: int, meter: Meter) -> tuple[StageRec
     """Return what each stage adds to the edits of those before it, from ``before`` tokens on."""
     found: list[StageRecord] = []
     made: tuple[Edit, ...] = ()
-    changes = [edit for edit in applied.edits if not isinstance(edit, Unload)]
+    changes = [edit for edit in applied.edits if not isinstance(edit, RemoveUnsent)]
     for stage in dict.fromkeys(applied.groups.values()):
         edits = tuple(e for e in changes if applied.groups[groups_of([e])[0]] == stage)
         if edits:

@@ -6,16 +6,16 @@ from typing import Literal
 
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.history.categories import Category, category_tokens
-from compactctl.history.reads import file_reads
+from compactctl.history.reads import find_file_reads
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
-from compactctl.pipeline.apply import fold, newest_edit
+from compactctl.pipeline.apply import latest_edit, net_edits
 from compactctl.tokens.meter import Meter
 
-MessageFate = Literal["kept", "hidden", "rewritten", "written"]
+Fate = Literal["kept", "hidden", "rewritten", "written"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class MessageFate:
     """One message: where it is, how big it was and is, what became of it and why.
 
     ``line`` counts from 1; ``tokens_after`` is 0 for what is hidden.
@@ -27,18 +27,18 @@ class Explained:
     tools: tuple[str, ...]
     tokens: int = 0
     tokens_after: int = 0
-    fate: MessageFate
+    fate: Fate
     stage: str
     reason: str
 
 
-def explain(applied: AppliedEdits, meter: Meter) -> tuple[Explained, ...]:
+def message_fates(applied: AppliedEdits, meter: Meter) -> tuple[MessageFate, ...]:
     """Return one row per message before, and one per written message, in the order they stand."""
-    folded = fold(applied.edits)
+    folded = net_edits(applied.edits)
     left = {message.id: message for message in applied.after}
-    rows: list[Explained] = []
+    rows: list[MessageFate] = []
     for message in applied.before:
-        for item in folded.placed.get(message.id, ()):
+        for item in folded.inserted.get(message.id, ()):
             if item.id in left:
                 written = left[item.id]
                 stage = applied.groups.get(item.group, "")
@@ -49,7 +49,7 @@ def explain(applied: AppliedEdits, meter: Meter) -> tuple[Explained, ...]:
         if hide is not None:
             row = _row(message, "hidden", applied.groups.get(hide.group, ""), hide.reason)
         elif edits:
-            edit = newest_edit(edits)
+            edit = latest_edit(edits)
             row = _row(message, "rewritten", applied.groups.get(edit.group, ""), edit.reason)
         else:
             row = _row(message, "kept", "", applied.protected.get(message.id, "no stage chose it"))
@@ -58,9 +58,9 @@ def explain(applied: AppliedEdits, meter: Meter) -> tuple[Explained, ...]:
     return tuple(rows)
 
 
-def _row(message: Message, fate: MessageFate, stage: str, reason: str) -> Explained:
+def _row(message: Message, fate: Fate, stage: str, reason: str) -> MessageFate:
     parts = [part for part in message.parts if isinstance(part, ToolCallPart | ToolResultPart)]
-    return Explained(
+    return MessageFate(
         line=message.line + 1,
         id=message.id,
         role=message.role,
@@ -75,7 +75,7 @@ def _row(message: Message, fate: MessageFate, stage: str, reason: str) -> Explai
 class ComparedMessage:
     """What became of a message; ``before`` is None of what was written, ``after`` of what went."""
 
-    explained: Explained
+    explained: MessageFate
     before: Message | None
     after: Message | None
 
@@ -93,7 +93,7 @@ class Comparison:
 
 
 def compare(
-    applied: AppliedEdits, explained: Sequence[Explained], meter: Meter, cwd: str | None
+    applied: AppliedEdits, explained: Sequence[MessageFate], meter: Meter, cwd: str | None
 ) -> Comparison:
     """Return the messages of ``explained``, which has all of them, with what they say."""
     before = {str(message.id): message for message in applied.before}
@@ -111,4 +111,4 @@ def compare(
 def _categories(
     messages: Sequence[Message], meter: Meter, cwd: str | None
 ) -> Mapping[Category, int]:
-    return category_tokens(messages, file_reads(messages, cwd=cwd), meter)
+    return category_tokens(messages, find_file_reads(messages, cwd=cwd), meter)

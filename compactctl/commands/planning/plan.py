@@ -9,12 +9,17 @@ from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.summarizer_options import SummarizerOptions
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import NO_TEXTS, GivenTexts
+from compactctl.model.summary import NO_SUMMARY_INPUTS, SummaryInputs
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.overflow import Overflow
 from compactctl.profiles.profile import Profile, ProfileStage
-from compactctl.profiles.registry import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
-from compactctl.stages.aliases import own_name
+from compactctl.profiles.registry import (
+    DEFAULT_PROFILE,
+    RECOVERY_PROFILE,
+    builtin_profile,
+    emulates_system,
+)
+from compactctl.stages.aliases import canonical_name
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.fit import Limits
@@ -51,7 +56,7 @@ class PlanOptions:
     if_needed: bool = False
     overflow: Overflow | None = None
     settings: StageSettings = field(default_factory=dict)
-    texts: GivenTexts = NO_TEXTS
+    texts: SummaryInputs = NO_SUMMARY_INPUTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +75,7 @@ class Recipe:
     def profile(self) -> Profile:
         """The profile in effect."""
         name = DEFAULT_PROFILE if self.plan.overflow is None else RECOVERY_PROFILE
-        return self.measure.profile or built_in(name)
+        return self.measure.profile or builtin_profile(name)
 
     @property
     def due(self) -> Trigger:
@@ -109,7 +114,7 @@ class Plan:
     @property
     def unloads(self) -> bool:
         """Whether a step takes out what is never sent."""
-        return any(step.stage.unloads for step in self.steps)
+        return any(step.stage.only_trims_file for step in self.steps)
 
 
 def make_plan(recipe: Recipe, limits: Limits) -> Plan:
@@ -128,7 +133,7 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     reach = SizeToReach(
         tokens=target,
         share=options.keep,
-        below=int(fires and _until(recipe).holds_at(target or 0, whole, window)),
+        below=int(fires and _until(recipe).fires_at(target or 0, whole, window)),
         excess=_excess(options.overflow, whole),
     )
     return Plan(
@@ -151,7 +156,7 @@ def _excess(overflow: Overflow | None, whole: int) -> int:
     if overflow is None:
         return 0
     if overflow.gap is None:
-        return min(UNKNOWN_EXCESS, whole - RECOVERY_TARGET.within(whole))
+        return min(UNKNOWN_EXCESS, whole - RECOVERY_TARGET.resolve(whole))
     return -(-overflow.gap * 11 // 10)
 
 
@@ -161,18 +166,21 @@ def _steps(recipe: Recipe, whole: int, target: int | None) -> Iterator[StageStep
         own = recipe.profile.overflow_stages or own
     known = {each.name: each for each in reversed(own)} if recipe.measure.profile else {}
     chosen = [
-        replace(known.get(own_name(name), ProfileStage(name=own_name(name))), system_name=name)
+        replace(
+            known.get(canonical_name(name), ProfileStage(name=canonical_name(name))),
+            system_name=name,
+        )
         for name in options.stages
     ]
     for each in chosen or own:
-        reach = None if each.target is None else each.target.within(whole)
+        reach = None if each.target is None else each.target.resolve(whole)
         stage = stage_named(each.name)
         yield StageStep(
             stage=stage,
             options=stage.options(**{**each.options, **options.settings.get(each.name, {})}),
             falls_back=each.falls_back,
-            leeway=0 if reach is None or target is None else max(0, reach - target),
-            asked=each.system_name,
+            extra_tokens=0 if reach is None or target is None else max(0, reach - target),
+            requested_name=each.system_name,
         )
 
 
@@ -183,7 +191,7 @@ def _whole(recipe: Recipe, limits: Limits) -> int:
     trigger or a profile is of what levels and gates refer to, so that it is not due again at once.
     """
     options = recipe.plan
-    if options.target is not None and not is_of_system(recipe.measure.profile):
+    if options.target is not None and not emulates_system(recipe.measure.profile):
         whole = limits.budget.window
     else:
         whole = limits.budget.available if options.overflow else limits.base_tokens
@@ -196,9 +204,9 @@ def _target(recipe: Recipe, whole: int, window: int) -> int | None:
     if options.keep is not None:
         return None
     if options.target is not None:
-        return options.target.within(whole)
+        return options.target.resolve(whole)
     if options.overflow is not None:
-        return RECOVERY_TARGET.within(whole)
+        return RECOVERY_TARGET.resolve(whole)
     return _quiet(recipe, whole, window) if _is_of_trigger(recipe) else None
 
 
@@ -207,10 +215,10 @@ def _quiet(recipe: Recipe, whole: int, window: int) -> int | None:
 
     A trigger that fires at any size, as one of agent-code's in a small window, names none.
     """
-    reach, limit = recipe.profile.target, _until(recipe).limit(whole, window)
+    reach, limit = recipe.profile.target, _until(recipe).threshold(whole, window)
     limit = whole if limit == 0 else limit
     sizes = [] if limit is None else [limit]
-    sizes += [reach.within(whole)] if isinstance(reach, TargetSize) else []
+    sizes += [reach.resolve(whole)] if isinstance(reach, TargetSize) else []
     return max(1, min(*sizes, whole)) if sizes else None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar, get_args
 
-from compactctl.commands.planning.fates import Explained, MessageFate
+from compactctl.commands.planning.fates import Fate, MessageFate
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import UsageError
 from compactctl.model.edit import Hide, Replace
@@ -42,10 +42,10 @@ from compactctl.model.validators import (
     string,
     string_list,
 )
-from compactctl.pipeline.apply import Folded, fold, newest_edit
+from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import open_input
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.summaries.extract.items import one_line
 from compactctl.tokens.meter import part_texts
 
@@ -77,7 +77,7 @@ class PlannedMessage:
     that it was. ``sha256`` is that of a summary's text before anybody edited it.
     """
 
-    explained: Explained
+    explained: MessageFate
     says: str = ""
     group: GroupId | None = None
     texts: tuple[PlannedText, ...] = ()
@@ -90,7 +90,7 @@ class PlannedMessage:
         return MessageId(self.explained.id)
 
     @property
-    def fate(self) -> MessageFate:
+    def fate(self) -> Fate:
         """What becomes of it."""
         return self.explained.fate
 
@@ -126,13 +126,13 @@ class PlanFile:
 
 
 def planned_messages(
-    applied: AppliedEdits, explained: Sequence[Explained]
+    applied: AppliedEdits, explained: Sequence[MessageFate]
 ) -> tuple[PlannedMessage, ...]:
     """Return all messages with their fates, in order; ``explained`` has a row for each."""
     before = {str(message.id): message for message in applied.before}
     after = {str(message.id): message for message in applied.after}
-    folded = fold(applied.edits)
-    written = {item.id: item for items in folded.placed.values() for item in items}
+    folded = net_edits(applied.edits)
+    written = {item.id: item for items in folded.inserted.values() for item in items}
     return tuple(
         _written(row, written[MessageId(row.id)], after[row.id])
         if row.fate == "written"
@@ -143,11 +143,11 @@ def planned_messages(
     )
 
 
-def _planned(row: Explained, message: Message, edits: dict[int, Replace]) -> PlannedMessage:
+def _planned(row: MessageFate, message: Message, edits: dict[int, Replace]) -> PlannedMessage:
     return PlannedMessage(
         explained=row if edits else replace(row, tokens_after=0),
         says=_beginning(message),
-        group=newest_edit(edits).group if edits else None,
+        group=latest_edit(edits).group if edits else None,
         texts=tuple(
             PlannedText(part=part, text=edit.text, refers_to=edit.refers_to)
             for part, edit in sorted(edits.items())
@@ -156,14 +156,14 @@ def _planned(row: Explained, message: Message, edits: dict[int, Replace]) -> Pla
 
 
 def _hidden(
-    row: Explained, message: Message, stages: Mapping[str, str], hide: Hide
+    row: MessageFate, message: Message, stages: Mapping[str, str], hide: Hide
 ) -> PlannedMessage:
     stage = stages.get(hide.group, "")
     explained = replace(row, stage=stage, reason=hide.reason)
     return replace(_planned(explained, message, {}), group=hide.group)
 
 
-def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> Hide:
+def _hide(name: str, folded: NetEdits, written: Mapping[MessageId, Synthetic]) -> Hide:
     """Return the edit whose summary or marker is left for a message, however often it was hidden.
 
     What stands for it may have been hidden itself, behind another one.
@@ -173,7 +173,7 @@ def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> 
     return _hide(own, folded, written) if own in folded.hidden else hide
 
 
-def _written(row: Explained, item: Synthetic, message: Message) -> PlannedMessage:
+def _written(row: MessageFate, item: Synthetic, message: Message) -> PlannedMessage:
     text = _said(message) if item.kind in _STANDING else item.text
     return PlannedMessage(
         explained=replace(row, line=0, role=item.role, tools=(), tokens=0),
@@ -195,8 +195,8 @@ def _said(message: Message) -> str:
 def _beginning(message: Message) -> str:
     said = (said for part in message.parts for said in part_texts(part) if said.strip())
     # A secret is masked as a whole before it may be cut: half of one may look like none.
-    begun = (masked(each[: 30 * _BEGINNING])[: 10 * _BEGINNING] for each in islice(said, 3))
-    return one_line(masked(" ".join(begun)), _BEGINNING)
+    begun = (mask_secrets(each[: 30 * _BEGINNING])[: 10 * _BEGINNING] for each in islice(said, 3))
+    return one_line(mask_secrets(" ".join(begun)), _BEGINNING)
 
 
 def plan_text(plan: PlanFile) -> str:
@@ -245,7 +245,7 @@ def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
         "line": explained.line or None,
         "fate": explained.fate,
         "role": explained.role,
-        "tools": list(map(masked, explained.tools)),
+        "tools": list(map(mask_secrets, explained.tools)),
         "tokens": explained.tokens if explained.line else None,
         "tokensAfter": explained.tokens_after if row.fate in {"rewritten", "written"} else None,
         "stage": explained.stage,
@@ -334,7 +334,7 @@ def _row(value: object) -> PlannedMessage:
         {name: values[name] for name in validators if name in values}
         for validators in (_FATE, _WRITTEN, _OTHERS)
     )
-    row = PlannedMessage(explained=build(Explained, {**_EMPTY, **fate}), **others)
+    row = PlannedMessage(explained=build(MessageFate, {**_EMPTY, **fate}), **others)
     if (row.fate == "written") != bool(written):
         raise ValueError("fate: what is written has a kind and a text, and nothing else has")
     if not written:
@@ -357,7 +357,7 @@ _NAMES = {
 }
 # What is left out of a row where it is empty.
 _EMPTY: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
-_FATE = field_validators(Explained, role=one_of(*get_args(Role)))
+_FATE = field_validators(MessageFate, role=one_of(*get_args(Role)))
 _WRITTEN: Mapping[str, Validator] = {
     "kind": one_of(*get_args(SyntheticKind)),
     "through": optional(string),

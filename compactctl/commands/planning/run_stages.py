@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from compactctl.commands.measuring.context_size import ContextSize, context_size
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import (
     CacheUse,
     RequestModel,
@@ -20,23 +20,23 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import between, writes_pairs
-from compactctl.history.conversation_view import View
-from compactctl.history.protection import HasRoom, ProtectOptions, protect
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import newest_id
-from compactctl.history.turns import conversations_of, given
+from compactctl.history.turns import conversations_of, preamble
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
 from compactctl.model.operation import StageRecord
-from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
+from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
-from compactctl.pipeline.run import Run, idle, run, summed
+from compactctl.pipeline.run import PipelineRun, not_needed_run, run, sum_counts
 from compactctl.stages.support.condensation import with_originals
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.trigger import Situation, Trigger
+from compactctl.tokens.trigger import Trigger, TriggerInput
 
 # Of the size to reach, what the newest work may hold that is left alone unasked.
 NEWEST_SHARE = 0.2
@@ -58,7 +58,7 @@ class StageInputs:
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
-    texts: GivenTexts = NO_TEXTS
+    texts: SummaryInputs = NO_SUMMARY_INPUTS
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
 
@@ -77,7 +77,7 @@ class Outcome:
     before: Totals
     after: Totals
     size: ContextSize
-    situation: Situation
+    situation: TriggerInput
     target: int | None = None
     cache: CacheUse | None = None
     not_due: str = ""
@@ -106,7 +106,7 @@ class StageRun:
 
     ``fixed`` are the tokens of every request that no compaction takes out. ``said`` are those of
     the words of people that stages keep in a conversation that is still too large, 0 where none is,
-    and ``given`` those of its system prompt and the like.
+    and ``preamble`` those of its system prompt and the like.
     """
 
     outcome: Outcome
@@ -121,12 +121,12 @@ class SizedTranscript:
     """A transcript, and what its next request comes to: ``size`` now, ``request`` with less."""
 
     transcript: Transcript
-    measured: Measure
+    measured: Measurement
     size: ContextSize
     request: RequestModel
 
     @classmethod
-    def of(cls, transcript: Transcript, measured: Measure) -> "SizedTranscript":
+    def of(cls, transcript: Transcript, measured: Measurement) -> "SizedTranscript":
         """Measure the effective history."""
         measured.meter.prime(transcript.effective)
         size = context_size(transcript, measured)
@@ -135,7 +135,7 @@ class SizedTranscript:
 
 
 def run_stages(
-    transcript: Transcript, plan: Plan, measured: Measure, inputs: StageInputs, held: str = ""
+    transcript: Transcript, plan: Plan, measured: Measurement, inputs: StageInputs, held: str = ""
 ) -> StageRun:
     """Run the plan over every conversation on its own; ``held`` says why no step may run.
 
@@ -144,7 +144,7 @@ def run_stages(
     protect = plan.protect.across(transcript.effective)
     meter, sized = measured.meter, SizedTranscript.of(transcript, measured)
     protected: dict[MessageId, str] = {}
-    runs: list[Run] = []
+    runs: list[PipelineRun] = []
     kept: list[int] = []
     waiting: list[str] = []
     for messages in conversations_of(transcript.effective):
@@ -164,7 +164,9 @@ def run_stages(
         waiting.append(_not_due(plan.gate, asked.situation(measured.limits)))
         refusal = held or waiting[-1]
         runs.append(
-            idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
+            not_needed_run(view, plan.steps, meter, refusal)
+            if refusal
+            else run(view, plan.steps, meter)
         )
     done = joined_run(sized, runs, protected)
     not_due = waiting[0] if waiting and all(waiting) else ""
@@ -174,7 +176,7 @@ def run_stages(
     return replace(done, outcome=outcome, said=said, given=given_tokens)
 
 
-def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
+def _words(done: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, int]:
     """Return the tokens of the words that stages kept, and of what is given, of too large a rest.
 
     That is 0 of each where the conversation is small enough or no stage keeps such words.
@@ -184,19 +186,19 @@ def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
     if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
-    given_messages = {message.id: message for message in given(messages)}
+    given_messages = {message.id: message for message in preamble(messages)}
     said = tuple(message for message in messages if message.id not in given_messages)
-    words = lasting_words(passages(said)).texts.values()
+    words = lasting_words(read_passages(said)).texts.values()
     return sum(map(meter.text, words)), meter.total(given_messages.values())
 
 
 def view_of(
     messages: tuple[Message, ...],
     transcript: Transcript,
-    measured: Measure,
+    measured: Measurement,
     options: ProtectOptions,
     room: Room | None = None,
-) -> View:
+) -> ConversationView:
     """Return what a stage looks at in one conversation of a transcript.
 
     ``room`` tells the target, if there is one: of what that leaves for the conversation, the newest
@@ -205,14 +207,14 @@ def view_of(
     """
     size = measured.meter.total
     reach = size(messages) if room is None else room(messages)
-    most = inf if room is None else (reach - size(given(messages))) * NEWEST_SHARE
+    most = inf if room is None else (reach - size(preamble(messages))) * NEWEST_SHARE
     front = reach * (options.keep_prefix or 0)
-    has_room: tuple[HasRoom, HasRoom] = (
+    has_room: tuple[Fits, Fits] = (
         lambda newest: size(newest) <= most,
         lambda oldest: size(oldest) <= front,
     )
     protected = _protected(messages, options, *has_room)
-    return View(
+    return ConversationView(
         messages=messages,
         room=room,
         protected=protected,
@@ -242,7 +244,7 @@ def _share(
 
 def kept_tokens(messages: Sequence[Message], share: float, meter: Meter) -> int:
     """Return the tokens of messages of which a share is kept, and all that is given."""
-    given_tokens = meter.total(given(messages))
+    given_tokens = meter.total(preamble(messages))
     return given_tokens + int(exact(share) * (meter.total(messages) - given_tokens))
 
 
@@ -275,33 +277,33 @@ def room_for(reach: SizeToReach, messages: Sequence[Message], request: RequestMo
     return lambda left: request.room(left, limit)
 
 
-def _not_due(gate: Trigger | None, situation: Situation) -> str:
+def _not_due(gate: Trigger | None, situation: TriggerInput) -> str:
     """Say why compaction is not due; "" when it is, or nobody asked."""
-    if gate is None or gate.fired(situation):
+    if gate is None or gate.matched_condition(situation):
         return ""
     return f"compaction is not due: {situation.tokens:,} tokens, the trigger is {gate}"
 
 
 def _protected(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: HasRoom
+    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
 ) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
-    return {**always, **protect(messages, options, *has_room)}
+    return {**always, **protected_messages(messages, options, *has_room)}
 
 
 def _unasked(
-    messages: Sequence[Message], options: ProtectOptions, *has_room: HasRoom
+    messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
 ) -> frozenset[MessageId]:
     """Return the messages that nobody asked to leave alone, but for prompts."""
     if options.keep_turns is not None:
         return frozenset()
-    asked = protect(messages, replace(options, keep_turns=0), *has_room)
+    asked = protected_messages(messages, replace(options, keep_turns=0), *has_room)
     return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
 
 
 def joined_run(
-    sized: SizedTranscript, runs: Sequence[Run], protected: Mapping[MessageId, str]
+    sized: SizedTranscript, runs: Sequence[PipelineRun], protected: Mapping[MessageId, str]
 ) -> StageRun:
     """Return what the runs over all conversations of a transcript come to together."""
     size, request, before = sized.size, sized.request, sized.transcript.effective
@@ -352,5 +354,5 @@ def _sum(records: Sequence[StageRecord]) -> StageRecord:
         hidden=sum(record.hidden for record in records),
         replaced=sum(record.replaced for record in records),
         detail=detail,
-        figures=summed(*(record.figures for record in records)),
+        figures=sum_counts(*(record.figures for record in records)),
     )

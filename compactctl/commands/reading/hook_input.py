@@ -19,7 +19,7 @@ _OPENS, _NEXT = "{", ","
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def read_told() -> Mapping[str, Any]:
+def read_hook_input() -> Mapping[str, Any]:
     """Return what a client says on standard input; empty for anything but a JSON object."""
     if sys.stdin is None or sys.stdin.isatty():
         return {}
@@ -38,7 +38,7 @@ def transcript_of(told: Mapping[str, Any]) -> str | None:
     return str(Path(path) / _IN_FOLDER) if os.path.isdir(path) else path  # noqa: PTH112 - any text
 
 
-def told_at_start(start: bytes) -> Mapping[str, Any]:
+def hook_fields_at_start(start: bytes) -> Mapping[str, Any]:
     """Return the members of a JSON object that are whole in the start of one; empty for none.
 
     Clients name the session and its transcript before anything that may be long.

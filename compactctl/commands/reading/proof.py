@@ -12,20 +12,20 @@ from compactctl.tokens.meter import part_texts
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class ExpectedMessage:
     """What the model is to read of a message, as a digest, and the line the message stood on."""
 
     content: bytes
     line: int
 
 
-def meant_by(messages: Iterable[Message]) -> tuple[Meant, ...]:
+def expected_messages(messages: Iterable[Message]) -> tuple[ExpectedMessage, ...]:
     """Return what the effective history is to say, so that the messages need not be held."""
-    return tuple(Meant(_content(message), message.line) for message in messages)
+    return tuple(ExpectedMessage(_content(message), message.line) for message in messages)
 
 
 def prove_layout(
-    lines: Iterable[bytes], chosen: Format, expected: Sequence[Meant], name: str
+    lines: Iterable[bytes], chosen: Format, expected: Sequence[ExpectedMessage], name: str
 ) -> None:
     """Read the new file back and compare its effective history with what it should be.
 

@@ -18,9 +18,9 @@ from compactctl.history.damage import unread_text
 from compactctl.history.usage.counted_twice import counted_once
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
-from compactctl.model.tags import OWN_MARK
+from compactctl.model.tags import METADATA_MARK
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
-from compactctl.model.usage_fields import own_object
+from compactctl.model.usage_fields import own_metadata
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, open_input, read_lines
@@ -128,7 +128,7 @@ def format_field(name: str) -> dict[str, str]:
 def recorded_format(lines: Iterable[bytes]) -> str | None:
     """Return the name of the format that records in these lines say, None where none does."""
     for line in lines:
-        found = _RECORDED.search(line) if OWN_MARK.search(line) else None
+        found = _RECORDED.search(line) if METADATA_MARK.search(line) else None
         if found is not None:
             name = found.group(1).decode(errors="replace")
             try:
@@ -153,14 +153,14 @@ def with_usage_once(transcript: Transcript) -> Transcript:
 
 def _size(name: str | None) -> Callable[[Message], float]:
     """Return how a model's messages are measured; the user's own table is not asked."""
-    from compactctl.tokens.counters.selection import counter_for
+    from compactctl.tokens.counters.selection import best_counter
     from compactctl.tokens.meter import Meter
     from compactctl.tokens.models.lookup import resolve_model
-    from compactctl.tokens.overhead import FramedMeter, framing_for
+    from compactctl.tokens.overhead import RequestMeter, overhead_for
 
     model = resolve_model(name)
-    counter = counter_for(model)
-    return FramedMeter(Meter(counter), framing_for(model, counter)).whole
+    counter = best_counter(model)
+    return RequestMeter(Meter(counter), overhead_for(model, counter)).total
 
 
 # Enough of a file to tell what it is when it is not JSON, also where it is a cut-off transcript.
@@ -189,7 +189,7 @@ class InputOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class TranscriptFile:
     """A transcript and where it was read from."""
 
     source: Source
@@ -202,7 +202,7 @@ class Loaded:
         return self.source.lines
 
 
-def load(options: InputOptions) -> Loaded:
+def load(options: InputOptions) -> TranscriptFile:
     """Read a transcript with its lines. Raises NoInputError, NotUnderstoodError."""
     source = open_transcript(options.path, options.limits)
     return loaded_from(source, options.path, options.format, options.limits)
@@ -235,13 +235,13 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
 
 def loaded_from(
     source: Source, path: str, format_name: str | None = None, limits: ReadLimits = NO_LIMITS
-) -> Loaded:
+) -> TranscriptFile:
     """Read what was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
     transcript = _checked(parse(lines, chosen), path, _asked(lines, format_name))
     if transcript.format != chosen.name:
         chosen = format_named(transcript.format)
-    return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
+    return TranscriptFile(source=replace(source, lines=lines), format=chosen, transcript=transcript)
 
 
 def split(
@@ -288,7 +288,7 @@ def document_of(
     size = 0
     for line in lines:
         size += len(line)
-        if size > limits.line and start[0].strip() not in _OPENINGS:
+        if size > limits.max_line_bytes and start[0].strip() not in _OPENINGS:
             return None
         limits.check_line(size, where, 1)
         found.append(line)
@@ -317,14 +317,16 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
     tags = (message.tags for message in transcript.messages)
     if any(each.operation or each.through for each in tags):
         return True
-    marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK.search(line)}
+    marked = {
+        index: decode(line)[0] for index, line in enumerate(lines) if METADATA_MARK.search(line)
+    }
     records = (record for values in marked.values() for record in values)
     elements = (
         value_at(marked[message.line][0], message.record_path)
         for message in transcript.messages
         if message.record_path and marked.get(message.line)
     )
-    return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
+    return any(isinstance(each, Mapping) and own_metadata(each) for each in (*records, *elements))
 
 
 def scan(options: InputOptions) -> Transcript:

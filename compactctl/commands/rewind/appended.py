@@ -4,23 +4,23 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.commands.client_sessions.native import (
-    block_of,
-    check_loose,
+    check_not_open,
     check_read_as,
-    operation_behind,
+    operation_of_line,
+    records_to_append,
     rules_of,
     undo_needs_while_open,
     version_of,
 )
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep, OperationStep
-from compactctl.commands.reading.transcript import Loaded, loaded_from, parse
+from compactctl.commands.reading.transcript import TranscriptFile, loaded_from, parse
 from compactctl.commands.rewind.result import RewindOptions, RewindTarget, rewind_operation
 from compactctl.errors import UsageError
-from compactctl.formats.registry import appending_of
+from compactctl.formats.registry import native_append_of
 from compactctl.model.operation import OperationId
-from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.pipeline.archive_rows import rewind_rows
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.source import Source, digest_of, split_lines
 
@@ -64,17 +64,19 @@ def target_over_appended(
     whole = loaded_from(source, options.input.path)
     wanted = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
     chain = tuple(step.id for step in target)
-    content, carried = Content.of(wanted), _carried(whole.lines, history, target)
+    content, carried = Content.from_chunks(wanted), _carried(whole.lines, history, target)
     if apart or options.check or _is_cut_off(options, whole, wanted):
         return RewindTarget(content=content, chain=chain, carried=carried)
     way = "write another file with -o"
     rules = rules_of(whole)
     version = version_of(whole.transcript, rules)
-    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
+    check_not_open(
+        options.input.path, rules, version, while_open=options.output.while_open, way=way
+    )
     name = _name(source, content, chain)
-    block = b"".join(block_of(whole, wanted, name))
-    now = Content.of((*whole.lines, block))
-    check_read_as(whole, parse(wanted, whole.format), split_lines(b"".join(now.pieces)))
+    block = b"".join(records_to_append(whole, wanted, name))
+    now = Content.from_chunks((*whole.lines, block))
+    check_read_as(whole, parse(wanted, whole.format), split_lines(b"".join(now.chunks)))
     operation = rewind_operation(
         source.digest, now.digest, history.chain, chain[-1] if chain else None, name
     )
@@ -82,7 +84,7 @@ def target_over_appended(
         content=now,
         chain=chain,
         carried=carried,
-        deposits=(Deposit(operation, plain_rows(source.lines)),),
+        deposits=(ArchiveDraft(operation, rewind_rows(source.lines)),),
         block=block,
         undo_while_open=undo_needs_while_open(whole),
     )
@@ -90,7 +92,7 @@ def target_over_appended(
 
 def without_appended(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines that nothing was appended with."""
-    return (line for line in lines if operation_behind(line) is None)
+    return (line for line in lines if operation_of_line(line) is None)
 
 
 def _wanted(
@@ -103,7 +105,7 @@ def _wanted(
         end = sum(1 for _ in without_appended(step.before()))
         yield from own[at:end]
         state = split_lines(step.outcome(history.data))
-        yield from (line for line in state if operation_behind(line) == step.id)
+        yield from (line for line in state if operation_of_line(line) == step.id)
         at = end
     yield from own[at:]
 
@@ -130,15 +132,15 @@ def _carried(
     return sum(map(len, without_appended(lines))) - sum(map(len, before))
 
 
-def _is_cut_off(options: RewindOptions, whole: Loaded, wanted: Sequence[bytes]) -> bool:
+def _is_cut_off(options: RewindOptions, whole: TranscriptFile, wanted: Sequence[bytes]) -> bool:
     """Tell whether what was appended is the end of a session that no client has open."""
     if not b"".join(whole.lines).startswith(b"".join(wanted)):
         return False
-    rules = appending_of(whole.format.name)
+    rules = native_append_of(whole.format.name)
     if rules is None:
         return True
     try:
-        check_loose(
+        check_not_open(
             options.input.path, rules, version_of(whole.transcript, rules), while_open=False, way=""
         )
     except UsageError:

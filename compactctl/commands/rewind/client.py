@@ -12,23 +12,23 @@ from compactctl.commands.client_sessions.compactions import (
 )
 from compactctl.commands.client_sessions.native import (
     CannotAppendError,
-    check_loose,
-    check_proven,
+    before_interrupted_append,
+    check_not_open,
     check_read_as,
-    finished_part,
+    check_supported,
     rules_of,
-    settled,
     undo_needs_while_open,
     version_of,
     with_block,
+    without_superseded_records,
 )
 from compactctl.commands.client_sessions.new_session import (
     check_outside_stores,
     load_fork,
     new_session,
 )
-from compactctl.commands.client_sessions.places import present
-from compactctl.commands.client_sessions.undo import Undone, undo
+from compactctl.commands.client_sessions.places import current_state
+from compactctl.commands.client_sessions.undo import ClientUndo, undo_compactions
 from compactctl.commands.client_sessions.write import (
     Destination,
     Written,
@@ -37,13 +37,13 @@ from compactctl.commands.client_sessions.write import (
     write,
 )
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.reading.transcript import Loaded, is_in_database, load, loaded_from
+from compactctl.commands.reading.transcript import TranscriptFile, is_in_database, load, loaded_from
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.model.operation import StateChange
-from compactctl.pipeline.archive_rows import moved_rows
-from compactctl.store.archive.archive_writer import Deposit
-from compactctl.store.files.content import Content, parted
+from compactctl.pipeline.archive_rows import removal_rows
+from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.files.content import Content, last_byte_and_rest
 from compactctl.store.files.source import STANDARD_STREAM, Source
 
 
@@ -58,8 +58,8 @@ class _Job:
     options: RewindOptions
     source: Source
     history: OperationHistory
-    loaded: Loaded
-    whole: Loaded | None
+    loaded: TranscriptFile
+    whole: TranscriptFile | None
     compactions: tuple[ClientCompaction, ...]
     note: str = ""
 
@@ -107,13 +107,13 @@ def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
 def _undo(options: RewindOptions) -> RewindResult:
     job = _job(options)
     if not job.compactions:
-        return _result(job, Content.of(job.source.lines))
+        return _result(job, Content.from_chunks(job.source.lines))
     undone = _undone(job)
     result = _result(job, undone.content, undone)
     if options.check:
         return result
     if options.output.path == STANDARD_STREAM:
-        return replace(result, written=Written(output=STANDARD_STREAM), data=undone.content.pieces)
+        return replace(result, written=Written(output=STANDARD_STREAM), data=undone.content.chunks)
     return _published(job, undone, result)
 
 
@@ -133,7 +133,7 @@ def _job(options: RewindOptions) -> _Job:
         history=history,
         loaded=loaded,
         whole=whole,
-        compactions=_wanted(options, compactions_of(present(loaded))),
+        compactions=_wanted(options, compactions_of(current_state(loaded))),
         note=note,
     )
 
@@ -174,23 +174,25 @@ def _check_appended(options: RewindOptions) -> None:
 
 
 def _appendable(
-    options: RewindOptions, loaded: Loaded, history: OperationHistory
-) -> tuple[Loaded, str]:
+    options: RewindOptions, loaded: TranscriptFile, history: OperationHistory
+) -> tuple[TranscriptFile, str]:
     """Return a session without records that do not count any more, and what to say of its client.
 
-    CannotAppendError and UsageError as ``check_proven`` and ``check_loose`` do.
+    CannotAppendError and UsageError as ``check_supported`` and ``check_not_open`` do.
     """
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
-    note = check_proven(options.input.path, rules, version, force=options.output.force)
+    note = check_supported(options.input.path, rules, version, force=options.output.force)
     way = "leave out --native"
-    check_loose(options.input.path, rules, version, while_open=options.output.while_open, way=way)
-    if finished_part(history) is not None:
+    check_not_open(
+        options.input.path, rules, version, while_open=options.output.while_open, way=way
+    )
+    if before_interrupted_append(history) is not None:
         raise UsageError(
             f"{options.input.path}: ends in a part of what a run that was killed has appended; "
             "take that away with compactctl rewind first"
         )
-    return settled(loaded), note
+    return without_superseded_records(loaded), note
 
 
 def _wanted(
@@ -211,7 +213,7 @@ def _wanted(
     return tuple(found) if options.all else tuple(each for each in found if each.in_effect)[-1:]
 
 
-def _result(job: _Job, content: Content, undone: Undone | None = None) -> RewindResult:
+def _result(job: _Job, content: Content, undone: ClientUndo | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.compactions else ()
     return RewindResult(
@@ -225,34 +227,34 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
     )
 
 
-def _undone(job: _Job) -> Undone:
+def _undone(job: _Job) -> ClientUndo:
     if job.whole is not None:
         return _undone_behind(job.whole, job.loaded, job.compactions, job.history)
     chain = job.history.chain
-    return undo(job.loaded, job.compactions, chain[-1].id if chain else None)
+    return undo_compactions(job.loaded, job.compactions, chain[-1].id if chain else None)
 
 
 def _undone_behind(
-    whole: Loaded,
-    loaded: Loaded,
+    whole: TranscriptFile,
+    loaded: TranscriptFile,
     wanted: tuple[ClientCompaction, ...],
     history: OperationHistory,
-) -> Undone:
+) -> ClientUndo:
     """Return ``whole`` with what undoes compactions of it, which ``loaded`` tells, behind it.
 
     CannotAppendError where its client would send something else then.
     """
-    undone = undo(loaded, wanted, history.chain[-1].id if history.chain else None)
+    undone = undo_compactions(loaded, wanted, history.chain[-1].id if history.chain else None)
     operation = undone.undo_deposit.operation
     new = with_block(whole, undone.loaded.lines, operation.id)
     check_read_as(whole, undone.loaded.transcript, new)
-    content = Content.of(new)
+    content = Content.from_chunks(new)
     record = replace(operation, after=content.digest, appended=True)
-    deposit = Deposit(record, moved_rows(whole.lines, new))
+    deposit = ArchiveDraft(record, removal_rows(whole.lines, new))
     return replace(undone, content=content, undo_deposit=deposit)
 
 
-def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
+def _published(job: _Job, undone: ClientUndo, result: RewindResult) -> RewindResult:
     if job.whole is not None:
         written = _append_undone(job.options, job.whole, undone)
     else:
@@ -261,10 +263,10 @@ def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
     return replace(result, written=written, warnings=(*result.warnings, *written.warnings))
 
 
-def _append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Written:
+def _append_undone(options: RewindOptions, whole: TranscriptFile, undone: ClientUndo) -> Written:
     """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
     place = Destination(path=options.input.path, target=Path(options.input.path))
-    _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
+    _, block = last_byte_and_rest(undone.content.chunks, whole.source.digest.n_bytes)
     undo_while_open = undo_needs_while_open(whole)
     return append_to(
         place, whole.source, block, [undone.undo_deposit], undo_while_open=undo_while_open

@@ -18,19 +18,27 @@ from compactctl.commands.reading.transcript import format_field, parse, split
 from compactctl.commands.rewind.result import RewindTarget, rewind_operation
 from compactctl.errors import ChangedError, UsageError
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.history.stand_ins import newest_id
-from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of, without_group
+from compactctl.model.edit import (
+    Edit,
+    Hide,
+    Insert,
+    RemoveUnsent,
+    Replace,
+    groups_of,
+    without_group,
+)
 from compactctl.model.message import Message, MessageId, Synthetic
 from compactctl.model.operation import Operation, OperationId
 from compactctl.model.transcript import Transcript
-from compactctl.model.usage_fields import Restated
-from compactctl.pipeline.apply import apply_all, fold
-from compactctl.pipeline.archive_rows import archive_rows, plain_rows
+from compactctl.model.usage_fields import UsageRestatement
+from compactctl.pipeline.apply import apply_all, net_edits
+from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
-from compactctl.pipeline.layout import Layout, LayoutStyle, NewFile, lay_out
-from compactctl.store.archive.archive_writer import Deposit
-from compactctl.store.files.content import Content, carried, is_open
+from compactctl.pipeline.layout import Layout, LayoutOptions, NewFile, lay_out
+from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.files.content import Content, ends_mid_line, suffix_after
 from compactctl.store.files.source import digest_of, split_lines
 
 Names = Mapping[MessageId, MessageId]
@@ -71,7 +79,7 @@ class OperationReplayer:
         self.own = own
         self.group = group
         self.chain = list(kept)
-        self.deposits: list[Deposit] = []
+        self.deposits: list[ArchiveDraft] = []
         self.names: dict[MessageId, MessageId] = {}
         self.carried: list[MessageId] = []
 
@@ -111,14 +119,16 @@ class OperationReplayer:
         transcript = parse(lines, chosen)
         name = _new_id(replayed.operation, self.data, edits)
         own = self._own(lines, transcript, replayed)
-        style = LayoutStyle(
+        style = LayoutOptions(
             layout=replayed.layout,
             operation=name,
             tags=replayed.tags,
-            own=own,
-            restated=self._restated(replayed, transcript, edits) if chosen.counts else None,
+            extra_metadata=own,
+            usage_restatement=self._restated(replayed, transcript, edits)
+            if chosen.usage_fields
+            else None,
         )
-        after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
+        after = NewFile(lines, lay_out(lines, transcript, net_edits(edits), chosen, style))
         before = digest_of(self.data)
         self.data = b"".join(after)
         result = _read_state(self.data, chosen.name)
@@ -136,12 +146,12 @@ class OperationReplayer:
         edited = replace(replayed.archived, edits=edits)
         rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
         self.chain.append(name)
-        self.deposits.append(Deposit(operation, rows))
+        self.deposits.append(ArchiveDraft(operation, rows))
         return names_after(transcript.effective, edits, result.effective)
 
     def _restated(
         self, replayed: ReplayedOperation, transcript: Transcript, edits: tuple[Edit, ...]
-    ) -> Restated | None:
+    ) -> UsageRestatement | None:
         """Return the counts that a client is to find once the edits are carried out."""
         if replayed.layout == "inline" or not replayed.tags:
             return None
@@ -185,7 +195,11 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     again = _archived(chain[place:], group)
     operations = _replayed(again, history.data)
     base = _base(group, history, place, again)
-    carry = carried(appended(history, again[0]), is_open=is_open(base.data)) if again else b""
+    carry = (
+        suffix_after(appended(history, again[0]), is_open=ends_mid_line(base.data))
+        if again
+        else b""
+    )
     first = base.data + carry
     replay = OperationReplayer(
         first, base.kept, _own_fields(history.data, chain[place].format), group
@@ -194,7 +208,7 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     for operation in operations:
         replay.replay(operation, without_group(operation.archived.edits, group))
     return RewindTarget(
-        content=Content.of((replay.data,)),
+        content=Content.from_chunks((replay.data,)),
         chain=tuple(replay.chain),
         deposits=tuple(_with_rewind(history, base.kept, first, replay.deposits)),
         carried=len(carry),
@@ -228,7 +242,7 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
                 found.append(replace(edit, ids=hidden[edit.group]))
             case Replace() if edit.id in known:
                 found.append(_replace(edit, known))
-            case Unload():
+            case RemoveUnsent():
                 found.append(replace(edit, id=known.get(edit.id, edit.id)))
             case Insert() if edit.message.kind in ("call", "result"):
                 if edit.before in known:
@@ -256,8 +270,8 @@ def _read_state(data: bytes, format_name: str) -> Transcript:
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
     """Raise ChangedError when calls or results were parted that were not parted before."""
-    known = Counter(orphan.kind for orphan in orphans(before.effective))
-    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
+    known = Counter(orphan.kind for orphan in find_orphans(before.effective))
+    if Counter(orphan.kind for orphan in find_orphans(after.effective)) - known:
         raise ChangedError(
             f"group {group} cannot be taken back alone: a later operation hides the other half of "
             "a tool call in it; take that one back first, or rewind to the operation before"
@@ -322,8 +336,8 @@ def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
         operation=operation,
         archived=archived,
         names=names_after(before.effective, edits, after.effective),
-        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
-        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
+        layout="inline" if _any_in(edits, (m.tags.hidden_by for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.hiding_ids for m in after.messages)),
         appended=_ids_from(_read_state(state, operation.format), operation.after.n_lines),
     )
 
@@ -358,7 +372,7 @@ def _inline_base(
     first = inside[0]
     if len(inside) == 1 and set(first.inside.groups) == {group}:
         before = b"".join(first.before())
-        data = before + carried(carry_behind(first, (held,)), is_open=is_open(before))
+        data = before + suffix_after(carry_behind(first, (held,)), is_open=ends_mid_line(before))
     else:
         operations = [each.inside for each in inside]
         data, renewed = without_inline(held, first.where, first.format, operations, group)
@@ -370,7 +384,7 @@ def _inline_base(
 
 def _names_without(group: str, before: Sequence[Message], after: Sequence[Message]) -> Names:
     """Map the ids of messages to those without a group; its rewritten ones to their originals."""
-    left = [message.id for message in before if group not in message.tags.ids]
+    left = [message.id for message in before if group not in message.tags.hiding_ids]
     names = dict(zip(left, (message.id for message in after), strict=False))
     rewritten = [message.id for message in before if message.tags.edit_id == group]
     originals = [message.id for message in before if message.tags.edit_parent == group]
@@ -388,11 +402,11 @@ def _with_rewind(
     history: OperationHistory,
     kept: tuple[OperationId, ...],
     base: bytes,
-    deposits: Sequence[Deposit],
-) -> Iterator[Deposit]:
+    deposits: Sequence[ArchiveDraft],
+) -> Iterator[ArchiveDraft]:
     left, head = history.data, kept[-1] if kept else None
     operation = rewind_operation(digest_of(left), digest_of(base), history.chain, head)
-    yield Deposit(operation, tuple(plain_rows(split_lines(left))))
+    yield ArchiveDraft(operation, tuple(rewind_rows(split_lines(left))))
     yield from deposits
 
 

@@ -12,7 +12,7 @@ from compactctl.commands.client_sessions.write import OutputOptions, Written
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.operation import Digest, Operation, OperationId, StateChange
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 
 
@@ -92,7 +92,7 @@ class RewindTarget:
     content: Content
     chain: tuple[OperationId, ...]
     carried: int = 0
-    deposits: tuple[Deposit, ...] = ()
+    deposits: tuple[ArchiveDraft, ...] = ()
     block: bytes | None = None
     undo_while_open: bool = False
 

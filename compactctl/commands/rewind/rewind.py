@@ -5,7 +5,7 @@ from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
-from compactctl.commands.client_sessions.native import finished_part
+from compactctl.commands.client_sessions.native import before_interrupted_append
 from compactctl.commands.client_sessions.new_session import check_outside_stores
 from compactctl.commands.client_sessions.write import Destination, Written, append_to
 from compactctl.commands.operations.history import (
@@ -32,14 +32,21 @@ from compactctl.commands.rewind.result import (
     RewindTarget,
     rewind_operation,
 )
-from compactctl.commands.rewind.rewritten import originals_instead
+from compactctl.commands.rewind.rewritten import write_originals
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
 from compactctl.model.operation import Digest, StateChange
-from compactctl.model.tags import MARK
-from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.archive.archive_writer import Deposit
-from compactctl.store.archive.displaced import late_lines
-from compactctl.store.files.content import Content, Joined, carried, carry_of, is_open, parted
+from compactctl.model.tags import APPENDED_BYTES
+from compactctl.pipeline.archive_rows import rewind_rows
+from compactctl.store.archive.archive_writer import ArchiveDraft
+from compactctl.store.archive.displaced import lines_written_late
+from compactctl.store.files.content import (
+    ChunksAndTail,
+    Content,
+    canonical_suffix,
+    ends_mid_line,
+    last_byte_and_rest,
+    suffix_after,
+)
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, open_input, split_lines
 from compactctl.store.publish.overwrite import is_same_place
@@ -66,15 +73,15 @@ def rewind(options: RewindOptions) -> RewindResult:
     try:
         history, late = _with_late(_history(options, source))
     except (ChangedError, MissingArchiveError) as error:
-        return originals_instead(options, source, error)
+        return write_originals(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)
     if options.all:
         history.require_first_state()
-    left = finished_part(history)
+    left = before_interrupted_append(history)
     if left is not None:
         chain = tuple(step.id for step in history.chain)
-        target = RewindTarget(content=Content.of((left,)), chain=chain)
+        target = RewindTarget(content=Content.from_chunks((left,)), chain=chain)
         return _finish(options, source, history, target, 0)
     wanted = _chain_wanted(options, history)
     if wanted is not None and leads_over_appended(history, wanted):
@@ -106,14 +113,14 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     if problem or options.to or options.group:
         nothing = f"{options.input.path}: there is no archive beside it and no compaction inside it"
         raise ArchiveError(problem or nothing)
-    content = Content.of(source.lines)
+    content = Content.from_chunks(source.lines)
     return RewindResult(
         options=options,
         layout="split",
         change=StateChange(before=source.digest, after=source.digest),
         undone=(),
         in_effect=(),
-        data=content.pieces if _place(options) == STANDARD_STREAM else None,
+        data=content.chunks if _place(options) == STANDARD_STREAM else None,
     )
 
 
@@ -122,12 +129,12 @@ def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
     archive, current = history.archive, history.current
     if archive is None or current is None:
         return history, 0
-    end, suffix = parted(history.lines, current.after.n_bytes)
-    carry = carry_of(suffix, is_open=is_open(end))
-    late = b"".join(late_lines(archive.folder, current, carried(carry, is_open=False)))
+    end, suffix = last_byte_and_rest(history.lines, current.after.n_bytes)
+    carry = canonical_suffix(suffix, is_open=ends_mid_line(end))
+    late = b"".join(lines_written_late(archive.folder, current, suffix_after(carry, is_open=False)))
     if not late:
         return history, 0
-    more = carried(carry_of(late, is_open=False), is_open=is_open(history.data))
+    more = suffix_after(canonical_suffix(late, is_open=False), is_open=ends_mid_line(history.data))
     return OperationHistory(archive, split_lines(history.data + more), history.where), len(late)
 
 
@@ -170,7 +177,7 @@ def _target(options: RewindOptions, history: OperationHistory) -> RewindTarget:
 def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
     chain = history.chain
     if not chain:
-        return RewindTarget(content=Content.of(history.lines), chain=())
+        return RewindTarget(content=Content.from_chunks(history.lines), chain=())
     left = chain[0] if options.all else chain[-1]
     return _before(left, history)
 
@@ -189,20 +196,20 @@ def _go_to(name: str, history: OperationHistory) -> RewindTarget:
         return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
     following = chain[ids.index(wanted.id) + 1 :]
     if not following:
-        return RewindTarget(content=Content.of(history.lines), chain=tuple(ids))
+        return RewindTarget(content=Content.from_chunks(history.lines), chain=tuple(ids))
     return _before(following[0], history)
 
 
 def _joined(
     state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
 ) -> RewindTarget:
-    content = Content.of(Joined(state))
-    more = carried(carry, is_open=content.is_open)
-    if MARK in more:
+    content = Content.from_chunks(ChunksAndTail(state))
+    more = suffix_after(carry, is_open=content.ends_mid_line)
+    if APPENDED_BYTES in more:
         # What was appended, and undone again, stood for records of another state.
         more = b"".join(without_appended(split_lines(more)))
     if more:
-        content = Content.of(Joined(state, more))
+        content = Content.from_chunks(ChunksAndTail(state, more))
     return RewindTarget(content=content, chain=tuple(step.id for step in chain), carried=len(more))
 
 
@@ -233,7 +240,7 @@ def _finish(
         undone=tuple(name for name in reversed(left) if name not in target.chain),
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
-        data=target.content.pieces if place == STANDARD_STREAM else None,
+        data=target.content.chunks if place == STANDARD_STREAM else None,
         warnings=history.warnings,
     )
     if options.check:
@@ -267,7 +274,7 @@ def _written(
         FileSystem(),
         Path(place),
         target.content,
-        known=known,
+        restorable=known,
         force=options.output.force,
         origin=source.path,
     )
@@ -336,21 +343,23 @@ def _redo_options(history: OperationHistory) -> str:
     return f"--to {history.chain[-1].id}" if history.chain else "--all"
 
 
-def _recorded(source: Source, history: OperationHistory, target: RewindTarget) -> Sequence[Deposit]:
+def _recorded(
+    source: Source, history: OperationHistory, target: RewindTarget
+) -> Sequence[ArchiveDraft]:
     return target.deposits or (_rewind_record(source, history, target),)
 
 
-def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
+def _adopted(options: RewindOptions, history: OperationHistory) -> list[ArchiveDraft]:
     """Return the operations of an archive elsewhere, which come to the transcript's own place."""
     if history.is_in_place_of(Path(options.input.path)):
         return []
-    return [Deposit(step.operation, step.rows()) for step in history.archived]
+    return [ArchiveDraft(step.operation, step.rows()) for step in history.archived]
 
 
-def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> Deposit:
+def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> ArchiveDraft:
     head = target.chain[-1] if target.chain else None
     operation = rewind_operation(source.digest, target.content.digest, history.chain, head)
-    return Deposit(operation, plain_rows(source.lines))
+    return ArchiveDraft(operation, rewind_rows(source.lines))
 
 
 def _no_way_back(source: Source, path: str) -> str:

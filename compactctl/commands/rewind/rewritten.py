@@ -14,7 +14,7 @@ from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
 from compactctl.formats.registry import format_named
 from compactctl.model.message import Message
 from compactctl.model.operation import StateChange
-from compactctl.store.files.content import Content, Joined
+from compactctl.store.files.content import ChunksAndTail, Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of
 from compactctl.store.publish.overwrite import is_same_place
@@ -22,7 +22,7 @@ from compactctl.store.publish.publish import write_output
 from compactctl.tokens.meter import part_texts
 
 
-def originals_instead(
+def write_originals(
     options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
 ) -> RewindResult:
     """Write the originals to where ``output`` says, as the archive has them.
@@ -42,7 +42,9 @@ def originals_instead(
         raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
     if output is None or (output != STANDARD_STREAM and is_same_place(options.input.path, output)):
         raise ChangedError(_what_happened(options, source, step, error)) from error
-    content = Content.of(Joined((history.archived[0] if options.all else step).before))
+    content = Content.from_chunks(
+        ChunksAndTail((history.archived[0] if options.all else step).before)
+    )
     result = RewindResult(
         options=options,
         layout="split",
@@ -54,7 +56,7 @@ def originals_instead(
             *history.warnings,
         ),
         written=None if options.check else Written(output=output),
-        data=content.pieces if output == STANDARD_STREAM else None,
+        data=content.chunks if output == STANDARD_STREAM else None,
     )
     if not options.check and output != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(output), named=True)
@@ -63,7 +65,7 @@ def originals_instead(
             FileSystem(),
             Path(output),
             content,
-            known=known,
+            restorable=known,
             force=options.output.force,
             origin=source.path,
         )

@@ -9,7 +9,7 @@ from typing import Literal
 from compactctl.errors import ArchiveError, CompactctlError, LargeArchiveError, NewerArchiveError
 from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
-from compactctl.store.archive.archive import beginnings
+from compactctl.store.archive.archive import matching_states
 from compactctl.store.archive.archive_file import archived_lines, read_operation
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.displaced import displaced_state
@@ -82,7 +82,7 @@ def prove_archives(
             proven.append(archive)
     displaced = (each for each in outcomes - kept if displaced_state(contents.displaced, each))
     kept |= frozenset(displaced)
-    reached = kept | beginnings(lines, outcomes)
+    reached = kept | matching_states(lines, outcomes)
     needed = frozenset(name for archive in proven for name in _needs(archive))
     linked = [
         archive
@@ -114,7 +114,7 @@ def _operations(
             yield _FoundArchive(file.path, file.number, read_operation(file.path, limits))
         except CompactctlError as error:
             findings.append(_refused(error))
-    for path in contents.strays:
+    for path in contents.misnamed:
         try:
             yield _FoundArchive(path, _number_in(path.name), read_operation(path, limits))
         except _NOT_LOOKED_INTO as error:
@@ -142,7 +142,7 @@ def _read(
     edits: list[str] = []
     sizes: list[int] = []
     lines = archived_lines(archive.path, limits)
-    found = beginnings(_raw(lines, edits, sizes), {*outcomes, before})
+    found = matching_states(_raw(lines, edits, sizes), {*outcomes, before})
     if before not in found or sum(sizes) != before.n_bytes:
         raise ArchiveError(
             f"{archive.path}: does not give back the state before; restore it from a backup"
@@ -178,7 +178,7 @@ def _names(
         if each.path in right:
             continue
         if each.operation.id in ids:
-            yield _copy(each, is_stray=each.path in contents.strays)
+            yield _copy(each, is_stray=each.path in contents.misnamed)
             continue
         if each not in linked:
             yield _of_elsewhere(each)
@@ -194,7 +194,7 @@ def _name(archive: _FoundArchive, number: int | None) -> str:
 def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int]:
     """Return the numbers that no rightly named archive has, up to the next one."""
     taken = {file.number for file in contents.archives if file.path in right}
-    n_all = len(contents.archives) + len(contents.strays)
+    n_all = len(contents.archives) + len(contents.misnamed)
     return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
 
 
@@ -227,9 +227,9 @@ def _misnamed(archive: _FoundArchive, number: int | None) -> Finding:
 def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the numbers up to the newest archive that are not there under any name."""
     numbers = {file.number for file in contents.archives}
-    moved = {each.number for each in proven if each.path in contents.strays}
+    moved = {each.number for each in proven if each.path in contents.misnamed}
     missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers - moved)
-    if missing and not contents.strays:
+    if missing and not contents.misnamed:
         names = ", ".join(f"{number:04}" for number in missing)
         what, files = "before that operation", "the file"
         if len(missing) > 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 from compactctl.commands.reading.discover import TRANSCRIPTS, matches
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
-from compactctl.store.archive.archive import Archive, beginnings
+from compactctl.store.archive.archive import Archive, matching_states
 from compactctl.store.archive.names import (
     SUFFIX,
     archive_files,
@@ -21,7 +21,7 @@ from compactctl.store.archive.names import (
 )
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source, open_input
-from compactctl.store.files.stale_drafts import left_behind, sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts, stale_drafts
 
 # What a file with a record of ours has in it; most files need no parsing to tell.
 _MARK = re.compile(rb'compactctl\\*":\s*\{')
@@ -46,12 +46,12 @@ class Surroundings:
     @cached_property
     def drafts(self) -> tuple[Path, ...]:
         """The drafts that killed runs left behind."""
-        return tuple(left_behind(self._parent))
+        return tuple(stale_drafts(self._parent))
 
     def sweep(self, fs: FileSystem) -> None:
         """Remove the drafts, for all transcripts in the folder: the second time nothing is done."""
         if not self._is_swept:
-            sweep(fs, self._parent)
+            remove_stale_drafts(fs, self._parent)
             self._is_swept = True
 
     def folder_of(self, source: Source) -> Path | None:
@@ -93,7 +93,7 @@ class Surroundings:
         # A state may end before a line end, when that came with what was appended.
         sizes = {end - len(more) for end in ends for more in _LINE_ENDS}
         states = [each for size in sizes & self._sizes.keys() for each in self._sizes[size]]
-        found = beginnings(source.lines, states)
+        found = matching_states(source.lines, states)
         archives = (archive for state in found for archive in self._outcomes[state])
         return tuple({archive.folder: archive for archive in archives}.values())
 
@@ -140,5 +140,5 @@ def _abandoned(parent: Path) -> Iterator[Path]:
 
 def _knows(archive: Archive, data: bytes) -> bool:
     with suppress(CompactctlError):
-        return archive.current(data)[0] is not None
+        return archive.match_transcript(data)[0] is not None
     return False

@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep
-from compactctl.commands.reading.transcript import Loaded, is_compacted, loaded_from, parse
+from compactctl.commands.reading.transcript import TranscriptFile, is_compacted, loaded_from, parse
 from compactctl.commands.verify.archives import (
     Finding,
     ProvenArchives,
@@ -25,15 +25,15 @@ from compactctl.errors import (
 )
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import Operation
-from compactctl.store.archive.archive import beginnings
-from compactctl.store.archive.contents import FolderContents, contents_of
-from compactctl.store.archive.displaced import late_lines
+from compactctl.store.archive.archive import matching_states
+from compactctl.store.archive.contents import FolderContents, read_contents
+from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.archive.names import SUFFIX, archive_folder
-from compactctl.store.archive.permissions import check_owner, is_open_to_others, strangers_way
+from compactctl.store.archive.permissions import check_owner, is_open_to_others, tamper_warning
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.parquet_dataset import FORMAT
 from compactctl.store.files.source import Source, open_input
-from compactctl.store.files.stale_drafts import left_behind
+from compactctl.store.files.stale_drafts import stale_drafts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def verify_transcript(
     folder = archive_folder(path)
     try:
         check_owner(folder)
-        contents = contents_of(folder)
+        contents = read_contents(folder)
     except (ArchiveError, OSError) as error:
         return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
     source = _source(path, limits)
@@ -123,7 +123,7 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
     if not contents.has_readme:
         yield Finding(severity="repairable", text=f"{folder}: has no README")
     yield from _strangers(folder)
-    for path in contents.foreign:
+    for path in contents.unknown:
         yield Finding(severity="note", text=f"{path}: is not of compactctl, and was left alone")
     known = {file.id for file in contents.archives}
     for path in contents.displaced:
@@ -134,7 +134,7 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
 
 def _strangers(folder: Path) -> Iterator[Finding]:
     """Yield what other users may do in an archive folder, which a repair takes from them."""
-    is_open, way = is_open_to_others(folder), strangers_way(folder)
+    is_open, way = is_open_to_others(folder), tamper_warning(folder)
     if way:
         yield Finding(severity="repairable" if is_open else "note", text=way)
     elif is_open:
@@ -144,7 +144,7 @@ def _strangers(folder: Path) -> Iterator[Finding]:
 def _drafts(path: Path, folder: Path, around: Surroundings) -> Iterator[Finding]:
     # A repair of another transcript may have removed some since.
     beside = (each for each in around.drafts if path.name in each.name and each.exists())
-    for draft in (*left_behind(folder), *beside):
+    for draft in (*stale_drafts(folder), *beside):
         yield Finding(severity="repairable", text=f"{draft}: was left behind by a killed run")
 
 
@@ -171,7 +171,7 @@ def _inside(
 
 
 def _with_history(
-    path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
+    path: Path, loaded: TranscriptFile, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
     history = history_behind(loaded)
     found = tuple(_prove_history(loaded, history, archives))
@@ -182,7 +182,7 @@ def _with_history(
 
 
 def _prove_history(
-    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
+    loaded: TranscriptFile, history: OperationHistory, archives: ProvenArchives
 ) -> Iterator[Finding]:
     """Yield what is wrong with the way from the transcript back to its first state.
 
@@ -210,7 +210,7 @@ def _prove_history(
     yield from _late(history)
 
 
-def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:
+def _without_archive(loaded: TranscriptFile, known: Collection[str]) -> Iterator[Finding]:
     """Yield the operations that records of the transcript name and nothing can take back."""
     named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
     missing = named - {*known}
@@ -219,7 +219,7 @@ def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding
         yield Finding(severity="damaged", text=text)
 
 
-def _nothing_to_restore(loaded: Loaded) -> Finding:
+def _nothing_to_restore(loaded: TranscriptFile) -> Finding:
     """Return the finding for a compacted transcript with no operation behind it."""
     path = loaded.source.path
     folder = archive_folder(path) if path is not None else "it"
@@ -248,10 +248,10 @@ def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Find
         yield Finding(severity="damaged", text=text)
 
 
-def _outcomes(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+def _outcomes(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
     """Yield where the transcript is not in the newest state, and which outcomes are not kept."""
     states = {state for each in archives.operations for state in (each.before, each.after)}
-    now = beginnings(loaded.lines, states)
+    now = matching_states(loaded.lines, states)
     newest = archives.operations[-1] if archives.operations else None
     # One that did not come through leaves the transcript in the state before it.
     if newest and now.isdisjoint({newest.before, newest.after}):
@@ -261,7 +261,7 @@ def _outcomes(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
             yield _not_kept(operation, archives)
 
 
-def _changed(loaded: Loaded, operation: Operation) -> Finding:
+def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
     """Tell that the transcript is neither in the state after the newest operation nor before it."""
     text = (
         f"{loaded.source.path}: was edited since operation {operation.id}, or put back from a "
@@ -284,7 +284,7 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
     if archive is None or current is None:
         return
     try:
-        lines = late_lines(archive.folder, current, history.data[current.after.n_bytes :])
+        lines = lines_written_late(archive.folder, current, history.data[current.after.n_bytes :])
     except CompactctlError as error:
         yield Finding(severity="unknown", text=str(error))
         return
@@ -310,15 +310,15 @@ def _beside(
     return _with_history(path, loaded, archives, findings)
 
 
-def _read(source: Source, path: Path, format_name: str) -> Loaded:
+def _read(source: Source, path: Path, format_name: str) -> TranscriptFile:
     """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
     if format_name != FORMAT:
         return loaded_from(source, str(path), format_name or None)
     chosen = ALL_FORMATS[-1]
-    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
+    return TranscriptFile(source=source, format=chosen, transcript=parse((), chosen))
 
 
-def _lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+def _lost_operations(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
     """Yield the operations that the transcript names and that have no archive of any name."""
     names = {operation.id for operation in archives.operations}
     names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}

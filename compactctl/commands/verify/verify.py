@@ -21,10 +21,10 @@ from compactctl.store.archive.names import (
     archive_folder,
     transcript_of,
 )
-from compactctl.store.archive.permissions import tighten
+from compactctl.store.archive.permissions import restrict_to_owner
 from compactctl.store.files.filesystem import FileSystem, disk_errors, sync_folder
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
-from compactctl.store.files.stale_drafts import DRAFT, sweep
+from compactctl.store.files.stale_drafts import DRAFT, remove_stale_drafts
 
 __all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
 EXIT_CODES: Mapping[TranscriptState, int] = {
@@ -121,10 +121,10 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
             for source, place in renames:
                 if place.parent == folder:
                     _rename(fs, source, place)
-            sweep(fs, folder)
+            remove_stale_drafts(fs, folder)
             if moved or not (folder / README).exists():
                 write_readme(fs, folder)
-            tighten(fs, folder)
+            restrict_to_owner(fs, folder)
 
 
 def _found(

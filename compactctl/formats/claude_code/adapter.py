@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.claude_code.attachments import RESTORED, attachment_message_parts
+from compactctl.formats.claude_code.attachments import RESTORED, attachment_parts
 from compactctl.formats.claude_code.boundaries import is_compaction
 from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.claude_code.requests import (
@@ -22,8 +22,8 @@ from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
     LineReader,
     content_id,
+    message_id_for,
     message_of,
-    own_id,
     uuid_for,
 )
 from compactctl.formats.records.decode import Decoded
@@ -39,11 +39,11 @@ from compactctl.model.message import (
     Synthetic,
     ToolResultPart,
 )
-from compactctl.model.tags import tags_of
+from compactctl.model.tags import read_tags
 from compactctl.model.transcript import Link, PastCompactions, Pointer, SessionInfo, Transcript
-from compactctl.model.unsent import UnsentRule, of_type
-from compactctl.model.usage_fields import CountFields, as_reported
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.model.usage_fields import UsageFields, with_reported_usage
+from compactctl.pipeline.writer import InsertionContext
 
 TYPES = frozenset(
     {
@@ -71,23 +71,23 @@ TYPES = frozenset(
         "cost-state",
     }
 )
-_COUNTS = CountFields(
+_COUNTS = UsageFields(
     path=("message", "usage"),
-    sent=("input_tokens",),
-    cached=(
+    input=("input_tokens",),
+    cached_inputs=(
         ("cache_read_input_tokens",),
         ("cache_creation_input_tokens",),
         ("cache_creation", "ephemeral_5m_input_tokens"),
         ("cache_creation", "ephemeral_1h_input_tokens"),
     ),
-    answer=("output_tokens",),
+    output=("output_tokens",),
 )
 _SYNTHETIC = "<synthetic>"
-_COPIED = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
+_COPIED_FIELDS = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 _UNSENT = (
-    UnsentRule(kind="progress", where=of_type("progress")),
-    UnsentRule(kind="copies", where=of_type("user"), path=("toolUseResult",)),
-    UnsentRule(kind="snapshots", where=of_type("file-history-snapshot")),
+    UnsentRule(kind="progress", match=match_type("progress")),
+    UnsentRule(kind="copies", match=match_type("user"), path=("toolUseResult",)),
+    UnsentRule(kind="snapshots", match=match_type("file-history-snapshot")),
 )
 
 
@@ -97,7 +97,7 @@ class ClaudeCode(Format):
     name = "claude-code"
     title = "Claude Code session"
     parent_path = ("parentUuid",)
-    counts = _COUNTS
+    usage_fields = _COUNTS
     unsent = _UNSENT
     new_content = staticmethod(new_content)
 
@@ -116,17 +116,21 @@ class ClaudeCode(Format):
         """Return a UUID derived from the message's id."""
         return uuid_for(message.id)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user record that continues the chain at ``parent``."""
         flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
         return {
             "parentUuid": beside.parent,
-            **{name: beside.like[name] for name in _COPIED if name in beside.like},
+            **{name: beside.neighbour[name] for name in _COPIED_FIELDS if name in beside.neighbour},
             "type": "user",
             "message": {"role": "user", "content": message.text},
             flag: True,
             "uuid": self.new_id(message),
-            **({"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}),
+            **(
+                {"timestamp": beside.neighbour["timestamp"]}
+                if "timestamp" in beside.neighbour
+                else {}
+            ),
         }
 
 
@@ -137,7 +141,7 @@ def _is_own(record: Mapping[str, Any]) -> bool:
     return "-" in record["type"] and ("sessionId" in record or "messageId" in record)
 
 
-def chain_of(lines: Iterable[Decoded]) -> ClaudeChain:
+def build_chain(lines: Iterable[Decoded]) -> ClaudeChain:
     """Return how the records of a session follow one another, once all of it was read."""
     reader = _Reader(ClaudeCode.name)
     reader.read(lines)
@@ -164,12 +168,12 @@ class _Reader(LineReader):
 
     def line(self, decoded: Decoded) -> None:
         if decoded.damage is not None:
-            self.chain.gap(decoded.index)
+            self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
-                self.record(as_reported(value, _COUNTS), decoded)
+                self.record(with_reported_usage(value, _COUNTS), decoded)
             else:
-                self.gather.opaque(decoded, "a JSON value of no known type")
+                self.gather.add_opaque(decoded, "a JSON value of no known type")
 
     def record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         if record["type"] == REQUEST:
@@ -186,17 +190,17 @@ class _Reader(LineReader):
             parent = parent if isinstance(parent, str) else None
             self.gather.links.append(Link(line=decoded.index, id=uuid, parent=parent))
             if decoded.damage is not None and parent is not None:
-                self.chain.hold(parent, "a record on a damaged line follows it")
+                self.chain.mark_unmovable(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
             if is_compaction(record):
                 self.gather.compactions.append(decoded.index)
         else:
-            self.pointer(record, decoded)
+            self.add_pointer(record, decoded)
         if _is_client_error(record):
             self.gather.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self.message(record, decoded)
         if message is None:
-            self.gather.meta(_kind(record), decoded.n_bytes)
+            self.gather.add_metadata(_kind(record), decoded.n_bytes)
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
@@ -216,7 +220,7 @@ class _Reader(LineReader):
             locks=Locks(immutable_reason=WHY_FIXED, unmovable_reason=WHY_FIXED),
         )
 
-    def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+    def add_pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in what names the end of a branch: a title, or where the session is to go on."""
         leaf = text_or_none(record.get("leafUuid"))
         if leaf is None or decoded.damage is not None:
@@ -224,7 +228,7 @@ class _Reader(LineReader):
         pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
         self.gather.pointers.append(pointer)
         if record["type"] == "last-prompt":
-            self.chain.point(leaf)
+            self.chain.set_resume_point(leaf)
 
     def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
@@ -234,7 +238,7 @@ class _Reader(LineReader):
                 name = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
                 self.requests.snapshot(self.overhead(name, snapshot, decoded))
                 return None
-            parts = attachment_message_parts(record)
+            parts = attachment_parts(record)
             message = self.build(record, decoded, parts, injected=not _is_queued_prompt(record))
             why = RESTORED.get(_attachment_type(record) or "")
             if message is None or message.locks.immutable_reason:
@@ -285,11 +289,11 @@ class _Reader(LineReader):
         role: Role = "user" if response is None else "assistant"
         if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
             role = "tool"
-        tags = tags_of(record)
+        tags = read_tags(record)
         # What the client put into the conversation itself is sent, and nobody was asked for it.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
-        name = self.named(own_id(uuid, tags))
+        name = self.message_id(message_id_for(uuid, tags))
         draft = MessageDraft(
             role=role,
             parts=parts,
@@ -311,12 +315,12 @@ class _Reader(LineReader):
         first = self.asked.setdefault(found, asked) if asked else None
         return found if first == asked else f"{found} {asked}"
 
-    def named(self, name: str) -> MessageId:
+    def message_id(self, name: str) -> MessageId:
         """Return ``name`` as the id of the newest record that has it; an earlier one is numbered.
 
         So what counts has the same id whether or not it stands for an earlier record.
         """
-        chosen = self.gather.unique(name)
+        chosen = self.gather.unique_id(name)
         if chosen == name or name not in self.places:
             return chosen
         place = self.places[chosen] = self.places.pop(name)
@@ -333,7 +337,7 @@ class _Reader(LineReader):
         }
         effective = with_changes(effective, changes)
         self.gather.messages = list(with_changes(self.gather.messages, changes))
-        followed = self.chain.resumed
+        followed = self.chain.bridged
         self.gather.links = [
             replace(link, parent=followed[link.id]) if link.id in followed else link
             for link in self.gather.links
@@ -347,7 +351,7 @@ class _Reader(LineReader):
             self.gather.messages.append(overhead)
             self.gather.messages.sort(key=lambda message: message.line)
             effective = (overhead, *effective)
-        return self.gather.transcript(
+        return self.gather.build(
             self.name,
             effective,
             session=SessionInfo(

@@ -64,7 +64,7 @@ _TASK_REMINDER = (
 )
 
 
-def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
+def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     """Return what the model is sent for an attachment; () when that is nothing.
 
     Newer clients also record the texts that they send for it, and send them again as recorded.

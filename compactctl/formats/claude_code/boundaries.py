@@ -16,14 +16,14 @@ from compactctl.formats.records.json_values import (
 class Boundary:
     """Where a compaction starts a new root, and which records it kept verbatim, if any.
 
-    They follow ``anchor``: those in ``listed``, in that order, else those from ``head`` to
+    They follow ``anchor``: those in ``uuids``, in that order, else those from ``head`` to
     ``tail``. Clients from 2.1.79 on write the two ends, those from 2.1.197 on the list as well.
     """
 
     head: str | None = None
     anchor: str | None = None
     tail: str | None = None
-    listed: tuple[str, ...] = ()
+    uuids: tuple[str, ...] = ()
 
 
 def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
@@ -56,7 +56,7 @@ def _segment(kept: Mapping[str, Any]) -> Boundary:
     return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
 
 
-def cleared_by(record: Mapping[str, Any]) -> frozenset[str]:
+def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
     """Return the tool call ids and attachments from which a record takes their content."""
     meta = record.get("microcompactMetadata")
     if record.get("subtype") != "microcompact_boundary" or not isinstance(meta, Mapping):

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.formats.claude_code.boundaries import Boundary, boundary_of, cleared_by, saved_by
+from compactctl.formats.claude_code.boundaries import Boundary, boundary_of, cleared_ids, saved_by
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.usage import newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
@@ -48,7 +48,7 @@ class _ClaudeNode:
     messages: list[Message] = field(default_factory=list)
 
     @property
-    def is_written(self) -> bool:
+    def is_inserted(self) -> bool:
         """Whether compactctl put the record between others, which may not follow it."""
         return not self.appended and any(message.origin.is_synthetic for message in self.messages)
 
@@ -56,7 +56,7 @@ class _ClaudeNode:
 class ClaudeChain:
     """Takes in records in file order, then tells the effective history.
 
-    ``resumed`` then tells which record follows which where the parent it names is not in the file,
+    ``bridged`` then tells which record follows which where the parent it names is not in the file,
     ``path`` the records from the newest one back to where the conversation begins, ``included``
     those and what hangs beside them. ``parents`` tells which record each of the chain follows, past
     any ``progress`` record between them.
@@ -68,26 +68,26 @@ class ClaudeChain:
         self._nodes: dict[str, _ClaudeNode] = {}
         # Which record a progress record follows, past those before it.
         self._bridges: dict[str, str | None] = {}
-        self._loose: list[Message] = []
+        self._unlinked: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
-        self._pointed = ""
+        self._resume_point = ""
         # Which record follows which where a compaction kept some behind its anchor.
         self._spliced: dict[str, str | None] = {}
         # Behind which record of the path what belongs to its response stands, and at which place.
         self._beside: dict[str, tuple[str, int]] = {}
         # What stands before a compaction, which starts a new root.
         self._logical: dict[str, str] = {}
-        self.resumed: dict[str, str] = {}
+        self.bridged: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
         self.cleared: Cleared | None = None
 
-    def gap(self, line: int) -> None:
+    def add_damage(self, line: int) -> None:
         """Take in that a line is not understood; a record may have been lost with it."""
         self._gaps.append(line)
 
-    def hold(self, uuid: str, why: str) -> None:
+    def mark_unmovable(self, uuid: str, why: str) -> None:
         """Keep the record ``uuid`` where it is: the one that follows it cannot be re-linked."""
         self._held[uuid] = why
 
@@ -111,33 +111,35 @@ class ClaudeChain:
             appended=is_appended(record),
         )
         if "subtype" in record:
-            node.boundary, node.cleared = boundary_of(record), cleared_by(record)
+            node.boundary, node.cleared = boundary_of(record), cleared_ids(record)
             logical = text_or_none(record.get("logicalParentUuid"))
             if logical is not None:
                 self._logical[uuid] = logical
             # Where to go on is forgotten with a compaction.
-            self._pointed = "" if node.boundary else self._pointed
+            self._resume_point = "" if node.boundary else self._resume_point
             node.saved = saved_by(record) if node.cleared else None
         if earlier is None:
             return
         # What an inline compaction has tagged as hidden stands beside what was made of it.
-        node.messages = [message for message in earlier.messages if message.tags.parents]
+        node.messages = [message for message in earlier.messages if message.tags.hidden_by]
         if not node.messages:
-            self.hold(uuid, "the file holds an earlier record of it, which would count again")
+            self.mark_unmovable(
+                uuid, "the file holds an earlier record of it, which would count again"
+            )
 
     @property
     def parents(self) -> Mapping[str, str | None]:
         """Return which record each one follows."""
         return {uuid: node.parent for uuid, node in self._nodes.items()}
 
-    def point(self, uuid: str) -> None:
+    def set_resume_point(self, uuid: str) -> None:
         """Take in that the client names ``uuid`` as the record to go on from."""
-        self._pointed = uuid
+        self._resume_point = uuid
 
     def message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""
         node = self._nodes.get(uuid)
-        (self._loose if node is None else node.messages).append(message)
+        (self._unlinked if node is None else node.messages).append(message)
 
     def rename(self, responses: Mapping[str, str]) -> None:
         """Give messages, by their ids, other ids of responses."""
@@ -149,11 +151,11 @@ class ClaudeChain:
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
-        anchor, kept = self._kept_verbatim()
+        anchor, kept = self._preserved()
         self._spliced = self._splice(anchor, kept) if kept else {}
         leaf = self._leaf()
         if leaf is None:
-            return tuple(self._loose)
+            return tuple(self._unlinked)
         # With nothing said since the compaction, what it kept is the end.
         path = self._path(kept[-1] if kept and leaf == anchor else leaf)
         included = self._with_side_records(path)
@@ -221,15 +223,15 @@ class ClaudeChain:
         return self._nodes[uuid].messages if uuid in included else []
 
     def _leaf(self) -> str | None:
-        ends = [uuid for uuid, node in self._nodes.items() if _may_end(node)]
+        ends = [uuid for uuid, node in self._nodes.items() if _can_be_leaf(node)]
         main = [uuid for uuid in ends if not self._nodes[uuid].sidechain]
         # A subagent's own file holds nothing but sidechain records.
         chosen = main if any(self._nodes[uuid].messages for uuid in main) else ends
         newest = max(chosen, key=lambda uuid: self._nodes[uuid].newest, default=None)
-        pointed = self._nodes.get(self._pointed)
+        pointed = self._nodes.get(self._resume_point)
         if newest is None or pointed is None or pointed.sidechain:
             return newest
-        return newest if self._pointed in self._before(newest) else self._pointed
+        return newest if self._resume_point in self._before(newest) else self._resume_point
 
     def _before(self, uuid: str) -> set[str]:
         """Return a record and those that it follows, wherever the conversation begins."""
@@ -249,18 +251,20 @@ class ClaudeChain:
             node = self._nodes[at]
             if node.boundary is not None:
                 break
-            at = self._spliced.get(at) or self._next(at, node.parent, path)
+            at = self._spliced.get(at) or self._parent_of(at, node.parent, path)
         boundary = self._nodes[next(reversed(path))].boundary if path else None
         if boundary is not None and boundary.anchor is not None:
-            self.hold(boundary.anchor, "messages that the client kept verbatim hang below it")
+            self.mark_unmovable(
+                boundary.anchor, "messages that the client kept verbatim hang below it"
+            )
         return path
 
-    def _kept_verbatim(self) -> tuple[str | None, list[str]]:
+    def _preserved(self) -> tuple[str | None, list[str]]:
         """Return what the newest compaction kept, oldest first, and the anchor that it follows."""
         boundaries = [n.boundary for n in self._nodes.values() if n.boundary and not n.sidechain]
         newest = boundaries[-1] if boundaries else Boundary()
-        if newest.listed:
-            return newest.anchor, [u for u in dict.fromkeys(newest.listed) if u in self._nodes]
+        if newest.uuids:
+            return newest.anchor, [u for u in dict.fromkeys(newest.uuids) if u in self._nodes]
         kept: dict[str, None] = {}
         at = newest.tail
         while at is not None and at in self._nodes and at not in kept:
@@ -279,17 +283,17 @@ class ClaudeChain:
             **dict(zip(kept, (anchor, *kept[:-1]), strict=True)),
         }
 
-    def _next(self, at: str, parent: str | None, path: dict[str, None]) -> str | None:
+    def _parent_of(self, at: str, parent: str | None, path: dict[str, None]) -> str | None:
         if parent is None or parent in self._nodes:
             return parent
-        found = self._resume(at, parent, path)
+        found = self._bridge_missing_parent(at, parent, path)
         if found is not None:
-            self.resumed[at] = found
+            self.bridged[at] = found
             if parent in self._held:
-                self.hold(found, self._held[parent])
+                self.mark_unmovable(found, self._held[parent])
         return found
 
-    def _resume(self, at: str, parent: str, path: dict[str, None]) -> str | None:
+    def _bridge_missing_parent(self, at: str, parent: str, path: dict[str, None]) -> str | None:
         """Find where the chain goes on when a parent is not in the file."""
         line = self._nodes[at].line
         anchors = [
@@ -341,7 +345,7 @@ class ClaudeChain:
             aside = [uuid for uuid in after if uuid not in included]
             self._beside.update({uuid: (end, place) for place, uuid in enumerate(aside, 1)})
             included.update(dict.fromkeys(aside))
-        start = self._start(path)
+        start = self._boundary_line(path)
         side = {u: n for u, n in self._nodes.items() if u not in included and n.line >= start}
         return self._with_attachments(included, side)
 
@@ -364,23 +368,23 @@ class ClaudeChain:
     ) -> dict[str, None]:
         """Add attachments and written records that hang on what is included, and lead nowhere."""
         included = dict(included)
-        elsewhere = self._leading_elsewhere(included)
+        elsewhere = self._on_other_branches(included)
         sidechain = all(self._nodes[uuid].sidechain for uuid in included)
         # A written record names the parent of what it stands for, wherever that is.
         parents = {self._nodes[uuid].parent for uuid in included}
         for uuid, node in side.items():
             hangs_on = node.parent is None or node.parent in included
-            hangs_on = hangs_on or (node.is_written and node.parent in parents)
-            kind = node.type == "attachment" or node.is_written
+            hangs_on = hangs_on or (node.is_inserted and node.parent in parents)
+            kind = node.type == "attachment" or node.is_inserted
             if hangs_on and kind and node.sidechain == sidechain and uuid not in elsewhere:
                 included[uuid] = None
         return included
 
-    def _leading_elsewhere(self, included: dict[str, None]) -> set[str]:
+    def _on_other_branches(self, included: dict[str, None]) -> set[str]:
         """Return the records that a message on an abandoned branch follows."""
         found: set[str] = set()
         for uuid, node in self._nodes.items():
-            if uuid in included or node.type not in ("user", "assistant") or node.is_written:
+            if uuid in included or node.type not in ("user", "assistant") or node.is_inserted:
                 continue
             at = node.parent
             while at in self._nodes and at not in included and at not in found:
@@ -388,13 +392,13 @@ class ClaudeChain:
                 at = self._nodes[at].parent
         return found
 
-    def _start(self, path: dict[str, None]) -> int:
+    def _boundary_line(self, path: dict[str, None]) -> int:
         boundary = [self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary]
         return boundary[0] if boundary else 0
 
     def _ordered(self, path: dict[str, None], included: dict[str, None]) -> tuple[Message, ...]:
         """Return the messages in the order of the path, and what hangs beside it in file order."""
-        stretches = self._stretches(path)
+        stretches = self._file_runs(path)
         placed = [(self._order_of(uuid, stretches), self._nodes[uuid]) for uuid in included]
         placed.sort(key=lambda each: each[0])
         start = max((node.line for _, node in placed if node.boundary), default=0)
@@ -408,9 +412,9 @@ class ClaudeChain:
     def _order_of(self, uuid: str, stretches: dict[str, int]) -> tuple[int, int, int]:
         """Return where a record stands: its stretch, its line, its place behind another record."""
         end, place = self._beside.get(uuid, (uuid, 0))
-        return self._stretch_of(end, stretches), self._nodes[end].line, place
+        return self._file_run_of(end, stretches), self._nodes[end].line, place
 
-    def _stretches(self, path: dict[str, None]) -> dict[str, int]:
+    def _file_runs(self, path: dict[str, None]) -> dict[str, int]:
         """Number the stretches of a path whose records stand in the file as they follow."""
         found: dict[str, int] = {}
         number, line = 0, -1
@@ -420,7 +424,7 @@ class ClaudeChain:
             found[uuid], line = number, node.line
         return found
 
-    def _stretch_of(self, uuid: str, stretches: dict[str, int]) -> int:
+    def _file_run_of(self, uuid: str, stretches: dict[str, int]) -> int:
         """Return the stretch of the path that a record is on, or hangs on."""
         seen: set[str] = set()
         at: str | None = uuid
@@ -437,7 +441,7 @@ class ClaudeChain:
         return {name: node.line for node in nodes for name in node.cleared}
 
 
-def _may_end(node: _ClaudeNode) -> bool:
+def _can_be_leaf(node: _ClaudeNode) -> bool:
     """Tell whether a conversation can end here; a notice that follows nothing is not an end."""
     says_nothing = node.type == "system" or not node.messages
     alone = node.parent is None and node.boundary is None and says_nothing

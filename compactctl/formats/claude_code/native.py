@@ -8,54 +8,56 @@ conversation; versions before 2.1.119 look at timestamps, which records keep. Se
 from collections.abc import Collection, Sequence
 
 from compactctl.errors import UsageError
-from compactctl.formats.claude_code.adapter import chain_of
+from compactctl.formats.claude_code.adapter import build_chain
 from compactctl.formats.claude_code.boundaries import Boundary, boundary_of
 from compactctl.formats.claude_code.chain import ClaudeChain
-from compactctl.formats.format import Appending
+from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.decode import decode, decode_lines
-from compactctl.formats.records.record_versions import Superseding, marked
-from compactctl.model.tags import MARK
+from compactctl.formats.records.record_versions import RecordVersions, mark_appended
+from compactctl.model.tags import APPENDED_BYTES
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import line_place
 
 # Of a file larger than this, in bytes, the client reads nothing before its newest compaction that
 # kept no messages verbatim: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
-_READ_WHOLE = 5 * 2**20
-_Session = Superseding[ClaudeChain]
+_MAX_FULLY_READ = 5 * 2**20
+_Session = RecordVersions[ClaudeChain]
 _KEPT_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
 
-class ClaudeAppending(Appending):
-    """Later records in place of earlier ones; see ``Appending``."""
+class ClaudeNativeAppend(NativeAppend):
+    """Later records in place of earlier ones; see ``NativeAppend``."""
 
-    of = "client"
-    oldest = (2, 0, 76)
-    newest = (2, 1, 331)
-    notes_open = (2, 1, 197)
+    version_of = "client"
+    oldest_tested = (2, 0, 76)
+    newest_tested = (2, 1, 331)
+    lists_open_since = (2, 1, 197)
 
-    def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+    def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return each record once, at its place in the conversation."""
-        if not any(MARK in line for line in lines):
+        if not any(APPENDED_BYTES in line for line in lines):
             return lines
-        return tuple(_session(lines).settled())
+        return tuple(_session(lines).normalized())
 
-    def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
+    def lines_to_append(
+        self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
+    ) -> list[bytes]:
         """Return records that stand for earlier ones, and the newest of the conversation last."""
-        there, goal = _session(now), _session(wanted)
+        there, goal = _session(current), _session(desired)
         changed = _changed(there, goal)
-        if not changed and there.reads_like(goal):
+        if not changed and there.same_chain(goal):
             return []
         tip = goal.chain.path[0]
-        end = marked(changed.pop(tip, goal.line(tip)), operation)
-        found = [marked(line, operation) for line in changed.values()]
+        end = mark_appended(changed.pop(tip, goal.line(tip)), operation)
+        found = [mark_appended(line, operation) for line in changed.values()]
         # What hung beside a record that is hidden may hang beside one that is left.
-        beside = _session((*now, *found, end)).chain.included - goal.chain.included
+        beside = _session((*current, *found, end)).chain.included - goal.chain.included
         names = (name for name in there.newest if name in beside)
-        found += [marked(_silenced(there.line(name)), operation) for name in names]
-        if _session((*now, *found, end)).chain.path[0] != tip:
-            found += [marked(line, operation) for line in _pointing(now, tip)]
-        _check_reach((*now, *found, end), goal.chain.included)
+        found += [mark_appended(_blank_record(there.line(name)), operation) for name in names]
+        if _session((*current, *found, end)).chain.path[0] != tip:
+            found += [mark_appended(line, operation) for line in _pointing(current, tip)]
+        _check_will_be_read((*current, *found, end), goal.chain.included)
         return [*found, end]
 
 
@@ -66,7 +68,7 @@ def _changed(there: _Session, goal: _Session) -> dict[str, bytes]:
     names the record before it instead.
     """
     before, after = there.chain.parents, goal.chain.parents
-    names = [name for name in there.changed(goal) if name in after]
+    names = [name for name in there.changes_to(goal) if name in after]
     moved = {name for name in goal.chain.included if before.get(name) != after[name]}
     names += sorted(moved.difference(names), key=goal.newest.__getitem__)
     lines = {name: _following(goal.line(name), after[name]) for name in names}
@@ -96,9 +98,9 @@ def _following(line: bytes, parent: str | None) -> bytes:
     return with_fields(text[start:end], {"parentUuid": parent}).encode()
 
 
-def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
+def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> None:
     """Raise UsageError where the client would not read all of what is to be sent."""
-    if sum(map(len, lines)) <= _READ_WHOLE:
+    if sum(map(len, lines)) <= _MAX_FULLY_READ:
         return
     places: dict[str, int] = {}
     boundary = -1
@@ -115,10 +117,10 @@ def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
 
 
 def _session(lines: Sequence[bytes]) -> _Session:
-    return Superseding(lines, "uuid", chain_of)
+    return RecordVersions(lines, "uuid", build_chain)
 
 
-def _silenced(line: bytes) -> bytes:
+def _blank_record(line: bytes) -> bytes:
     """Return a record of nothing that takes the place of another."""
     record = decode(line)[0][0]
     kept = {name: record[name] for name in _KEPT_FIELDS if name in record}

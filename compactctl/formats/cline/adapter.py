@@ -8,16 +8,16 @@ from typing import Any
 from compactctl.formats.cline.client_texts import ENVIRONMENT
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
-from compactctl.formats.content.part_rewrite import rewritten
+from compactctl.formats.content.part_rewrite import rewritten_value
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import Message, Part, Synthetic, ToolCallPart
-from compactctl.model.tags import OWN_KEY
+from compactctl.model.tags import METADATA_KEY
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 _ROLES = ("user", "assistant")
 # What only Roo Code writes: the marks of its own compaction, and the mode in the editor's state.
@@ -44,16 +44,16 @@ class Cline(Format):
             reader.container(container)
         return reader.finish()
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message, just older than the record it stands before."""
-        name = {"id": self.new_id(message)} if "id" in beside.like else {}
-        ts = beside.like.get("ts")
+        name = {"id": self.new_id(message)} if "id" in beside.neighbour else {}
+        ts = beside.neighbour.get("ts")
         time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
         return {**name, "role": "user", "content": text_content([], message.text), **time}
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
         """Return new content; what stands in the same text before a result stays there."""
-        return rewritten(message.parts[part], current, text, partial(_new_content, message))
+        return rewritten_value(message.parts[part], current, text, partial(_new_content, message))
 
 
 def _new_content(message: Message, part: Part, current: object, text: str) -> object:
@@ -107,7 +107,7 @@ def _are_own(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _is_roo(record: Mapping[str, Any]) -> bool:
-    if OWN_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
+    if METADATA_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
         return True
     return any(_ROO_STATE.search(text) for text in _texts(record))
 

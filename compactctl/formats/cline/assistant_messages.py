@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from compactctl.formats.cline.client_texts import head_of
+from compactctl.formats.cline.client_texts import result_header
 from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.records.containers import ContainedRecord
@@ -29,7 +29,7 @@ from compactctl.model.message import (
 )
 
 # With these the model speaks to the person: what comes back is not a result but the next request.
-SPEAKING = frozenset({"attempt_completion", "plan_mode_respond"})
+REPLY_TOOLS = frozenset({"attempt_completion", "plan_mode_respond"})
 
 _OPENING = re.compile(r"<(\w+)>")
 # Their values are files and patches, which may hold any tag; the last closing one counts.
@@ -48,14 +48,14 @@ class _Element(NamedTuple):
     inner: str
 
 
-class OpenCalls:
+class PendingCalls:
     """The calls of the newest response, handed out to the answers that follow it."""
 
     def __init__(self, calls: Iterable[ToolCallPart] = ()) -> None:
         self._open = list(calls)
         self._answered: dict[str, ToolCallPart] = {}
 
-    def answered(self, tool: str) -> ToolCallPart | None:
+    def take(self, tool: str) -> ToolCallPart | None:
         """Return the first open call of a tool, else the call of it that was answered last."""
         for index, call in enumerate(self._open):
             if call.tool == tool:
@@ -63,19 +63,19 @@ class OpenCalls:
                 break
         return self._answered.get(tool)
 
-    def next(self) -> ToolCallPart | None:
+    def take_next(self) -> ToolCallPart | None:
         """Return the first open call of any tool."""
         return self._open.pop(0) if self._open else None
 
 
-def written_calls(text: str, path: JsonPath, tools: Sequence[str], prefix: str) -> Iterator[Part]:
+def calls_in_text(text: str, path: JsonPath, tools: Sequence[str], prefix: str) -> Iterator[Part]:
     """Yield a text and the calls in it, one for each of ``tools`` that is found, in that order.
 
     Only calls that are known to be answered are wanted: a text may also quote one.
     """
     at = 0
     for number, tool in enumerate(tools):
-        found = None if tool in SPEAKING else _next_call(text, tool, at)
+        found = None if tool in REPLY_TOOLS else _next_call(text, tool, at)
         if found is None:
             continue
         if found.start > at:
@@ -165,12 +165,12 @@ def response_parts(
     wanted = _answered_in_text(following, blocks)
     parts: list[Part] = [*reasoning_parts(entry.record, entry.element)]
     if isinstance(content, str):
-        return (*parts, *written_calls(content, path, wanted, prefix))
+        return (*parts, *calls_in_text(content, path, wanted, prefix))
     texts = [place for place, block in enumerate(blocks) if _text_of(block) is not None]
     for place, block in enumerate(blocks):
         at = (*path, place)
         if place in texts[-1:]:
-            parts += written_calls(block["text"], (*at, "text"), wanted, prefix)
+            parts += calls_in_text(block["text"], (*at, "text"), wanted, prefix)
         elif isinstance(block, Mapping):
             parts += _block(block, at, answered, f"{prefix}-block-{place}")
         else:
@@ -220,7 +220,7 @@ def _block(
 
 
 def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
-    if call.tool in SPEAKING and call.call_id not in answered:
+    if call.tool in REPLY_TOOLS and call.call_id not in answered:
         return TextPart(text=call.arguments, embedded=True, path=call.path)
     return call if call.call_id else replace(call, call_id=CallId(name))
 
@@ -229,7 +229,7 @@ def _answered_in_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> li
     """Return the tools that the following message answers and no block calls."""
     called = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
     wanted = []
-    for head in filter(None, map(head_of, _texts(following))):
+    for head in filter(None, map(result_header, _texts(following))):
         if called[head.tool]:
             called[head.tool] -= 1
         else:

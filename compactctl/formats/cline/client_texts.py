@@ -48,7 +48,7 @@ _MODEL = re.compile(r"^<model>([^<\n]+)</model>", re.MULTILINE)
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((.+?)\)", re.MULTILINE)
 
 
-class Head(NamedTuple):
+class ResultHeader(NamedTuple):
     """The start of a tool's answer in a text: the tool, where the head ends, and whether it ran."""
 
     tool: str
@@ -56,12 +56,12 @@ class Head(NamedTuple):
     ran: bool
 
 
-def head_of(text: str) -> Head | None:
+def result_header(text: str) -> ResultHeader | None:
     """Return what a text starts with if it answers a tool call."""
     for pattern, ran in ((_RESULT, True), (_NOT_RUN, False)):
         match = pattern.match(text)
         if match:
-            return Head(match[1], match.end(), ran)
+            return ResultHeader(match[1], match.end(), ran)
     return None
 
 
@@ -95,7 +95,7 @@ def _feedback(verdict: str) -> str:
     return text_or_empty(object_or_empty(value).get("feedback"))
 
 
-def is_from_client(text: str) -> bool:
+def is_client_text(text: str) -> bool:
     """Tell whether a text is one that the client adds on its own."""
     return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not person_words(text))
 
@@ -111,7 +111,7 @@ def working_folder(text: str) -> str | None:
     return match[1] if match else None
 
 
-def named_model(text: str) -> str | None:
+def model_in_environment(text: str) -> str | None:
     """Return the model that Roo Code's description of the editor names."""
     match = _MODEL.search(text) if is_environment(text) else None
     return match[1] if match else None

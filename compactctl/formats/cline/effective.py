@@ -18,49 +18,49 @@ class ClineRecord:
     message: Message
 
 
-def effective(said: Sequence[ClineRecord]) -> tuple[Message, ...]:
+def effective(records: Sequence[ClineRecord]) -> tuple[Message, ...]:
     """Return what the next request sends, with what must stay for that marked as anchored.
 
     That is everything from the newest summary on, and the first message too where the summary is
     the assistant's. Messages that a tag hides are still among them.
     """
-    rewritten = {one.message.tags.edit_id for one in said} - {None}
+    rewritten = {entry.message.tags.edit_id for entry in records} - {None}
     summaries = [
         at
-        for at, one in enumerate(said)
-        if _is_summary(one) and one.message.tags.edit_parent not in rewritten
+        for at, entry in enumerate(records)
+        if _is_summary(entry) and entry.message.tags.edit_parent not in rewritten
     ]
     start = max(summaries, default=0)
-    summary = said[start : start + 1]
-    first = said[:1] if summary and start and summary[0].message.role == "assistant" else []
-    shown = [*first, *said[start:]]
-    if len(shown) < len(said):
-        bounds = {one.message.id for one in (*first, *summary)}
-        shown = _without_lost_results([_anchored(one, _BOUNDARY, bounds) for one in shown])
-    hiding = {one.message.tags.truncation_parent for one in said} - {None}
-    markers = {one.message.id for one in shown if one.message.tags.truncation_id in hiding}
-    return tuple(_anchored(one, _MARKER, markers).message for one in shown)
+    summary = records[start : start + 1]
+    first = records[:1] if summary and start and summary[0].message.role == "assistant" else []
+    shown = [*first, *records[start:]]
+    if len(shown) < len(records):
+        bounds = {entry.message.id for entry in (*first, *summary)}
+        shown = _without_orphaned_results([_anchored(entry, _BOUNDARY, bounds) for entry in shown])
+    hiding = {entry.message.tags.truncation_parent for entry in records} - {None}
+    markers = {entry.message.id for entry in shown if entry.message.tags.truncation_id in hiding}
+    return tuple(_anchored(entry, _MARKER, markers).message for entry in shown)
 
 
-def _is_summary(one: ClineRecord) -> bool:
-    return one.record.get("isSummary") is True
+def _is_summary(entry: ClineRecord) -> bool:
+    return entry.record.get("isSummary") is True
 
 
-def _anchored(one: ClineRecord, reason: str, names: Container[str]) -> ClineRecord:
-    if one.message.id not in names or one.message.origin.is_synthetic:
-        return one
-    return ClineRecord(one.record, one.message.as_unmovable(reason))
+def _anchored(entry: ClineRecord, reason: str, names: Container[str]) -> ClineRecord:
+    if entry.message.id not in names or entry.message.origin.is_synthetic:
+        return entry
+    return ClineRecord(entry.record, entry.message.as_unmovable(reason))
 
 
-def _without_lost_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
+def _without_orphaned_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
     """Leave out the results whose call is gone, and the messages that held nothing else."""
-    calls = {call.call_id for one in shown for call in one.message.calls}
+    calls = {call.call_id for entry in shown for call in entry.message.calls}
     kept = []
-    for one in shown:
-        lost = [_is_lost(one.message, part, calls) for part in one.message.parts]
+    for entry in shown:
+        lost = [_is_lost(entry.message, part, calls) for part in entry.message.parts]
         if not all(lost):
-            parts = map(_emptied, one.message.parts, lost)
-            kept.append(ClineRecord(one.record, replace(one.message, parts=tuple(parts))))
+            parts = map(_emptied, entry.message.parts, lost)
+            kept.append(ClineRecord(entry.record, replace(entry.message, parts=tuple(parts))))
     return kept
 
 

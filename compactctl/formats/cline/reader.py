@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 
 from compactctl.formats.cline.assistant_messages import (
-    OpenCalls,
+    PendingCalls,
     blocks_of,
     encrypted_reasoning,
     model_of,
     response_parts,
     usage_of,
 )
-from compactctl.formats.cline.client_texts import named_model, working_folder
+from compactctl.formats.cline.client_texts import model_in_environment, working_folder
 from compactctl.formats.cline.effective import ClineRecord, effective
-from compactctl.formats.cline.user_messages import UserInput
-from compactctl.formats.records.builder import TranscriptBuilder, is_written
+from compactctl.formats.cline.user_messages import UserMessageParser
+from compactctl.formats.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
-from compactctl.model.tags import tags_of
+from compactctl.model.tags import read_tags
 from compactctl.model.transcript import SessionInfo, Transcript
 
 # How Cline's SDK marks what it compacted without a model, and with one.
@@ -37,9 +37,9 @@ class ClineReader:
     def container(self, container: Container) -> None:
         """Read one conversation."""
         if not container.entries:
-            self.gather.meta("empty conversation", container.decoded.n_bytes)
+            self.gather.add_metadata("empty conversation", container.decoded.n_bytes)
         self._system_prompt(container)
-        talk = _Talk(container.entries, self._count)
+        talk = _ConversationParser(container.entries, self._count)
         said = []
         for index, entry in enumerate(container.entries):
             message = self._message(talk.draft(index), entry)
@@ -54,9 +54,9 @@ class ClineReader:
         texts = [p.text for m in messages for p in m.parts if isinstance(p, TextPart)]
         cwd = next(filter(None, map(working_folder, texts)), None)
         model = next((m.model for m in reversed(messages) if m.model), None)
-        model = model or next(filter(None, map(named_model, reversed(texts))), None)
+        model = model or next(filter(None, map(model_in_environment, reversed(texts))), None)
         session = SessionInfo(model=model, cwd=cwd)
-        return self.gather.transcript(self.name, tuple(self.effective), session=session)
+        return self.gather.build(self.name, tuple(self.effective), session=session)
 
     def _system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")
@@ -67,18 +67,18 @@ class ClineReader:
             draft = MessageDraft(
                 role="system", parts=parts, record_id=name, immutable_reason="system prompt"
             )
-            message = self.gather.message(
+            message = self.gather.add_message(
                 draft, {}, container.decoded, record_path=path, conversation=self._count
             )
             self.effective.append(message)
 
     def _message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
-            self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.gather.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
         elif not draft.parts:
-            self.gather.meta("empty message", entry.n_bytes)
+            self.gather.add_metadata("empty message", entry.n_bytes)
         else:
-            return self.gather.message(
+            return self.gather.add_message(
                 draft,
                 entry.record,
                 entry.decoded,
@@ -88,14 +88,14 @@ class ClineReader:
         return None
 
 
-class _Talk:
+class _ConversationParser:
     """One conversation; its records are read in order, each with a look at the next one."""
 
     def __init__(self, entries: Sequence[ContainedRecord], number: int) -> None:
         self._entries = entries
         self._number = number
         self._tools: dict[str, str] = {}
-        self._open = OpenCalls()
+        self._open = PendingCalls()
         blocks = (block for entry in entries for block in blocks_of(entry.record))
         self._answered = frozenset(
             str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
@@ -117,17 +117,17 @@ class _Talk:
 
     def _input(self, entry: ContainedRecord) -> MessageDraft:
         # What stands in the place of other messages answers none that are left.
-        calls = OpenCalls() if is_written(tags_of(entry.record)) else self._open
-        found = UserInput(calls, by_order=not self._answered)
+        calls = PendingCalls() if is_synthetic(read_tags(entry.record)) else self._open
+        found = UserMessageParser(calls, by_order=not self._answered)
         found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
         # Cline's SDK lists what it took out behind the request that led to it, which stays.
-        summary = _is_summary(entry) and not (_kind(entry) == _BASIC and found.spoken)
+        summary = _is_summary(entry) and not (_kind(entry) == _BASIC and found.has_user_text)
         answers = not all(isinstance(part, TextPart) for part in found.parts)
         return MessageDraft(
-            role="tool" if answers and not found.spoken else "user",
+            role="tool" if answers and not found.has_user_text else "user",
             parts=tuple(found.parts),
             record_id=_id(entry),
-            is_injected=not (found.spoken or summary),
+            is_injected=not (found.has_user_text or summary),
             is_summary=summary,
         )
 
@@ -137,7 +137,7 @@ class _Talk:
         parts = response_parts(entry, following, self._answered, prefix)
         calls = [part for part in parts if isinstance(part, ToolCallPart)]
         self._tools.update((call.call_id, call.tool) for call in calls)
-        self._open = OpenCalls(calls)
+        self._open = PendingCalls(calls)
         return MessageDraft(
             role="assistant",
             parts=parts,

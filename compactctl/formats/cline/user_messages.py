@@ -4,22 +4,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.cline.assistant_messages import OpenCalls
+from compactctl.formats.cline.assistant_messages import PendingCalls
 from compactctl.formats.cline.client_texts import (
-    Head,
-    head_of,
+    ResultHeader,
+    is_client_text,
     is_environment,
     is_failure,
-    is_from_client,
     person_words,
     reply_words,
+    result_header,
 )
 from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.records.json_values import json_text, list_or_empty
 from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
 
 
-class UserInput:
+class UserMessageParser:
     """Reads the content of one user message.
 
     The clients write an answer as text: a head that names the tool, then the answer, in one block
@@ -27,13 +27,13 @@ class UserInput:
 
     Attributes:
         parts: what was read, in order.
-        spoken: whether any of it may be a person's words.
+        has_user_text: whether any of it may be a person's words.
     """
 
-    def __init__(self, calls: OpenCalls, *, by_order: bool) -> None:
+    def __init__(self, calls: PendingCalls, *, by_order: bool) -> None:
         """Take the calls that may be answered; ``by_order`` also takes answers without a head."""
         self.parts: list[Part] = []
-        self.spoken = False
+        self.has_user_text = False
         self._calls = calls
         self._by_order = by_order
         self._waiting: tuple[ToolCallPart, JsonPath] | None = None
@@ -45,7 +45,7 @@ class UserInput:
             self._text(content, path)
         for index, block in enumerate(list_or_empty(content)):
             self._block(block, (*path, index), tools)
-        self._settle()
+        self._flush_header()
 
     def _block(self, block: object, path: JsonPath, tools: Mapping[str, str]) -> None:
         if not isinstance(block, Mapping):
@@ -56,37 +56,39 @@ class UserInput:
             self._other(block, path, tools)
 
     def _other(self, block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> None:
-        self._settle()
+        self._flush_header()
         for part in block_parts(block, path, tools):
             if isinstance(part, ToolResultPart):
                 self.parts.append(replace(part, said=reply_words(part.tool, part.text)))
             else:
-                self.spoken = True
+                self.has_user_text = True
                 self.parts.append(part)
 
     def _text(self, text: str, path: JsonPath) -> None:
-        head = head_of(text)
+        head = result_header(text)
         if self._waiting and head is None and not is_environment(text):
             self._result(self._waiting[0], text, path)
             self._waiting = None
             return
-        self._settle()
+        self._flush_header()
         call = self._answered(head, text)
         if call is None:
             self._plain(text, path, head)
         elif head is None:
             self._result(call, text, path)
         else:
-            self._headed(call, head, text, path)
+            self._add_headed_result(call, head, text, path)
 
-    def _answered(self, head: Head | None, text: str) -> ToolCallPart | None:
+    def _answered(self, head: ResultHeader | None, text: str) -> ToolCallPart | None:
         if head is not None:
-            return self._calls.answered(head.tool)
-        if self._by_order and not (is_from_client(text) or person_words(text)):
-            return self._calls.next()
+            return self._calls.take(head.tool)
+        if self._by_order and not (is_client_text(text) or person_words(text)):
+            return self._calls.take_next()
         return None
 
-    def _headed(self, call: ToolCallPart, head: Head, text: str, path: JsonPath) -> None:
+    def _add_headed_result(
+        self, call: ToolCallPart, head: ResultHeader, text: str, path: JsonPath
+    ) -> None:
         self.parts.append(TextPart(text=text[: head.end], typed="", embedded=True, path=path))
         if head.ran and not text[head.end :].strip():
             self._waiting = (call, path)
@@ -107,15 +109,15 @@ class UserInput:
             )
         )
 
-    def _plain(self, text: str, path: JsonPath, head: Head | None) -> None:
+    def _plain(self, text: str, path: JsonPath, head: ResultHeader | None) -> None:
         typed = person_words(text)
-        unheard = head is not None or self._quiet or is_from_client(text)
+        unheard = head is not None or self._quiet or is_client_text(text)
         self.parts.append(TextPart(text=text, typed=typed or ("" if unheard else None), path=path))
-        self.spoken = self.spoken or bool(typed) or not unheard
+        self.has_user_text = self.has_user_text or bool(typed) or not unheard
         # An answer may be all that is left of a call: the block behind its head belongs to it.
         self._quiet = head is not None and not text[head.end :].strip()
 
-    def _settle(self) -> None:
+    def _flush_header(self) -> None:
         """Give a head that nothing followed its empty answer."""
         if self._waiting is not None:
             call, path = self._waiting

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from compactctl.formats.codex.reader import ENVELOPES, CodexReader
-from compactctl.formats.codex.usage import COUNTS
+from compactctl.formats.codex.usage import USAGE_FIELDS
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.content.response_items import is_item
 from compactctl.formats.format import Format
@@ -13,8 +13,8 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule, of_type
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.pipeline.writer import InsertionContext
 
 # Codex draws a session anew from what was said and thought; these tell again what tools did.
 _ENDED = frozenset(
@@ -32,10 +32,10 @@ _ENDED = frozenset(
 )
 _KIND = ("payload", "type")
 _UNSENT = (
-    UnsentRule(kind="copies", where={**of_type("event_msg"), _KIND: _ENDED}),
+    UnsentRule(kind="copies", match={**match_type("event_msg"), _KIND: _ENDED}),
     UnsentRule(
         kind="snapshots",
-        where={**of_type("response_item"), _KIND: frozenset({"ghost_snapshot"})},
+        match={**match_type("response_item"), _KIND: frozenset({"ghost_snapshot"})},
     ),
 )
 
@@ -45,7 +45,7 @@ class Codex(Format):
 
     name = "codex"
     title = "Codex CLI rollout"
-    counts = COUNTS
+    usage_fields = USAGE_FIELDS
     unsent = _UNSENT
     new_content = staticmethod(partial(new_content, kind="input_text"))
 
@@ -61,13 +61,15 @@ class Codex(Format):
         """Read all lines; see ``Format.read``."""
         return CodexReader(self.name).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message; inside a compaction's history items have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
         item = {"type": "message", "role": "user", "content": content}
-        if beside.anchor.record_path or not _has_payload(beside.like):
+        if beside.anchor.record_path or not _has_payload(beside.neighbour):
             return item
-        timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
+        timestamp = (
+            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
+        )
         return {**timestamp, "type": "response_item", "payload": item}
 
 

@@ -21,13 +21,13 @@ class _CodexNode:
 class CodexHistory:
     """Takes in messages in file order, then tells which are still sent.
 
-    ``held`` are messages in whose place no record can be written, because it would be a turn: one
-    that a rollback of more turns than there were takes back, or after which a compaction before
-    the first turn keeps less.
+    ``unreplaceable`` are messages in whose place no record can be written, because it would be a
+    turn: one that a rollback of more turns than there were takes back, or after which a compaction
+    before the first turn keeps less.
     """
 
     def __init__(self) -> None:
-        self.held: set[str] = set()
+        self.unreplaceable: set[str] = set()
         self._head: _CodexNode | None = None
         # What was sent before each turn, to come back to.
         self._turns: list[_CodexNode | None] = []
@@ -51,8 +51,8 @@ class CodexHistory:
         """
         messages = self._messages()
         if not any(message.starts_turn for message in messages):
-            self.held.update(message.id for message in messages)
-        kept = [*_kept(messages), *([summary] if summary else [])]
+            self.unreplaceable.update(message.id for message in messages)
+        kept = [*_kept_by_condense(messages), *([summary] if summary else [])]
         self.replace(kept)
 
     def roll_back(self, turns: int) -> None:
@@ -63,7 +63,7 @@ class CodexHistory:
                 continue
             start = _newest_turn(self._head)
             if start is None:
-                self.held.update(self.ids())
+                self.unreplaceable.update(self.ids())
                 return
             self._head = start.before
 
@@ -80,7 +80,7 @@ class CodexHistory:
         return found[::-1]
 
 
-def _kept(messages: Iterable[Message]) -> Iterator[Message]:
+def _kept_by_condense(messages: Iterable[Message]) -> Iterator[Message]:
     started = False
     for message in messages:
         started = started or message.starts_turn or message.origin.is_synthetic

@@ -13,16 +13,16 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.usage import COUNTS
-from compactctl.formats.format import Appending
+from compactctl.formats.codex.usage import USAGE_FIELDS
+from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
-from compactctl.history.stand_ins import edit_places, record_name
+from compactctl.history.stand_ins import base_id, edit_places
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
-from compactctl.model.tags import APPENDED, OWN_KEY, tag_fields
+from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, tag_fields
 from compactctl.model.transcript import RawLine
-from compactctl.model.usage_fields import own_object
+from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, line_place
 
@@ -31,32 +31,41 @@ _NEWEST = ("through", "occurrence")
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
-class CodexAppending(Appending):
-    """All that is sent, told once more; see ``Appending``.
+class CodexNativeAppend(NativeAppend):
+    """All that is sent, told once more; see ``NativeAppend``.
 
     What is told last counts alone, and can be changed where it stands: nothing is to be settled.
     """
 
-    of = "client"
-    oldest = (0, 142, 0)
-    newest = (0, 169, 0)
-    holds_files = True
+    version_of = "client"
+    oldest_tested = (0, 142, 0)
+    newest_tested = (0, 169, 0)
+    keeps_file_open = True
 
-    def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
-        """Return what is sent of ``wanted``, what is known of it, and its size, in this order.
+    def lines_to_append(
+        self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
+    ) -> list[bytes]:
+        """Return what is sent of ``desired``, what is known of it, and its size, in this order.
 
         UsageError where an item is not understood: nobody could tell whether it is sent.
         """
-        there, goal = _Session(now), _Session(wanted)
-        if any(each.damage == _UNKNOWN_ITEM for each in goal.transcript.opaque):
+        current_session, desired_session = _Session(current), _Session(desired)
+        if any(each.damage == _UNKNOWN_ITEM for each in desired_session.transcript.opaque):
             raise UsageError(
                 "an item of a type that is not known would be left out of what is appended"
             )
-        if there.items == goal.items and there.size == goal.size:
+        if (
+            current_session.items == desired_session.items
+            and current_session.size == desired_session.size
+        ):
             return []
-        told = [_compacted(goal.items), *there.surroundings(goal), *goal.count]
-        place = _Place(there, operation)
-        return [place.line(text) for text in told]
+        records = [
+            _compacted(desired_session.items),
+            *current_session.environment_records(desired_session),
+            *desired_session.count,
+        ]
+        place = _RecordStamper(current_session, operation)
+        return [place.line(text) for text in records]
 
 
 class _Session:
@@ -116,11 +125,11 @@ class _Session:
         """Return the tags that an item carries in a history; ``holder`` is what carries them."""
         if message.tags == NO_TAGS:
             return {}
-        own = dict(own_object(holder))
+        own = dict(own_metadata(holder))
         if message.tags.through:
             own = {name: value for name, value in own.items() if name not in _NEWEST}
             own |= self._through(message)
-        return {**tag_fields(message.tags), **({OWN_KEY: own} if own else {})}
+        return {**tag_fields(message.tags), **({METADATA_KEY: own} if own else {})}
 
     def _through(self, message: Message) -> Mapping[str, str | int]:
         """Return how the newest message is found once the items stand in a history.
@@ -151,7 +160,7 @@ class _Session:
     def _name_in_history(self, message: Message) -> str:
         item = None if message.record_path else self._record(message).get("payload")
         if not isinstance(item, Mapping):
-            return record_name(message.id)
+            return base_id(message.id)
         return record_id(item, message.tags)
 
     @property
@@ -164,12 +173,12 @@ class _Session:
     def size(self) -> object:
         """The counts that it tells."""
         line = self.transcript.session.usage_line
-        return None if line is None else value_at(self.decoded[line].values[0], COUNTS.path)
+        return None if line is None else value_at(self.decoded[line].values[0], USAGE_FIELDS.path)
 
-    def surroundings(self, goal: "_Session") -> Iterator[str]:
+    def environment_records(self, desired_session: "_Session") -> Iterator[str]:
         """Yield the records by which the client knows what it has sent of its surroundings.
 
-        None where some of that is left out in ``goal``: then it is to be sent again.
+        None where some of that is left out in ``desired_session``: then it is to be sent again.
         """
         state: list[int] = []
         context: int | None = None
@@ -179,7 +188,7 @@ class _Session:
                 state = [index] if is_full else [*state, index]
             elif record.get("type") == "turn_context":
                 context = index
-        if state and self._injected() <= set(goal.items):
+        if state and self._injected() <= set(desired_session.items):
             yield from map(self.text, (*state, *([] if context is None else [context])))
 
     def _injected(self) -> set[str]:
@@ -192,7 +201,7 @@ class _Session:
         }
 
 
-class _Place:
+class _RecordStamper:
     """The end of a session: when it was written, and which number comes next."""
 
     def __init__(self, session: _Session, operation: str) -> None:
@@ -207,8 +216,8 @@ class _Place:
 
     def line(self, text: str) -> bytes:
         """Return a record as the next line, marked as appended."""
-        own = {**own_object(decode(text.encode())[0][0]), APPENDED: self._operation}
-        fields: dict[str, Any] = {"timestamp": self._time, OWN_KEY: own}
+        own = {**own_metadata(decode(text.encode())[0][0]), APPENDED_KEY: self._operation}
+        fields: dict[str, Any] = {"timestamp": self._time, METADATA_KEY: own}
         if self._next is not None:
             fields["ordinal"] = self._next
             self._next += 1

@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.formats.codex.effective import CodexHistory
-from compactctl.formats.codex.usage import COUNTS, TokenCounts
+from compactctl.formats.codex.usage import USAGE_FIELDS, TokenCountReader
 from compactctl.formats.content.response_items import is_item, item_draft, item_kind
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.builder import LineReader, TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
-from compactctl.formats.records.missing_answers import answered
+from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import order_of_times
 from compactctl.formats.records.responses import ResponseNames
-from compactctl.history.turns import without_ended_reasoning
+from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -26,7 +26,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
-from compactctl.model.usage_fields import as_reported
+from compactctl.model.usage_fields import with_reported_usage
 
 
 def header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -56,52 +56,52 @@ def _is_deferred(tool: object) -> bool:
     return isinstance(tool, Mapping) and tool.get("deferLoading") is True
 
 
-class Responses:
+class ResponseGrouper:
     """Tells the items of one response, and takes in what it cost."""
 
-    def __init__(self, gather: TranscriptBuilder, prefix: str = "response-") -> None:
-        self._gather = gather
+    def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
+        self._gather = builder
         self._names = ResponseNames(prefix)
         self._name: str | None = None
-        self._known = False
+        self._has_usage = False
         self._newest: int | None = None
-        self._early: ReportedUsage | None = None
+        self._pending_usage: ReportedUsage | None = None
 
-    def joined(self, draft: MessageDraft, model: str | None) -> MessageDraft:
+    def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; to be called right before it is taken in."""
         name = self._names.name(draft)
         if name is None:
             return draft
-        self._known = self._known and name == self._name
+        self._has_usage = self._has_usage and name == self._name
         self._name = name
         self._newest = len(self._gather.messages)
-        usage, self._early = self._early, None
-        self._known = self._known or usage is not None
+        usage, self._pending_usage = self._pending_usage, None
+        self._has_usage = self._has_usage or usage is not None
         return replace(draft, response_id=name, model=model, usage=usage)
 
     @property
     def is_due(self) -> bool:
         """Whether the newest response has no usage yet."""
-        return self._newest is not None and not self._known
+        return self._newest is not None and not self._has_usage
 
-    def cost(self, usage: ReportedUsage) -> None:
+    def add_usage(self, usage: ReportedUsage) -> None:
         """Take in a response's usage.
 
         Newer clients report it after the response's outputs, older ones before its first item:
         when the newest response has one already, it is the next one's.
         """
         if self._newest is None or not self.is_due:
-            self._early = usage
+            self._pending_usage = usage
             return
         messages = self._gather.messages
         messages[self._newest] = replace(messages[self._newest], usage=usage)
-        self._known = True
+        self._has_usage = True
 
     def close(self) -> None:
         """End the newest response: a compaction or a rollback parts it from what follows."""
         self._names.close()
         self._newest = None
-        self._early = None
+        self._pending_usage = None
 
 
 # Types of records, as RolloutItem of Codex names them.
@@ -117,7 +117,7 @@ ENVELOPES = frozenset(
         "inter_agent_communication_metadata",
     }
 )
-_SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
+_NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 # More turns than a session has: a damaged number must not count for hours.
 _MAX_ROLLBACK = 100_000
 
@@ -128,8 +128,8 @@ class CodexReader(LineReader):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.history = CodexHistory()
-        self.counts = TokenCounts()
-        self.responses = Responses(self.gather)
+        self.counts = TokenCountReader()
+        self.responses = ResponseGrouper(self.gather)
         self.tools: dict[str, str] = {}
         self.header: Message | None = None
         self.model: str | None = None
@@ -144,12 +144,12 @@ class CodexReader(LineReader):
         """Take in the records on a line."""
         for value in decoded.values:
             if not isinstance(value, Mapping):
-                self.gather.opaque(decoded, "a JSON value that is not a record")
+                self.gather.add_opaque(decoded, "a JSON value that is not a record")
             elif isinstance(value.get("payload"), Mapping):
-                record = as_reported(value, COUNTS)
+                record = with_reported_usage(value, USAGE_FIELDS)
                 self._enveloped(record, record["payload"], decoded)
             else:
-                self._bare(value, decoded)
+                self._add_bare(value, decoded)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
@@ -158,8 +158,8 @@ class CodexReader(LineReader):
         by_id = {str(message.id): message for message in self.gather.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
-        replaced = {name for each in self._replacements if not each.own for name in each.ids}
-        found = self.gather.transcript(
+        replaced = {name for each in self._replacements if not each.is_ours for name in each.ids}
+        found = self.gather.build(
             self.name,
             effective,
             session=SessionInfo(
@@ -179,11 +179,13 @@ class CodexReader(LineReader):
             order=order_of_times(message.timestamp for message in self.gather.messages),
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
-        sent_now = answered(found.effective, "aborted", unless=frozenset({"tool_search"}))
-        return replace(found, effective=without_ended_reasoning(sent_now))
+        sent_now = with_client_answers(
+            found.effective, "aborted", exempt_tools=frozenset({"tool_search"})
+        )
+        return replace(found, effective=without_expired_reasoning(sent_now))
 
     def _held(self, message: Message) -> Message:
-        if message.id not in self.history.held:
+        if message.id not in self.history.unreplaceable:
             return message
         return message.as_unmovable("what stands in its place would be a turn to the client")
 
@@ -201,21 +203,21 @@ class CodexReader(LineReader):
                 self._turn_context(payload, decoded)
             case "compacted":
                 self._compacted(record, payload, decoded)
-            case str(kind) if kind in _SILENT:
-                self.gather.meta(kind, decoded.n_bytes)
+            case str(kind) if kind in _NOT_SENT:
+                self.gather.add_metadata(kind, decoded.n_bytes)
             case _:
-                self.gather.opaque(decoded, "a record of unknown type")
+                self.gather.add_opaque(decoded, "a record of unknown type")
 
-    def _bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+    def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in a record of the oldest rollouts, which have no envelope."""
         if is_item(record):
             self._item(record, record, (), decoded)
         elif "instructions" in record:
             self._session(record, record, (), decoded)
         elif "record_type" in record:
-            self.gather.meta("state", decoded.n_bytes)
+            self.gather.add_metadata("state", decoded.n_bytes)
         else:
-            self.gather.opaque(decoded, "a record of unknown type")
+            self.gather.add_opaque(decoded, "a record of unknown type")
 
     def _item(
         self,
@@ -234,7 +236,7 @@ class CodexReader(LineReader):
         item: Mapping[str, Any],
         path: JsonPath,
         decoded: Decoded,
-        responses: Responses,
+        responses: ResponseGrouper,
     ) -> Message | None:
         """Take in an item; ``record`` carries its tags, and is the item in a compaction."""
         kind = item_kind(item)
@@ -242,17 +244,17 @@ class CodexReader(LineReader):
         draft = item_draft(item, path, self.tools)
         size = json_size(item) if element else decoded.n_bytes
         if draft is None and kind == "ghost_snapshot":
-            self.gather.meta("response_item/ghost_snapshot", size)
+            self.gather.add_metadata("response_item/ghost_snapshot", size)
         elif draft is None:
-            self.gather.opaque(decoded, "an item of unknown type", size)
+            self.gather.add_opaque(decoded, "an item of unknown type", size)
         elif not draft.parts:
-            self.gather.meta(f"response_item/{kind} without content", size)
+            self.gather.add_metadata(f"response_item/{kind} without content", size)
         else:
             if draft.role == "system" and path:
                 # In an envelope, the client or one of its hooks wrote what has this role.
                 draft = replace(draft, is_injected=True)
-            draft = responses.joined(draft, self.model)
-            message = self.gather.message(draft, record, decoded, record_path=element)
+            draft = responses.assign(draft, self.model)
+            message = self.gather.add_message(draft, record, decoded, record_path=element)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
             return message
         return None
@@ -271,10 +273,10 @@ class CodexReader(LineReader):
         self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = header_parts(payload, path)
         if self._sessions > 1 or not parts:
-            self.gather.meta("session_meta", decoded.n_bytes)
+            self.gather.add_metadata("session_meta", decoded.n_bytes)
             return
         draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
-        self.header = self.gather.message(draft, record, decoded)
+        self.header = self.gather.add_message(draft, record, decoded)
 
     def _noted(self, session: str | None, line: int) -> None:
         """Take in the id of a header; those of sessions that it was forked from follow its own."""
@@ -287,15 +289,15 @@ class CodexReader(LineReader):
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         self.model = text_or_none(payload.get("model")) or self.model
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
-        self.gather.meta("turn_context", decoded.n_bytes)
+        self.gather.add_metadata("turn_context", decoded.n_bytes)
 
     def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         kind = text_or_none(payload.get("type")) or "event of no type"
-        self.gather.meta(f"event_msg/{kind}", decoded.n_bytes)
+        self.gather.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
-            usage = self.counts.take(payload, decoded, is_due=self.responses.is_due)
+            usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
-                self.responses.cost(usage)
+                self.responses.add_usage(usage)
         if kind == "error":
             self.gather.error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")
@@ -315,17 +317,17 @@ class CodexReader(LineReader):
             return
         text = text_or_none(payload.get("message"))
         if text is None:
-            self.gather.meta("compacted", decoded.n_bytes)
+            self.gather.add_metadata("compacted", decoded.n_bytes)
             self.history.condense(None)
             return
         part = TextPart(text=text, path=("payload", "message"))
         why = "the client's own compaction"
         draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=why)
-        self.history.condense(self.gather.message(draft, record, decoded))
+        self.history.condense(self.gather.add_message(draft, record, decoded))
 
     def _replaced(self, items: list[Any], decoded: Decoded, *, own: bool) -> None:
         path: JsonPath = ("payload", "replacement_history")
-        responses = Responses(self.gather, f"line-{decoded.index}-response-")
+        responses = ResponseGrouper(self.gather, f"line-{decoded.index}-response-")
         found = []
         for index, item in enumerate(items):
             record = object_or_empty(item)
@@ -334,7 +336,7 @@ class CodexReader(LineReader):
                 found.append(message)
         self.history.replace(found)
         self._replacements.append(
-            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found), own=own)
+            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found), is_ours=own)
         )
 
     def _drop_superseded(self, sent: set[str]) -> None:
@@ -343,7 +345,7 @@ class CodexReader(LineReader):
         dropped = {name for each in void for name in each.ids}
         self.gather.messages = [m for m in self.gather.messages if m.id not in dropped]
         for each in void:
-            self.gather.meta("compacted", each.n_bytes)
+            self.gather.add_metadata("compacted", each.n_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,4 +354,4 @@ class _Replacement:
 
     n_bytes: int
     ids: frozenset[str]
-    own: bool
+    is_ours: bool

@@ -6,19 +6,19 @@ from typing import Any
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty
 from compactctl.model.message import ReportedUsage
-from compactctl.model.usage_fields import CountFields
+from compactctl.model.usage_fields import UsageFields
 
-COUNTS = CountFields(
+USAGE_FIELDS = UsageFields(
     path=("payload", "info", "last_token_usage"),
-    sent=("input_tokens",),
-    cached=(("cached_input_tokens",),),
-    answer=("output_tokens",),
+    input=("input_tokens",),
+    cached_inputs=(("cached_input_tokens",),),
+    output=("output_tokens",),
     total=("total_tokens",),
 )
 """What Codex compacts by: the total of the newest count in the file."""
 
 
-class TokenCounts:
+class TokenCountReader:
     """Takes in token counts; the same numbers come again and count once.
 
     ``line`` is that of the newest, None where that cannot be edited or tells of no tokens. Sums
@@ -32,7 +32,7 @@ class TokenCounts:
         self._total: object = None
         self._grows = False
 
-    def take(
+    def new_usage(
         self, payload: Mapping[str, Any], decoded: Decoded, *, is_due: bool
     ) -> ReportedUsage | None:
         """Return the usage of a request that was not counted before, else None.

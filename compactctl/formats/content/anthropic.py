@@ -230,7 +230,7 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     usage = response.get("usage")
     if not isinstance(usage, Mapping) or not usage:
         return None
-    whole = joined([_reported(one) for one in asked(usage)])
+    whole = joined([_reported(entry) for entry in usage_iterations(usage)])
     if not response.get("stop_reason"):
         return replace(whole, output=None, growth=None)
     return replace(whole, output=integer_or_none(usage.get("output_tokens")))
@@ -248,13 +248,13 @@ def _reported(usage: Mapping[str, Any]) -> ReportedUsage:
     )
 
 
-def asked(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the usage of each time that the model itself was asked for one answer, oldest first.
 
     What is reported for the whole answer adds them up.
     """
-    each = map(object_or_empty, list_or_empty(usage.get("iterations")))
-    found = [one for one in each if one.get("type") == "message"]
+    entries = map(object_or_empty, list_or_empty(usage.get("iterations")))
+    found = [entry for entry in entries if entry.get("type") == "message"]
     return found if len(found) > 1 and sum(map(_sent, found)) == _sent(usage) else (usage,)
 
 

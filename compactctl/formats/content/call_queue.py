@@ -17,7 +17,7 @@ class _Call:
     step: int | None
 
 
-class CallQueue:
+class CallIdAssigner:
     """Hands out position-derived call ids.
 
     Calls with no result between them were made in parallel and are answered in their order; a
@@ -31,33 +31,33 @@ class CallQueue:
         self._batches: list[list[_Call]] = []
         self._answering = True
         self._edit: str | None = None
-        self._given: list[CallId] = []
-        self._again: Iterator[CallId] = iter(())
+        self._issued: list[CallId] = []
+        self._reused: Iterator[CallId] = iter(())
 
-    def begin(self, tags: Tags = NO_TAGS) -> None:
+    def begin_record(self, tags: Tags = NO_TAGS) -> None:
         """Begin a record that carries ``tags``; the ids up to the next one are for it."""
         is_original = tags.edit_parent is not None and tags.edit_parent == self._edit
-        self._again = iter(self._given if is_original else ())
-        self._edit, self._given = tags.edit_id, []
+        self._reused = iter(self._issued if is_original else ())
+        self._edit, self._issued = tags.edit_id, []
 
-    def call(self, tool: str, step: int | None = None) -> CallId:
+    def id_for_call(self, tool: str, step: int | None = None) -> CallId:
         """Return the id for the next call; ``step`` numbers the model response it is part of."""
-        return self._next(lambda: self._asked(tool, step))
+        return self._next(lambda: self._new_id(tool, step))
 
-    def result(self, tool: str, step: int | None = None) -> CallId:
+    def id_for_result(self, tool: str, step: int | None = None) -> CallId:
         """Return the id of the call that the next result answers, "" when there is none.
 
         An empty ``tool`` and a ``step`` of None fit any call.
         """
-        return self._next(lambda: self._answered(tool, step))
+        return self._next(lambda: self._match_result(tool, step))
 
     def _next(self, find: Callable[[], CallId]) -> CallId:
-        known = next(self._again, None)
+        known = next(self._reused, None)
         name = find() if known is None else known
-        self._given.append(name)
+        self._issued.append(name)
         return name
 
-    def _asked(self, tool: str, step: int | None) -> CallId:
+    def _new_id(self, tool: str, step: int | None) -> CallId:
         if self._answering:
             waiting = [batch for batch in self._batches if batch]
             self._batches = [*waiting[1 - _MAX_BATCHES :], []]
@@ -67,7 +67,7 @@ class CallQueue:
         self._batches[-1].append(_Call(name, tool, step))
         return name
 
-    def _answered(self, tool: str, step: int | None) -> CallId:
+    def _match_result(self, tool: str, step: int | None) -> CallId:
         self._answering = True
         for batch in reversed(self._batches):
             for index, call in enumerate(batch):

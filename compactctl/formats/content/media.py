@@ -93,7 +93,7 @@ _OBJECTS = re.compile(rb"/ObjStm\b")
 _STREAM = re.compile(rb"stream\r?\n")
 # Further than this behind its name no stream begins; no more is unpacked than the second number.
 _DICTIONARY = 1_024
-_MOST_UNPACKED = 64 << 20
+_MAX_DECOMPRESSED = 64 << 20
 
 
 def is_pdf(data: bytes) -> bool:
@@ -136,7 +136,7 @@ def _counts(data: bytes) -> tuple[int, int]:
 
 def _objects(data: bytes) -> Iterator[bytes]:
     """Yield the object streams that are deflated, as nearly all are, without their packing."""
-    at, left = 0, _MOST_UNPACKED
+    at, left = 0, _MAX_DECOMPRESSED
     while left > 0 and (match := _OBJECTS.search(data, at)):
         start = _STREAM.search(data, match.end(), match.end() + _DICTIONARY)
         if start is None:
@@ -256,7 +256,7 @@ _FORMATS: Mapping[bytes, Callable[[bytes], float]] = {
 
 
 # Of a URL up to its colon; base64 data has none.
-_LONGEST_SCHEME = 20
+_MAX_SCHEME = 20
 _RECORDINGS = ("audio/", "video/")
 _PDF = "application/pdf"
 # What tells an image or a PDF stands in so many characters.
@@ -274,7 +274,7 @@ def media_from_url(url: str, default_type: str, path: JsonPath) -> MediaPart:
 
 def media_from_text(text: str, media_type: str, path: JsonPath) -> MediaPart:
     """Return what a link, a data URL or base64 data stands for."""
-    if ":" in text[:_LONGEST_SCHEME]:
+    if ":" in text[:_MAX_SCHEME]:
         return media_from_url(text, media_type, path)
     return media_from_base64(text, media_type, path)
 

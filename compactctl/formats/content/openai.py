@@ -90,11 +90,11 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
     return {**object_or_empty(current), "text": text} if _is_content(current) else text
 
 
-def text_content(like: object, text: str) -> object:
-    """Return ``text`` as the content of a message whose neighbour has the content ``like``."""
-    if not isinstance(like, list):
+def text_content(neighbour_content: object, text: str) -> object:
+    """Return ``text`` as message content of the same type as a neighbour's content."""
+    if not isinstance(neighbour_content, list):
         return text
-    shape = next(filter(_is_text, like), {"type": "text"})
+    shape = next(filter(_is_text, neighbour_content), {"type": "text"})
     key = "value" if _text_key(shape) == "value" else "text"
     # Haystack's texts have no type.
     return [{"type": "text", key: text} if "type" in shape else {key: text}]
@@ -180,7 +180,7 @@ def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCall
     if not isinstance(value, str):
         yield _listed_call(item, path)
         return
-    for call in _calls_in(value):
+    for call in _parse_calls(value):
         part = _listed_call(call, path)
         yield ToolCallPart(
             call_id=part.call_id,
@@ -191,7 +191,7 @@ def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCall
         )
 
 
-def _calls_in(text: str) -> list[Mapping[str, Any]]:
+def _parse_calls(text: str) -> list[Mapping[str, Any]]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

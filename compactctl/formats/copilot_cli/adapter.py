@@ -16,17 +16,17 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule, of_type
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
 # Some types of events begin so in every session.
 _FAMILIES = ("session.", "assistant.", "tool.", "hook.")
 _UNSENT = (
-    UnsentRule(kind="progress", where=of_type("hook.start", "hook.end")),
+    UnsentRule(kind="progress", match=match_type("hook.start", "hook.end")),
     UnsentRule(
         kind="copies",
-        where=of_type("tool.execution_complete"),
+        match=match_type("tool.execution_complete"),
         path=("data", "result", "detailedContent"),
     ),
 )
@@ -58,13 +58,13 @@ class CopilotCli(Format):
         digest = hashlib.sha256(message.id.encode()).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message event with the whole envelope: the client refuses any less."""
         return {
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
             "id": self.new_id(message),
-            "timestamp": beside.like.get("timestamp"),
+            "timestamp": beside.neighbour.get("timestamp"),
             "parentId": beside.parent,
         }
 

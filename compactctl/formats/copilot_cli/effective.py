@@ -12,7 +12,7 @@ from compactctl.model.message import Message, TextPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _HistoryEvent:
     line: int
     kind: Literal["add", "condense", "clear", "truncate"]
     message: Message | None = None
@@ -23,29 +23,29 @@ class CopilotHistory:
     """Takes in messages and marks in file order, then tells which messages are still sent."""
 
     def __init__(self) -> None:
-        self._steps: list[_Step] = []
+        self._steps: list[_HistoryEvent] = []
         self._typed: dict[str, TextPart] = {}
 
-    def add(self, message: Message, typed: TextPart | None = None) -> None:
-        """Take in the next message; ``typed`` is what a person wrote of it."""
-        self._steps.append(_Step(line=message.line, kind="add", message=message))
-        if typed is not None:
-            self._typed[message.id] = typed
+    def add(self, message: Message, user_text: TextPart | None = None) -> None:
+        """Take in the next message; ``user_text`` is what a person wrote of it."""
+        self._steps.append(_HistoryEvent(line=message.line, kind="add", message=message))
+        if user_text is not None:
+            self._typed[message.id] = user_text
 
     def condense(self, line: int, summary: Message | None) -> None:
         """Take in a compaction: the client goes on with all prompts so far and the summary."""
-        self._steps.append(_Step(line=line, kind="condense", message=summary))
+        self._steps.append(_HistoryEvent(line=line, kind="condense", message=summary))
 
     def clear(self, line: int, first: Message | None) -> None:
         """Take in that the client started anew, with ``first`` if there is such a message."""
-        self._steps.append(_Step(line=line, kind="clear", message=first))
+        self._steps.append(_HistoryEvent(line=line, kind="clear", message=first))
 
     def truncate(self, line: int, removed: int) -> None:
         """Take in that the client left out ``removed`` messages; they are taken to be the oldest.
 
         Counted from the start they stay the same ones when newer messages are hidden.
         """
-        self._steps.append(_Step(line=line, kind="truncate", removed=removed))
+        self._steps.append(_HistoryEvent(line=line, kind="truncate", removed=removed))
 
     def rewind(self, line: int) -> None:
         """Drop everything from ``line`` on."""
@@ -59,10 +59,10 @@ class CopilotHistory:
             if step.message is not None and step.message.role == "system":
                 prompts.append(step.message)
             else:
-                self._carry_out(step, sent)
-        return (*prompts[-1:], *_answering(sent, self._called()))
+                self._apply(step, sent)
+        return (*prompts[-1:], *_without_orphaned_results(sent, self._called()))
 
-    def _carry_out(self, step: _Step, sent: list[Message]) -> None:
+    def _apply(self, step: _HistoryEvent, sent: list[Message]) -> None:
         if step.kind == "condense":
             sent[:] = [self._prompt(message) for message in sent if _is_prompt(message)]
         elif step.kind == "clear":
@@ -74,8 +74,8 @@ class CopilotHistory:
 
     def _prompt(self, message: Message) -> Message:
         """Return a prompt as the client repeats it beside a summary: only what was typed."""
-        typed = self._typed.get(message.id)
-        return replace(message, parts=(typed,)) if typed else message
+        user_text = self._typed.get(message.id)
+        return replace(message, parts=(user_text,)) if user_text else message
 
     def _called(self) -> set[str]:
         messages = [step.message for step in self._steps if step.message]
@@ -87,7 +87,7 @@ def _is_prompt(message: Message) -> bool:
     return message.starts_turn or message.origin.is_synthetic
 
 
-def _answering(sent: Iterable[Message], called: set[str]) -> tuple[Message, ...]:
+def _without_orphaned_results(sent: Iterable[Message], called: set[str]) -> tuple[Message, ...]:
     """Return the messages without results whose call was made, but is no longer sent."""
     sent = tuple(sent)
     gone = called - {call.call_id for message in sent for call in message.calls}

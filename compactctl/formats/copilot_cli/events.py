@@ -28,17 +28,17 @@ from compactctl.model.message import (
 _DATA_KEYS = frozenset({"assetId", "data", "mimeType", "byteLength"})
 
 
-class Assets:
+class AssetStore:
     """Takes in binary data as it is recorded; later events refer to it by its id."""
 
     def __init__(self) -> None:
         self._known: dict[str, MediaPart] = {}
 
-    def take(self, data: Mapping[str, Any]) -> None:
+    def add(self, data: Mapping[str, Any]) -> None:
         """Take in the data of a ``session.binary_asset`` event."""
         self._known[text_or_empty(data.get("assetId"))] = _inline(data, ())
 
-    def results(self, result: Mapping[str, Any], path: JsonPath) -> tuple[MediaPart, ...]:
+    def result_media(self, result: Mapping[str, Any], path: JsonPath) -> tuple[MediaPart, ...]:
         """Return the media that a tool's result at ``path`` sends beside its text."""
         items = list_or_empty(result.get("binaryResultsForLlm"))
         return tuple(
@@ -92,7 +92,7 @@ _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
 def event_draft(
-    kind: str, data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]
+    kind: str, data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]
 ) -> MessageDraft | None:
     """Return what an event of type ``kind`` says, None when it is not sent or says nothing.
 
@@ -133,7 +133,7 @@ def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
     return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
 
 
-def _user(data: Mapping[str, Any], assets: Assets) -> MessageDraft:
+def _user(data: Mapping[str, Any], assets: AssetStore) -> MessageDraft:
     parts = text_parts(data, "transformedContent") or text_parts(data, "content")
     typed = text_or_none(data.get("content"))
     if typed is not None:
@@ -156,9 +156,9 @@ def _response(data: Mapping[str, Any]) -> MessageDraft:
     )
 
 
-def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -> MessageDraft:
+def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]) -> MessageDraft:
     result, error = data.get("result"), data.get("error")
-    media = assets.results(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
+    media = assets.result_media(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
     path: JsonPath = ()
     content: object = None
     if isinstance(result, Mapping) and "content" in result:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.copilot_cli.effective import CopilotHistory
-from compactctl.formats.copilot_cli.events import Assets, event_draft, text_parts
+from compactctl.formats.copilot_cli.events import AssetStore, event_draft, text_parts
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
@@ -16,18 +16,18 @@ from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Tr
 _SPLIT = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
 
 
-class Usages:
+class UsageCollector:
     """Takes in the usage of requests, which names the response or follows it."""
 
     def __init__(self) -> None:
         self._by_response: dict[str, ReportedUsage] = {}
         self._newest: str | None = None
 
-    def answer(self, message: Message) -> None:
+    def note_response(self, message: Message) -> None:
         """Take in the next message."""
         self._newest = message.response_id or self._newest
 
-    def take(self, data: Mapping[str, Any]) -> None:
+    def add(self, data: Mapping[str, Any]) -> None:
         """Take in an ``assistant.usage`` event; its input holds what was read from a cache."""
         context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
@@ -39,7 +39,7 @@ class Usages:
                 cache_write=integer_or_none(data.get("cacheWriteTokens")),
             )
 
-    def put(self, message: Message) -> Message:
+    def with_usage(self, message: Message) -> Message:
         """Return the message with the usage of its request, if that was reported."""
         usage = self._by_response.get(message.response_id or "")
         return replace(message, usage=usage) if usage else message
@@ -78,8 +78,8 @@ class CopilotReader(LineReader):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.history = CopilotHistory()
-        self.assets = Assets()
-        self.usages = Usages()
+        self.assets = AssetStore()
+        self.usages = UsageCollector()
         self.tools: dict[str, str] = {}
         self.model: str | None = None
         self.window: int | None = None
@@ -95,14 +95,14 @@ class CopilotReader(LineReader):
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
                 self._event(value, data, decoded)
             else:
-                self.gather.opaque(decoded, "a JSON value that is not an event")
+                self.gather.add_opaque(decoded, "a JSON value that is not an event")
 
     def finish(self) -> Transcript:
         """Return the transcript."""
-        self.gather.messages = [self.usages.put(message) for message in self.gather.messages]
-        effective = (self.usages.put(message) for message in self.history.effective())
+        self.gather.messages = [self.usages.with_usage(message) for message in self.gather.messages]
+        effective = (self.usages.with_usage(message) for message in self.history.effective())
         edited = any(message.tags != NO_TAGS for message in self.gather.messages)
-        return self.gather.transcript(
+        return self.gather.build(
             self.name,
             tuple(self._anchored(message) for message in effective),
             session=SessionInfo(
@@ -119,10 +119,10 @@ class CopilotReader(LineReader):
         draft = event_draft(kind, data, self.assets, self.tools)
         message: Message | None = None
         if draft is None:
-            self.gather.meta(kind, decoded.n_bytes)
+            self.gather.add_metadata(kind, decoded.n_bytes)
         else:
             draft = replace(self._named(draft, event), is_subagent=_is_subagents(event, data))
-            message = self.gather.message(draft, event, decoded)
+            message = self.gather.add_message(draft, event, decoded)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
         if not _is_subagents(event, data):
             self._facts(kind, data)
@@ -145,9 +145,9 @@ class CopilotReader(LineReader):
             self.window = window
         self.cwd = self.cwd or text_or_none(object_or_empty(data.get("context")).get("cwd"))
         if kind == "session.binary_asset":
-            self.assets.take(data)
+            self.assets.add(data)
         elif kind == "assistant.usage":
-            self.usages.take(data)
+            self.usages.add(data)
 
     def _settle(
         self, kind: str, data: Mapping[str, Any], line: int, message: Message | None
@@ -170,7 +170,7 @@ class CopilotReader(LineReader):
         elif kind == "session.snapshot_rewind":
             self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
         elif message is not None:
-            self.usages.answer(message)
+            self.usages.note_response(message)
             self.history.add(message, next(iter(text_parts(data, "content")), None))
         elif kind == "session.shutdown":
             self.client_counts = client_token_counts(data)

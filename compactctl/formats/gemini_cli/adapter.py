@@ -10,13 +10,13 @@ from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import EACH, UnsentRule, of_type
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import ANY_INDEX, UnsentRule, match_type
+from compactctl.pipeline.writer import InsertionContext
 
-_SHOWN = ("toolCalls", EACH, "resultDisplay")
+_SHOWN = ("toolCalls", ANY_INDEX, "resultDisplay")
 _UNSENT = (
-    UnsentRule(kind="copies", where=of_type("gemini"), path=_SHOWN),
-    UnsentRule(kind="copies", where={}, path=("messages", EACH, *_SHOWN)),
+    UnsentRule(kind="copies", match=match_type("gemini"), path=_SHOWN),
+    UnsentRule(kind="copies", match={}, path=("messages", ANY_INDEX, *_SHOWN)),
 )
 
 
@@ -41,7 +41,9 @@ class GeminiCli(Format):
         """Read all lines; see ``Format.read``."""
         return GeminiReader(self.name).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message, as old as the record it stands before."""
-        time = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
+        time = (
+            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
+        )
         return {"id": message.id, **time, "type": "user", "content": [{"text": message.text}]}

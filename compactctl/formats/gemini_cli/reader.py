@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content import gemini
-from compactctl.formats.gemini_cli.replay import GeminiRecord, Replay
+from compactctl.formats.gemini_cli.replay import GeminiRecord, SessionReplay
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import (
@@ -82,7 +82,7 @@ def _named(path: JsonPath) -> str:
     return "call-" + ".".join(map(str, path))
 
 
-PERSON, MODEL = "user", "gemini"
+USER_TYPE, MODEL_TYPE = "user", "gemini"
 # The client writes it anew whenever a session is resumed.
 _CONTEXT = "<session_context>"
 _FIXED = "the client's own description of the session, which it writes anew at every start"
@@ -98,17 +98,17 @@ class GeminiReader(LineReader):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._replay = Replay()
+        self._replay = SessionReplay()
         self._around: dict[int, tuple[str, int]] = {}
 
     def line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         for value in decoded.values:
-            kind = self._replay.take(value, decoded) if isinstance(value, Mapping) else ""
+            kind = self._replay.apply(value, decoded) if isinstance(value, Mapping) else ""
             if isinstance(value, Mapping):
                 self.gather.session(text_or_none(value.get("sessionId")), decoded.index)
             if kind == "":
-                self.gather.opaque(decoded, "a record that is not of a session")
+                self.gather.add_opaque(decoded, "a record that is not of a session")
             elif kind is not None:
                 self._around[decoded.index] = (kind, decoded.n_bytes)
 
@@ -122,12 +122,12 @@ class GeminiReader(LineReader):
             if (message := self._message(entry, is_newest=place in newest)) is not None
         }
         self._count_empty(found.values())
-        shown = [found[place] for place in replay.shown.values() if place in found]
+        shown = [found[place] for place in replay.active.values() if place in found]
         born = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
-        since = self._compacted_on(found.values())
+        since = self._last_compaction_line(found.values())
         effective = tuple(_reported_since(since, born, message) for message in shown)
         model = next((m.model for m in reversed(effective) if m.model), None)
-        return self.gather.transcript(
+        return self.gather.build(
             self.name,
             effective,
             session=SessionInfo(model=model, cwd=_folder(effective), drops_past_reasoning=True),
@@ -147,35 +147,37 @@ class GeminiReader(LineReader):
         if not is_newest:
             self._count(entry, "earlier version of a message")
             return None
-        return self.gather.message(draft, entry.record, entry.decoded, record_path=entry.element)
+        return self.gather.add_message(
+            draft, entry.record, entry.decoded, record_path=entry.element
+        )
 
     def _count(self, entry: GeminiRecord, kind: str) -> None:
         """Count a line that says nothing; what is among others on a line goes with that line."""
         if not entry.element:
-            self.gather.meta(kind, entry.decoded.n_bytes)
+            self.gather.add_metadata(kind, entry.decoded.n_bytes)
 
     def _count_empty(self, messages: Iterable[Message]) -> None:
         """Count the lines around messages, those that hold any apart."""
         held = {message.line for message in messages}
         for line, (kind, n_bytes) in self._around.items():
             if line not in held:
-                self.gather.meta(kind, n_bytes)
+                self.gather.add_metadata(kind, n_bytes)
 
     def _superseded(self, found: Mapping[int, Message]) -> Iterator[SupersededVersion]:
-        for name, places in self._replay.copies.items():
-            message = found.get(self._replay.shown[name])
+        for name, places in self._replay.superseded.items():
+            message = found.get(self._replay.active[name])
             for entry in (self._replay.entries[place] for place in places):
                 if message is not None:
                     yield SupersededVersion(
                         line=entry.decoded.index, record_path=entry.element, message_id=message.id
                     )
 
-    def _compacted_on(self, messages: Iterable[Message]) -> int:
+    def _last_compaction_line(self, messages: Iterable[Message]) -> int:
         """Return the last line on which the client compacted, -1 for none; take note of all."""
         summaries = {m.id for m in messages if m.origin.is_summary and not m.origin.is_synthetic}
         first: dict[str, int] = {}
         for entry in self._replay.entries:
-            if entry.name in summaries and entry.decoded.index in self._replay.lists:
+            if entry.name in summaries and entry.decoded.index in self._replay.full_list_lines:
                 first.setdefault(entry.name, entry.decoded.index)
         self.gather.compactions += sorted(set(first.values()))
         return max(first.values(), default=-1)
@@ -185,9 +187,9 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
     """Return what a record says; None for what is for the screen, or is not sent."""
     record, path = entry.record, (*entry.element, "content")
     parts = content_parts(record.get("content"), path)
-    if record.get("type") == PERSON:
-        return _typed(record, parts)
-    if record.get("type") != MODEL:
+    if record.get("type") == USER_TYPE:
+        return _user_message(record, parts)
+    if record.get("type") != MODEL_TYPE:
         return None
     tools = list_or_empty(record.get("toolCalls"))
     are_called = any(isinstance(part, ToolCallPart) for part in parts)
@@ -202,7 +204,7 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
     )
 
 
-def _typed(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
+def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
     said = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
     is_silent = not said and all(isinstance(part, TextPart) for part in parts)
     if is_silent or said.startswith(_NOT_SENT):

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from compactctl.formats.records.builder import own_id
+from compactctl.formats.records.builder import message_id_for
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.model.message import JsonPath
-from compactctl.model.tags import tags_of
+from compactctl.model.tags import read_tags
 
 SET, REWIND = "$set", "$rewindTo"
 
@@ -29,23 +29,23 @@ class GeminiRecord:
 
 
 @dataclass(slots=True)
-class Replay:
+class SessionReplay:
     """Takes in records in file order.
 
     Attributes:
         entries: all records of messages.
-        shown: places among ``entries`` of those that are in effect, by name, in their order.
-        copies: places of older versions that the newer one hides, by name; without it they would
-            be in effect again.
-        lists: the lines that put all messages anew.
+        active: places among ``entries`` of those that are in effect, by name, in their order.
+        superseded: places of older versions that the newer one hides, by name; without it they
+            would be in effect again.
+        full_list_lines: the lines that put all messages anew.
     """
 
     entries: list[GeminiRecord] = field(default_factory=list)
-    shown: dict[str, int] = field(default_factory=dict)
-    copies: dict[str, list[int]] = field(default_factory=dict)
-    lists: set[int] = field(default_factory=set)
+    active: dict[str, int] = field(default_factory=dict)
+    superseded: dict[str, list[int]] = field(default_factory=dict)
+    full_list_lines: set[int] = field(default_factory=set)
 
-    def take(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
+    def apply(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
         """Take in a record; return what kind of one it is when it is not a message, else None."""
         if isinstance(value.get(REWIND), str):
             self._rewind(value[REWIND])
@@ -64,14 +64,14 @@ class Replay:
     def newest(self) -> Iterator[int]:
         """Yield the places of the newest version of every message there ever was."""
         found = {entry.name: place for place, entry in enumerate(self.entries)}
-        yield from ({**found, **self.shown}).values()
+        yield from ({**found, **self.active}).values()
 
     def _set(self, updates: Mapping[str, Any], decoded: Decoded) -> None:
         messages = updates.get("messages")
         if isinstance(messages, list):
-            self.lists.add(decoded.index)
-            self.shown.clear()
-            self.copies.clear()
+            self.full_list_lines.add(decoded.index)
+            self.active.clear()
+            self.superseded.clear()
             self._put_all(messages, (SET, "messages"), decoded)
 
     def _put_all(self, values: object, path: JsonPath, decoded: Decoded) -> None:
@@ -81,20 +81,20 @@ class Replay:
                 self._put(record, (*path, index), decoded)
 
     def _put(self, record: Mapping[str, Any], element: JsonPath, decoded: Decoded) -> None:
-        name = own_id(record["id"], tags_of(record))
-        if name in self.shown:
-            self.copies.setdefault(name, []).append(self.shown[name])
+        name = message_id_for(record["id"], read_tags(record))
+        if name in self.active:
+            self.superseded.setdefault(name, []).append(self.active[name])
         # As in the client's map, a newer version stays at the place of the first one.
-        self.shown[name] = len(self.entries)
+        self.active[name] = len(self.entries)
         self.entries.append(GeminiRecord(record, element, decoded, name))
 
     def _rewind(self, name: str) -> None:
         """Take back a message and all after it; all there are when it is not among them."""
-        names = list(self.shown)
-        gone = names[names.index(name) :] if name in self.shown else names
-        for each in gone:
-            del self.shown[each]
-            self.copies.pop(each, None)
+        names = list(self.active)
+        removed_ids = names[names.index(name) :] if name in self.active else names
+        for each in removed_ids:
+            del self.active[each]
+            self.superseded.pop(each, None)
 
 
 def is_session(record: Mapping[str, Any]) -> bool:

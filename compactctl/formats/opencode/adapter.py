@@ -12,20 +12,20 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import EACH, UnsentRule
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import ANY_INDEX, UnsentRule
+from compactctl.pipeline.writer import InsertionContext
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
 _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
 _RANDOM = 14
 # Sorts behind what the client draws at random, so that an id comes last in its millisecond.
 _LAST = "zzzz"
-_OF_TOOLS = ("messages", EACH, "parts", EACH, "state", "metadata")
-_OF_PROMPTS = ("messages", EACH, "info", "summary", "diffs")
+_OF_TOOLS = ("messages", ANY_INDEX, "parts", ANY_INDEX, "state", "metadata")
+_OF_PROMPTS = ("messages", ANY_INDEX, "info", "summary", "diffs")
 # Its records always have these: they stay, with nothing in them.
 _UNSENT = (
-    UnsentRule(kind="copies", where={}, path=_OF_TOOLS, stand_in="{}"),
-    UnsentRule(kind="copies", where={}, path=_OF_PROMPTS, stand_in="[]"),
+    UnsentRule(kind="copies", match={}, path=_OF_TOOLS, replacement="{}"),
+    UnsentRule(kind="copies", match={}, path=_OF_PROMPTS, replacement="[]"),
 )
 
 
@@ -35,7 +35,7 @@ class OpenCode(Format):
     name = NAME
     title = "OpenCode export"
     reads_arrays = True
-    counts = COUNTS
+    usage_fields = COUNTS
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -53,9 +53,9 @@ class OpenCode(Format):
             reader.container(container)
         return reader.finish()
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message of one text that the client sorts right before the one beside."""
-        info = object_or_empty(beside.like.get("info"))
+        info = object_or_empty(beside.neighbour.get("info"))
         name = _id_before(text_or_empty(info.get("id")), message.id)
         session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
         part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}

@@ -10,7 +10,9 @@ from compactctl.formats.records.json_values import list_or_empty, object_or_empt
 from compactctl.model.message import JsonPath, RecordLocation
 
 
-def asking(lines: Iterable[Decoded], summary: RecordLocation) -> tuple[RecordLocation, ...]:
+def compaction_request(
+    lines: Iterable[Decoded], summary: RecordLocation
+) -> tuple[RecordLocation, ...]:
     """Return where the user message stands that a summary answers; () where there is none.
 
     Without the summary the client would take it for a compaction that is still to be made.
@@ -20,7 +22,9 @@ def asking(lines: Iterable[Decoded], summary: RecordLocation) -> tuple[RecordLoc
     return tuple(
         place
         for place, record in records.items()
-        if name and object_or_empty(record.get("info")).get("id") == name and _asks(record)
+        if name
+        and object_or_empty(record.get("info")).get("id") == name
+        and _is_compaction_request(record)
     )
 
 
@@ -38,17 +42,17 @@ def cleared_outputs(lines: Iterable[Decoded]) -> Iterator[tuple[int, JsonPath, d
                     yield line.index, (*path, "parts", index, "state", "time"), rest
 
 
-def _asks(record: dict[str, Any]) -> bool:
+def _is_compaction_request(record: dict[str, Any]) -> bool:
     parts = map(object_or_empty, list_or_empty(record.get("parts")))
     return any(part.get("type") == "compaction" for part in parts)
 
 
 def _records(
-    lines: Iterable[Decoded], holder: JsonPath
+    lines: Iterable[Decoded], container: JsonPath
 ) -> Iterator[tuple[RecordLocation, dict[str, Any]]]:
     for line in lines:
         for path, record in _messages(line):
-            if path[:-1] == holder:
+            if path[:-1] == container:
                 yield (line.index, path), record
 
 

@@ -47,16 +47,16 @@ def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
 
 
 def effective(
-    said: Sequence[OpenCodeRecord], session: Mapping[str, Any]
+    records: Sequence[OpenCodeRecord], session: Mapping[str, Any]
 ) -> tuple[tuple[Message, ...], Cleared | None]:
     """Return what the next request sends, with what must stay for that marked as anchored.
 
     With it comes what was reported before outputs were cleared, where nothing was since.
     """
-    shown = _since_compaction(_not_undone(said, object_or_empty(session.get("revert"))))
-    kept = (one.message for one in shown if not _is_dropped(one))
+    shown = _since_compaction(_before_revert(records, object_or_empty(session.get("revert"))))
+    kept = (entry.message for entry in shown if not _is_dropped(entry))
     messages = tuple(message for message in kept if message is not None and message.parts)
-    times = (cleared_at(object_or_empty(part)) for one in shown for part in one.parts)
+    times = (cleared_at(object_or_empty(part)) for entry in shown for part in entry.parts)
     newest = max(filter(None, times), default=0.0)
     found = newest_report(messages)
     is_cleared = found is not None and found.time is not None and found.time <= newest
@@ -65,81 +65,85 @@ def effective(
     return sent, cleared if is_cleared else None
 
 
-def _not_undone(said: Sequence[OpenCodeRecord], revert: Mapping[str, Any]) -> list[OpenCodeRecord]:
+def _before_revert(
+    records: Sequence[OpenCodeRecord], revert: Mapping[str, Any]
+) -> list[OpenCodeRecord]:
     """Return what stands before the point that a person went back to."""
     message_id, part_id = revert.get("messageID"), revert.get("partID")
     kept: list[OpenCodeRecord] = []
-    for one in said:
-        if message_id and one.info.get("id") == message_id:
-            return [*kept, _cut(one, part_id)] if part_id else kept
-        kept.append(one)
+    for entry in records:
+        if message_id and entry.info.get("id") == message_id:
+            return [*kept, _cut(entry, part_id)] if part_id else kept
+        kept.append(entry)
     return kept
 
 
-def _cut(one: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
-    if one.message is None:
-        return one
-    names = [object_or_empty(part).get("id") for part in one.parts]
-    kept = one.parts[: names.index(part_id)] if part_id in names else one.parts
-    parts = message_parts(kept, (*one.message.record_path, "parts"))
+def _cut(entry: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
+    if entry.message is None:
+        return entry
+    names = [object_or_empty(part).get("id") for part in entry.parts]
+    kept = entry.parts[: names.index(part_id)] if part_id in names else entry.parts
+    parts = message_parts(kept, (*entry.message.record_path, "parts"))
     # The parts that are left are a head of all parts, so that their places stay the same.
-    return OpenCodeRecord({**one.record, "parts": kept}, replace(one.message, parts=parts))
+    return OpenCodeRecord({**entry.record, "parts": kept}, replace(entry.message, parts=parts))
 
 
-def _since_compaction(said: list[OpenCodeRecord]) -> list[OpenCodeRecord]:
+def _since_compaction(records: list[OpenCodeRecord]) -> list[OpenCodeRecord]:
     """Return the newest finished compaction, its summary, the tail it kept, and what followed."""
-    found = _newest_compaction(said)
+    found = _newest_compaction(records)
     if found is None:
-        return said
+        return records
     start, end = found
-    tail = _tail_start(said, start)
+    tail = _tail_start(records, start)
     first = start if tail is None else tail
     if first == 0 and tail is None:
-        return said
+        return records
     anchored = {start, end, first}
-    marked = [_anchored(one) if index in anchored else one for index, one in enumerate(said)]
+    marked = [
+        _anchored(entry) if index in anchored else entry for index, entry in enumerate(records)
+    ]
     return marked[start : end + 1] + marked[first:start] + marked[end + 1 :]
 
 
-def _newest_compaction(said: Sequence[OpenCodeRecord]) -> tuple[int, int] | None:
+def _newest_compaction(records: Sequence[OpenCodeRecord]) -> tuple[int, int] | None:
     """Return the places of the newest compaction with a finished summary, and of the summary."""
-    for end in range(len(said) - 1, -1, -1):
-        info = said[end].info
+    for end in range(len(records) - 1, -1, -1):
+        info = records[end].info
         finished = info.get("summary") is True and info.get("finish") and not info.get("error")
         if info.get("role") == "assistant" and finished:
-            start = _place_of(said[:end], info.get("parentID"))
+            start = _place_of(records[:end], info.get("parentID"))
             if start is not None:
                 return start, end
     return None
 
 
-def _place_of(said: Sequence[OpenCodeRecord], name: object) -> int | None:
-    places = (i for i in range(len(said) - 1, -1, -1) if said[i].info.get("id") == name)
-    return next((i for i in places if _compaction(said[i])), None)
+def _place_of(records: Sequence[OpenCodeRecord], name: object) -> int | None:
+    places = (i for i in range(len(records) - 1, -1, -1) if records[i].info.get("id") == name)
+    return next((i for i in places if _compaction(records[i])), None)
 
 
-def _tail_start(said: Sequence[OpenCodeRecord], start: int) -> int | None:
-    name = (_compaction(said[start]) or {}).get("tail_start_id")
-    return next((i for i in range(start) if name and said[i].info.get("id") == name), None)
+def _tail_start(records: Sequence[OpenCodeRecord], start: int) -> int | None:
+    name = (_compaction(records[start]) or {}).get("tail_start_id")
+    return next((i for i in range(start) if name and records[i].info.get("id") == name), None)
 
 
-def _compaction(one: OpenCodeRecord) -> Mapping[str, Any] | None:
-    parts = map(object_or_empty, one.parts) if one.info.get("role") == "user" else ()
+def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:
+    parts = map(object_or_empty, entry.parts) if entry.info.get("role") == "user" else ()
     return next((part for part in parts if part.get("type") == "compaction"), None)
 
 
-def _anchored(one: OpenCodeRecord) -> OpenCodeRecord:
-    message = one.message
+def _anchored(entry: OpenCodeRecord) -> OpenCodeRecord:
+    message = entry.message
     return OpenCodeRecord(
-        one.record,
+        entry.record,
         None if message is None else message.as_unmovable(_BOUNDARY),
     )
 
 
-def _is_dropped(one: OpenCodeRecord) -> bool:
+def _is_dropped(entry: OpenCodeRecord) -> bool:
     """Tell whether the client leaves out an answer because its request failed."""
-    error = one.info.get("error")
-    if one.info.get("role") != "assistant" or not error:
+    error = entry.info.get("error")
+    if entry.info.get("role") != "assistant" or not error:
         return False
-    kinds = {object_or_empty(part).get("type") for part in one.parts}
+    kinds = {object_or_empty(part).get("type") for part in entry.parts}
     return object_or_empty(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY)

@@ -9,7 +9,7 @@ from compactctl.formats.records.json_values import (
     json_text,
     list_or_empty,
     object_or_empty,
-    seconds,
+    parse_time,
     text_or_empty,
 )
 from compactctl.model.message import (
@@ -26,7 +26,7 @@ from compactctl.model.message import (
 # What the client sends in place of content that it does not send, from its source.
 CLEARED = "[Old tool result content cleared]"
 INTERRUPTED = "[Tool execution was interrupted]"
-_STANDING_FOR = {
+_PLACEHOLDER_TEXTS = {
     "compaction": "What did we do so far?",
     "subtask": "The following tool was executed by the user",
 }
@@ -64,7 +64,7 @@ def _sent(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         case "file" if part.get("mime") not in _SENT_AS_TEXT:
             yield _media(part, path)
         case "compaction" | "subtask" as kind:
-            yield TextPart(text=_STANDING_FOR[kind], embedded=True, path=path)
+            yield TextPart(text=_PLACEHOLDER_TEXTS[kind], embedded=True, path=path)
         case _:
             pass
 
@@ -128,7 +128,7 @@ def _is_compacted(state: Mapping[str, Any]) -> bool:
 def cleared_at(part: Mapping[str, Any]) -> float | None:
     """Return when the client cleared a part's output, in seconds since 1970; None if it did not."""
     time = object_or_empty(object_or_empty(part.get("state")).get("time"))
-    return seconds(time.get("compacted"))
+    return parse_time(time.get("compacted"))
 
 
 def _attachments(values: object) -> tuple[MediaPart, ...]:

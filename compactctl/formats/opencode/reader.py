@@ -11,7 +11,7 @@ from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import (
     integer_or_none,
     object_or_empty,
-    seconds,
+    parse_time,
     text_or_empty,
     text_or_none,
 )
@@ -20,14 +20,14 @@ from compactctl.formats.records.usage import joined
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
-from compactctl.model.usage_fields import CountFields, as_reported
+from compactctl.model.usage_fields import UsageFields, with_reported_usage
 
 NAME = "opencode"
-COUNTS = CountFields(
+COUNTS = UsageFields(
     path=("info", "tokens"),
-    sent=("input",),
-    cached=(("cache", "read"), ("cache", "write")),
-    answer=("output",),
+    input=("input",),
+    cached_inputs=(("cache", "read"), ("cache", "write")),
+    output=("output",),
     total=("total",),
 )
 """What OpenCode compacts by: the total of the newest answer, else the sum of the others."""
@@ -52,7 +52,7 @@ class OpenCodeReader:
         self.cwd = text_or_none(session.get("directory")) or self.cwd
         said = [one for entry in container.entries if (one := self._said(entry)) is not None]
         if not container.entries:
-            self.gather.meta("empty conversation", container.decoded.n_bytes)
+            self.gather.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(said), session)
         self.effective += sent
         self._count += 1
@@ -61,7 +61,7 @@ class OpenCodeReader:
         """Return what was read."""
         spoken = (message.model for message in reversed(self.gather.messages) if message.model)
         shown = tuple(self.effective)
-        return self.gather.transcript(
+        return self.gather.build(
             NAME,
             shown,
             session=SessionInfo(
@@ -74,19 +74,19 @@ class OpenCodeReader:
         )
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
-        entry = replace(entry, value=as_reported(entry.record, COUNTS))
+        entry = replace(entry, value=with_reported_usage(entry.record, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
         self.gather.error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
         if draft is None:
-            self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.gather.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
             return None
         if not draft.parts:
-            self.gather.meta("empty message", entry.n_bytes)
+            self.gather.add_metadata("empty message", entry.n_bytes)
             return OpenCodeRecord(entry.record, None)
         parts = map(object_or_empty, entry.record["parts"])
         self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))
-        message = self.gather.message(
+        message = self.gather.add_message(
             draft, entry.record, entry.decoded, record_path=entry.element, conversation=self._count
         )
         return OpenCodeRecord(entry.record, message)
@@ -154,7 +154,7 @@ def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
 def _time(info: Mapping[str, Any]) -> float | None:
     """Return when a message was finished, else when it was begun."""
     time = object_or_empty(info.get("time"))
-    return seconds(time.get("completed")) or seconds(time.get("created"))
+    return parse_time(time.get("completed")) or parse_time(time.get("created"))
 
 
 def is_message(record: object) -> bool:

@@ -12,13 +12,13 @@ from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule, of_type
-from compactctl.pipeline.writer import Beside
+from compactctl.model.unsent import UnsentRule, match_type
+from compactctl.pipeline.writer import InsertionContext
 
 # Digits of the ids that the client gives its entries.
 _ID_LENGTH = 8
-_OF_TOOLS = {**of_type("message"), ("message", "role"): frozenset({"toolResult"})}
-_UNSENT = (UnsentRule(kind="copies", where=_OF_TOOLS, path=("message", "details")),)
+_OF_TOOLS = {**match_type("message"), ("message", "role"): frozenset({"toolResult"})}
+_UNSENT = (UnsentRule(kind="copies", match=_OF_TOOLS, path=("message", "details")),)
 
 
 class Pi(Format):
@@ -27,7 +27,7 @@ class Pi(Format):
     name = "pi"
     title = "pi session"
     parent_path = ("parentId",)
-    counts = COUNTS
+    usage_fields = COUNTS
     unsent = _UNSENT
     new_content = staticmethod(new_content)
 
@@ -43,17 +43,19 @@ class Pi(Format):
         """Return an entry id derived from the message's id."""
         return hashlib.sha256(message.id.encode()).hexdigest()[:_ID_LENGTH]
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message; entries of version 1 have no ids."""
         linked = (
-            {"id": self.new_id(message), "parentId": beside.parent} if "id" in beside.like else {}
+            {"id": self.new_id(message), "parentId": beside.parent}
+            if "id" in beside.neighbour
+            else {}
         )
         content = [{"type": "text", "text": message.text}]
-        inner = {"role": "user", "content": content, "timestamp": _milliseconds(beside.like)}
+        inner = {"role": "user", "content": content, "timestamp": _milliseconds(beside.neighbour)}
         return {
             "type": "message",
             **linked,
-            "timestamp": beside.like.get("timestamp"),
+            "timestamp": beside.neighbour.get("timestamp"),
             "message": inner,
         }
 

@@ -31,7 +31,7 @@ class _PiNode:
     messages: list[Message] = field(default_factory=list)
 
     @property
-    def written(self) -> bool:
+    def is_inserted(self) -> bool:
         """Whether compactctl put the entry between others, which may not follow it."""
         return (
             not self.appended
@@ -43,13 +43,13 @@ class _PiNode:
 class PiChain:
     """Takes in entries in file order, then tells the effective history.
 
-    ``resumed`` then tells which entry follows which where a damaged line took its parent, ``path``
+    ``bridged`` then tells which entry follows which where a damaged line took its parent, ``path``
     the entries from the newest one back to a root, which are all that are ``included``.
     """
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
-        self.resumed: dict[str, str] = {}
+        self.bridged: dict[str, str] = {}
         self._nodes: dict[str, _PiNode] = {}
         self._newest: str | None = None
         # Every record in file order, as version 1 numbers them; None is the header.
@@ -60,11 +60,11 @@ class PiChain:
         self._lines: list[int] = []
         self._gaps: list[int] = []
         self._first_sent: int | None = None
-        self._lost: dict[str, str] = {}
+        self._bridge_warnings: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
 
-    def gap(self, line: int) -> None:
+    def add_damage(self, line: int) -> None:
         """Take in that a line is not understood; an entry may have been lost with it."""
         self._gaps.append(line)
 
@@ -72,7 +72,7 @@ class PiChain:
         """Take in a session header, which is not an entry but is numbered like one."""
         self._records.append(None)
 
-    def hold(self, name: str, why: str) -> None:
+    def mark_unmovable(self, name: str, why: str) -> None:
         """Keep the entry ``name`` where it is."""
         self._held[name] = why
 
@@ -96,9 +96,9 @@ class PiChain:
         self._newest = name
         if earlier is not None:
             # What an inline compaction has tagged as hidden stands beside what was made of it.
-            node.messages = [message for message in earlier.messages if message.tags.parents]
+            node.messages = [message for message in earlier.messages if message.tags.hidden_by]
             if not node.messages:
-                self.hold(name, _AGAIN)
+                self.mark_unmovable(name, _AGAIN)
         return name
 
     def message(self, name: str, message: Message) -> None:
@@ -110,48 +110,48 @@ class PiChain:
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
-        back = self._way_back()
+        back = self._path_to_root()
         self.path, self.included = tuple(back), frozenset(back)
         if len(back) < len(self._nodes):
-            self.hold(back[0], _LEAF)
+            self.mark_unmovable(back[0], _LEAF)
         compaction = next((n for n in back if self._nodes[n].type == "compaction"), None)
         if compaction is None:
             self._warn(back)
-            return tuple(self._messages(self._with_written(back)))
+            return tuple(self._messages(self._with_inserted(back)))
         at = back.index(compaction)
         start = self._first_kept(self._nodes[compaction], back[at + 1 :])
         after, kept = back[:at], back[at + 1 : back.index(start) + 1] if start else []
         self._warn([*after, compaction, *kept][:-1])
         # What was reported for these describes a context that the compaction ended.
-        older = [replace(m, usage=None) for m in self._messages(self._with_written(kept))]
-        newer = self._messages(self._with_written(after))
+        older = [replace(m, usage=None) for m in self._messages(self._with_inserted(kept))]
+        newer = self._messages(self._with_inserted(after))
         return (*self._nodes[compaction].messages, *older, *newer)
 
-    def _way_back(self) -> list[str]:
+    def _path_to_root(self) -> list[str]:
         """Return the newest entry and all it follows, back to a root or a reset."""
         way: dict[str, None] = {}
         at = self._newest
         while at is not None and at not in way:
             way[at] = None
             node = self._nodes[at]
-            at = None if node.type == "reset_boundary" else self._before(at, node)
+            at = None if node.type == "reset_boundary" else self._parent_of(at, node)
         return list(way)
 
-    def _before(self, name: str, node: _PiNode) -> str | None:
+    def _parent_of(self, name: str, node: _PiNode) -> str | None:
         """Return what an entry follows; what a damaged line took away is bridged."""
         if node.parent is None or node.parent in self._nodes:
             return node.parent
         bridge = self._before_gap(node.line)
         where = f"line {node.line + 1}: its parent"
         if bridge is not None:
-            self.resumed[name] = bridge
+            self.bridged[name] = bridge
             if node.parent in self._held:
-                self.hold(bridge, self._held[node.parent])
+                self.mark_unmovable(bridge, self._held[node.parent])
             follows = f"it is taken to follow line {self._nodes[bridge].line + 1}"
-            self._lost[name] = f"{where} was lost with a damaged line; {follows}"
+            self._bridge_warnings[name] = f"{where} was lost with a damaged line; {follows}"
         elif self._first_sent is not None and self._first_sent < node.line:
             dropped = "what stands before it is not part of the conversation"
-            self._lost[name] = f"{where} {node.parent[:8]} is not in the file; {dropped}"
+            self._bridge_warnings[name] = f"{where} {node.parent[:8]} is not in the file; {dropped}"
         return bridge
 
     def _before_gap(self, line: int) -> str | None:
@@ -161,7 +161,9 @@ class PiChain:
         return self._names[place - 1] if place > 0 else None
 
     def _warn(self, names: list[str]) -> None:
-        self.warnings += [self._lost[name] for name in reversed(names) if name in self._lost]
+        self.warnings += [
+            self._bridge_warnings[name] for name in reversed(names) if name in self._bridge_warnings
+        ]
 
     def _first_kept(self, compaction: _PiNode, older: list[str]) -> str | None:
         """Return which of the ``older`` entries a compaction kept first, None when it kept none."""
@@ -172,19 +174,19 @@ class PiChain:
         if first not in older:
             return None
         # Were this entry gone, the client would keep nothing at all.
-        self.hold(first, _KEPT)
+        self.mark_unmovable(first, _KEPT)
         return first
 
-    def _with_written(self, names: list[str]) -> list[str]:
+    def _with_inserted(self, names: list[str]) -> list[str]:
         """Return entries, the newest first, as they follow one another, with the written between.
 
         A written record stands before one of them and leads nowhere when what it stands before
         still follows its own parent.
         """
-        aside = self._written_before(set(names))
+        aside = self._inserted_before(set(names))
         return [each for name in reversed(names) for each in (*reversed(aside.get(name, [])), name)]
 
-    def _written_before(self, wanted: set[str]) -> dict[str, list[str]]:
+    def _inserted_before(self, wanted: set[str]) -> dict[str, list[str]]:
         """Return the written records that stand before entries, the nearest first."""
         followed = {node.parent for node in self._nodes.values()}
         found: dict[str, list[str]] = {}
@@ -192,7 +194,7 @@ class PiChain:
         for name in reversed(self._nodes):
             if name in wanted:
                 before = name
-            elif before is not None and self._nodes[name].written and name not in followed:
+            elif before is not None and self._nodes[name].is_inserted and name not in followed:
                 found.setdefault(before, []).append(name)
             else:
                 before = None

@@ -25,7 +25,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.usage_fields import CountFields
+from compactctl.model.usage_fields import UsageFields
 
 
 def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
@@ -79,11 +79,11 @@ def _part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
             return None
 
 
-COUNTS = CountFields(
+COUNTS = UsageFields(
     path=("message", "usage"),
-    sent=("input",),
-    cached=(("cacheRead",), ("cacheWrite",)),
-    answer=("output",),
+    input=("input",),
+    cached_inputs=(("cacheRead",), ("cacheWrite",)),
+    output=("output",),
     total=("totalTokens",),
 )
 """What pi compacts by: the total of the newest answer."""
@@ -94,7 +94,7 @@ OWN_ROLES = frozenset(
 _CUSTOM = frozenset({"custom", "hookMessage", "developer"})
 _SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
 # The client never sends such a response again: it may have been cut anywhere.
-_BROKEN_OFF = frozenset({"error", "aborted"})
+_INTERRUPTED = frozenset({"error", "aborted"})
 _CONTEXT = ("input", "cacheRead", "cacheWrite")
 
 
@@ -149,10 +149,10 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             return MessageDraft(role="user", parts=())
 
 
-def was_broken_off(entry: Mapping[str, Any]) -> bool:
+def was_interrupted(entry: Mapping[str, Any]) -> bool:
     """Tell whether an entry is a response that ended in an error or was aborted."""
     reason = object_or_empty(entry.get("message")).get("stopReason")
-    return isinstance(reason, str) and reason in _BROKEN_OFF
+    return isinstance(reason, str) and reason in _INTERRUPTED
 
 
 def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:

@@ -6,42 +6,44 @@ and files of version 3; they write those of earlier versions anew when they load
 
 from collections.abc import Iterable, Sequence
 
-from compactctl.formats.format import Appending
+from compactctl.formats.format import NativeAppend
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.record_versions import Superseding, marked
-from compactctl.model.tags import MARK
+from compactctl.formats.records.record_versions import RecordVersions, mark_appended
+from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.record_splice import with_fields
 from compactctl.pipeline.spans import line_place
 
 
-class PiAppending(Appending):
-    """Later entries in place of earlier ones; see ``Appending``."""
+class PiNativeAppend(NativeAppend):
+    """Later entries in place of earlier ones; see ``NativeAppend``."""
 
-    of = "file"
-    oldest = (3,)
-    newest = (3,)
+    version_of = "file"
+    oldest_tested = (3,)
+    newest_tested = (3,)
 
-    def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+    def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return each entry once, at its place in the conversation."""
-        if not any(MARK in line for line in lines):
+        if not any(APPENDED_BYTES in line for line in lines):
             return lines
-        return tuple(_session(lines).settled())
+        return tuple(_session(lines).normalized())
 
-    def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
+    def lines_to_append(
+        self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
+    ) -> list[bytes]:
         """Return entries that stand for earlier ones, and the newest of the conversation last."""
-        there, goal = _session(now), _session(wanted)
-        changed = there.changed(goal)
-        if not changed and there.reads_like(goal):
+        there, goal = _session(current), _session(desired)
+        changed = there.changes_to(goal)
+        if not changed and there.same_chain(goal):
             return []
         # The client stops where a damaged line took an entry's parent: there it is told another.
-        for name, parent in goal.chain.resumed.items():
+        for name, parent in goal.chain.bridged.items():
             if name in goal.chain.included:
                 changed[name] = _following(goal.line(name), parent)
         tip = goal.chain.path[0]
         end = changed.pop(tip, goal.line(tip))
-        return [marked(line, operation) for line in (*changed.values(), end)]
+        return [mark_appended(line, operation) for line in (*changed.values(), end)]
 
 
 def _following(line: bytes, parent: str) -> bytes:
@@ -51,8 +53,8 @@ def _following(line: bytes, parent: str) -> bytes:
     return with_fields(text[start:end], {"parentId": parent}).encode()
 
 
-def _session(lines: Sequence[bytes]) -> Superseding[PiChain]:
-    return Superseding(lines, "id", _chain_of)
+def _session(lines: Sequence[bytes]) -> RecordVersions[PiChain]:
+    return RecordVersions(lines, "id", _chain_of)
 
 
 def _chain_of(lines: Iterable[Decoded]) -> PiChain:

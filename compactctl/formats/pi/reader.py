@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
-from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
+from compactctl.formats.pi.messages import COUNTS, entry_draft, was_interrupted
 from compactctl.formats.records.builder import LineReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.missing_answers import answered
+from compactctl.formats.records.missing_answers import with_client_answers
 from compactctl.formats.records.order import order_of_times
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
-from compactctl.model.usage_fields import as_reported
+from compactctl.model.usage_fields import with_reported_usage
 
 # What the client sends where a call was never answered.
 _NO_RESULT = "No result provided"
@@ -33,19 +33,19 @@ class PiReader(LineReader):
     def line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         if decoded.damage is not None:
-            self.chain.gap(decoded.index)
+            self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-                self.gather.opaque(decoded, "a JSON value of no known type")
+                self.gather.add_opaque(decoded, "a JSON value of no known type")
             elif value["type"] == "session":
                 self._header(value, decoded)
             else:
-                self._entry(as_reported(value, COUNTS), decoded)
+                self._entry(with_reported_usage(value, COUNTS), decoded)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
         effective = self.chain.effective()
-        follows = self.chain.resumed
+        follows = self.chain.bridged
         self.gather.links = [
             replace(link, parent=follows.get(link.id, link.parent)) for link in self.gather.links
         ]
@@ -53,13 +53,13 @@ class PiReader(LineReader):
         self.gather.errors = [e for e in self.gather.errors if e.name in self.chain.included]
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
-        found = self.gather.transcript(
+        found = self.gather.build(
             self.name,
             effective,
             session=SessionInfo(model=model, file_version=self.version, cwd=self.cwd),
             order=self._order(),
         )
-        return replace(found, effective=answered(found.effective, _NO_RESULT))
+        return replace(found, effective=with_client_answers(found.effective, _NO_RESULT))
 
     def _order(self) -> RecordOrder | None:
         """Return how entries without ids stand, which only their times tell; None with ids."""
@@ -72,7 +72,7 @@ class PiReader(LineReader):
         self.version = integer_or_none(record.get("version"))
         self.chain.header()
         self.gather.session(text_or_none(record.get("id")), decoded.index)
-        self.gather.meta("session", decoded.n_bytes)
+        self.gather.add_metadata("session", decoded.n_bytes)
 
     def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
         if entry["type"] == "model_change" and entry.get("role") in (None, "default"):
@@ -81,17 +81,17 @@ class PiReader(LineReader):
             )
         self._link(entry, decoded)
         node = self.chain.add(entry, decoded.index)
-        if was_broken_off(entry):
+        if was_interrupted(entry):
             error = text_or_none(object_or_empty(entry.get("message")).get("errorMessage"))
             self.gather.error(error, decoded.index, node)
         draft = entry_draft(entry)
         if draft is None:
-            self.gather.opaque(decoded, "a message of unknown role")
+            self.gather.add_opaque(decoded, "a message of unknown role")
         elif not draft.parts:
-            self.gather.meta(_kind(entry), decoded.n_bytes)
+            self.gather.add_metadata(_kind(entry), decoded.n_bytes)
         else:
-            message = self.gather.message(self._numbered(draft, entry), entry, decoded)
-            if not was_broken_off(entry):
+            message = self.gather.add_message(self._numbered(draft, entry), entry, decoded)
+            if not was_interrupted(entry):
                 self.chain.message(node, message)
 
     def _link(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
@@ -100,7 +100,7 @@ class PiReader(LineReader):
             return
         self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
         if decoded.damage is not None and parent is not None:
-            self.chain.hold(parent, "an entry on a damaged line follows it")
+            self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 
     def _numbered(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
         """Return the draft under its entry's id; each assistant message is a response."""

@@ -7,14 +7,14 @@ from itertools import groupby, islice
 from typing import Any, Generic, Literal, TypeVar
 
 from compactctl.formats.format import Format
-from compactctl.formats.records.chat_log import ChatLogReader, Conversation
+from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.envelope import LogRow, dotted, exchange, row_of, row_with
 from compactctl.formats.records.rows import ChainLink, Chains, opened
-from compactctl.history.turns import without_ended_reasoning
+from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 # "own": has what only this API has; "shared": reads the same in this API and in others.
 DialectFit = Literal["own", "shared"]
@@ -43,7 +43,7 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def start(self, number: int) -> Conversation:
+    def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
 
     def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:
@@ -131,7 +131,7 @@ class ApiLogReader(ChatLogReader):
         self._chains = Chains()
         # Conversations that a later request may go on with, and requests that begin one though they
         # go on from a response.
-        self._chained: dict[int, Conversation] = {}
+        self._chained: dict[int, ConversationParser] = {}
         self._lost = 0
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
@@ -146,21 +146,21 @@ class ApiLogReader(ChatLogReader):
                 message
                 for number, messages in sent
                 for message in (
-                    without_ended_reasoning(tuple(messages))
-                    if self.gather.dialects.get(number) in ending
+                    without_expired_reasoning(tuple(messages))
+                    if self.builder.dialects.get(number) in ending
                     else messages
                 )
             ),
             session=replace(
                 found.session,
-                drops_past_reasoning=bool(self.gather.dialects)
-                and {*self.gather.dialects.values()} <= ending,
+                drops_past_reasoning=bool(self.builder.dialects)
+                and {*self.builder.dialects.values()} <= ending,
             ),
         )
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""
-        is_named = self._at is not None or {*self.gather.dialects.values()} <= {self.name}
+        is_named = self._at is not None or {*self.builder.dialects.values()} <= {self.name}
         return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
@@ -177,7 +177,7 @@ class ApiLogReader(ChatLogReader):
         messages: Sequence[Any],
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
-    ) -> Conversation | str:
+    ) -> ConversationParser | str:
         """Return who reads the conversation of a number, or why it cannot be read."""
         if self._at is not None and not request:
             return f"no messages at {dotted(self._at)}"
@@ -192,7 +192,7 @@ class ApiLogReader(ChatLogReader):
         if earlier is not None:
             self._count = number
             return self._chained[earlier]
-        self.gather.dialects[number] = dialect.name
+        self.builder.dialects[number] = dialect.name
         conversation = dialect.start(number)
         if link is not None:
             self._chained[number] = conversation
@@ -201,26 +201,26 @@ class ApiLogReader(ChatLogReader):
 
     def logged(
         self,
-        conversation: Conversation,
+        conversation: ConversationParser,
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
         opening: range,
         rest: range,
     ) -> None:
         """Take note of a row that goes on from another one, or may be gone on from."""
-        name = self.gather.dialects[conversation.number]
+        name = self.builder.dialects[conversation.number]
         dialect = next(dialect for dialect in self._dialects if dialect.name == name)
         link = dialect.link(request, answer)
         if link is not None:
             self._chains.add(link, conversation.number, opening, rest)
 
-    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what the next request of each conversation would send."""
         if self._lost:
-            self.gather.warnings.append(_lost_words(self._lost))
+            self.builder.warnings.append(_lost_words(self._lost))
         return self._chains.sent(messages)
 
-    def others(self, number: int) -> Iterable[Conversation]:
+    def others(self, number: int) -> Iterable[ConversationParser]:
         """Return readers of all dialects: gateways answer in one whatever they were asked in."""
         return (dialect.start(number) for dialect in self._dialects)
 
@@ -245,7 +245,7 @@ class ApiFormat(Format, Dialect):
     """
 
     reads_arrays = True
-    writes_pairs = True
+    can_write_assistant = True
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Return the roles that have to stand between two messages for the API to take them."""
@@ -279,7 +279,7 @@ class ApiLog(Format):
         if at is not None:
             self.name = f"{self.name}:{dotted(at)}"
         self.title = "logs of requests to several APIs" if usual is None else usual.title
-        self.writes_pairs = all(dialect.writes_pairs for dialect in dialects)
+        self.can_write_assistant = all(dialect.can_write_assistant for dialect in dialects)
         self._dialects = dialects
         self._usual = usual
         self._at = at
@@ -300,7 +300,7 @@ class ApiLog(Format):
         """Read all lines; see ``Format.read``."""
         return ApiLogReader(self.name, self._dialects, self._usual, self._at).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message as the API of its neighbor takes it; see ``Writer.new_record``."""
         return self._dialect(beside.anchor).new_record(message, beside)
 

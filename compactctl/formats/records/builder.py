@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import time_of
+from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import order_of_links
 from compactctl.formats.records.responses import with_responses
@@ -31,7 +31,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
-from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
+from compactctl.model.tags import METADATA_KEY, read_tags, tag_fields
 from compactctl.model.transcript import (
     Link,
     Opaque,
@@ -86,18 +86,18 @@ class TranscriptBuilder:
         self._meta: Counter[str] = Counter()
         self._meta_bytes: Counter[str] = Counter()
         self._repeated: Counter[str] = Counter()
-        self._taken: set[str] = set()
+        self._used_ids: set[str] = set()
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in a line as such: its size, and its damage if it has any."""
         self.n_lines += 1
         self.n_bytes += decoded.n_bytes
         if decoded.damage is not None:
-            self.opaque(decoded, decoded.damage)
+            self.add_opaque(decoded, decoded.damage)
         elif not decoded.values:
-            self.meta(BLANK, decoded.n_bytes)
+            self.add_metadata(BLANK, decoded.n_bytes)
 
-    def opaque(self, decoded: Decoded, damage: str, n_bytes: int | None = None) -> None:
+    def add_opaque(self, decoded: Decoded, damage: str, n_bytes: int | None = None) -> None:
         """Take in a line, or ``n_bytes`` of it, that is carried without being understood."""
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
@@ -124,12 +124,12 @@ class TranscriptBuilder:
         if text:
             self.errors.append(RequestError(text, line, name, len(self.messages)))
 
-    def meta(self, kind: str, n_bytes: int) -> None:
+    def add_metadata(self, kind: str, n_bytes: int) -> None:
         """Take in a record that never reaches the model."""
         self._meta[kind] += 1
         self._meta_bytes[kind] += n_bytes
 
-    def message(
+    def add_message(
         self,
         draft: MessageDraft,
         record: Mapping[str, Any],
@@ -139,9 +139,9 @@ class TranscriptBuilder:
         conversation: int = 0,
     ) -> Message:
         """Take in a record that is a message; ``record`` is what may carry tags."""
-        tags = tags_of(record)
-        name = own_id(draft.record_id, tags) if draft.record_id else record_id(record, tags)
-        name = self.unique(f"{conversation}.{name}" if conversation else name)
+        tags = read_tags(record)
+        name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
+        name = self.unique_id(f"{conversation}.{name}" if conversation else name)
         message = replace(
             message_of(draft, record, decoded, tags, name),
             record_path=record_path,
@@ -151,13 +151,13 @@ class TranscriptBuilder:
         self.messages.append(message)
         return message
 
-    def unique(self, name: str) -> MessageId:
+    def unique_id(self, name: str) -> MessageId:
         """Return ``name`` as a message id, with a number when it was taken before."""
         chosen = name
-        while chosen in self._taken:
+        while chosen in self._used_ids:
             self._repeated[name] += 1
             chosen = f"{name}#{self._repeated[name] + 1}"
-        self._taken.add(chosen)
+        self._used_ids.add(chosen)
         return MessageId(chosen)
 
     def _links(self) -> Iterator[Link]:
@@ -176,9 +176,9 @@ class TranscriptBuilder:
         if any(message.usage and message.usage.context > 0 for message in effective[sent:]):
             return None
         # Patterns of errors are read from a file, which a session without errors does without.
-        from compactctl.profiles.overflow import read_overflow
+        from compactctl.profiles.overflow import classify_error
 
-        found = read_overflow(error.text)
+        found = classify_error(error.text)
         if not found.overflow:
             return None
         if found.prompt is None and not any(message.origin.is_synthetic for message in effective):
@@ -200,7 +200,7 @@ class TranscriptBuilder:
         ]
         return tuple(with_responses(named, interleaves=self.interleaves))
 
-    def transcript(  # noqa: PLR0913 - what a format knows of a file, all of it named
+    def build(  # noqa: PLR0913 - what a format knows of a file, all of it named
         self,
         name: str,
         effective: tuple[Message, ...],
@@ -220,7 +220,7 @@ class TranscriptBuilder:
         in_order = tuple(sorted(effective, key=lambda message: message.conversation))
         shown, orphaned = drop_hidden(in_order)
         questions = set(_own_questions(shown))
-        model = session.model or _model_told(self.messages)
+        model = session.model or _recorded_model(self.messages)
         if orphaned:
             carry, are = (
                 ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")
@@ -266,7 +266,7 @@ class LineReader(ABC):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
         for decoded in lines:
-            self.gather.line(decoded)
+            self.gather.add_line(decoded)
             self.line(decoded)
         return self.finish()
 
@@ -285,7 +285,7 @@ def message_of(
     """Return a record with these tags as a message, in which the author of each part is noted."""
     parts = attributed(draft.parts, draft.role)
     is_ours_untagged = _is_own_summary(parts, is_summary=draft.is_summary)
-    is_tagged = is_written(tags)
+    is_tagged = is_synthetic(tags)
     is_ours = is_tagged or is_ours_untagged
     if is_ours:
         parts = _own_parts(parts, is_apart=draft.is_summary or is_tagged)
@@ -311,7 +311,7 @@ def message_of(
         ),
         tags=tags,
         usage=draft.usage,
-        timestamp=time_of(record) if draft.timestamp is None else draft.timestamp,
+        timestamp=record_time(record) if draft.timestamp is None else draft.timestamp,
     )
 
 
@@ -337,17 +337,17 @@ def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
             yield message.id
 
 
-def _model_told(messages: Sequence[Message]) -> str | None:
+def _recorded_model(messages: Sequence[Message]) -> str | None:
     """Return the model that the newest compaction recorded; None without one."""
     return next((m.tags.model for m in reversed(messages) if m.tags.model), None)
 
 
-def own_id(name: str, tags: Tags) -> str:
+def message_id_for(name: str, tags: Tags) -> str:
     """Return the id of a record that has one itself, which a rewritten one keeps for itself."""
     return f"{name}#{tags.edit_parent}" if tags.edit_parent else name
 
 
-def is_written(tags: Tags) -> bool:
+def is_synthetic(tags: Tags) -> bool:
     """Tell whether these are the tags of a summary or marker that compactctl wrote."""
     return bool(tags.operation and (tags.condense_id or tags.truncation_id))
 
@@ -378,7 +378,7 @@ def record_id(record: Mapping[str, Any], tags: Tags) -> str:
     """Derive an id from a record's content; tags do not count, so a tagged record keeps its id."""
     if tags == NO_TAGS:
         return content_id(record)
-    names = {*tag_fields(tags), OWN_KEY}
+    names = {*tag_fields(tags), METADATA_KEY}
     return content_id({name: value for name, value in record.items() if name not in names})
 
 
@@ -411,10 +411,10 @@ def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int
     A message is hidden only when the summary, marker or rewritten record with that id exists.
     """
     tagged = [message.tags for message in messages if message.tags is not NO_TAGS]
-    present = {name for tags in tagged for name in tags.ids}
-    orphaned = sum(any(parent not in present for parent in tags.parents) for tags in tagged)
+    present = {name for tags in tagged for name in tags.hiding_ids}
+    orphaned = sum(any(parent not in present for parent in tags.hidden_by) for tags in tagged)
     shown = (
-        tuple(m for m in messages if present.isdisjoint(m.tags.parents)) if present else messages
+        tuple(m for m in messages if present.isdisjoint(m.tags.hidden_by)) if present else messages
     )
     return shown, orphaned
 

@@ -46,7 +46,7 @@ _UNDATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 _SAMPLE = 50
 
 
-class Conversation(ABC):
+class ConversationParser(ABC):
     """Understands the records of one conversation, in their order; ``number`` counts from 0.
 
     Each path is that of a value in its line, so that what is read of it can be edited there.
@@ -62,7 +62,7 @@ class Conversation(ABC):
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what a record at ``path`` says, None when it is not a message."""
 
-    def opening(
+    def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterable[tuple[JsonPath, MessageDraft]]:
         """Return what a request at ``path`` sends before its messages, and where that stands."""
@@ -89,21 +89,21 @@ _Place = tuple[object, JsonPath, Decoded]
 
 
 class ChatLogReader:
-    """Reads a file line by line; ``start`` begins the conversation of a number.
+    """Reads a file line by line; ``new_conversation`` begins the conversation of a number.
 
-    ``members`` is what documents call the array of their records.
+    ``messages_key`` is what documents call the array of their records.
     """
 
     is_open = True
     """Whether others than one client write the format, so that records have unknown fields."""
 
     def __init__(
-        self, name: str, start: Callable[[int], Conversation], members: str = "messages"
+        self, name: str, start: Callable[[int], ConversationParser], members: str = "messages"
     ) -> None:
         self.name = name
-        self.start = start
-        self.members = members
-        self.gather = TranscriptBuilder(interleaves=False)
+        self.new_conversation = start
+        self.messages_key = members
+        self.builder = TranscriptBuilder(interleaves=False)
         # The model that was asked, by the number of a conversation.
         self._models: dict[int, str] = {}
         self._window: int | None = None
@@ -119,14 +119,14 @@ class ChatLogReader:
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
         for decoded in lines:
-            self.gather.line(decoded)
+            self.builder.add_line(decoded)
             for value in decoded.values:
                 self._take_in(value, decoded)
         self._read_bare()
-        self.gather.warnings += _warnings(self._alone, self._unordered)
-        sent = self.sent(tuple(self.gather.messages))
-        self.gather.messages.sort(key=lambda message: message.line)
-        return self.gather.transcript(
+        self.builder.warnings += _warnings(self._alone, self._unordered)
+        sent = self.effective(tuple(self.builder.messages))
+        self.builder.messages.sort(key=lambda message: message.line)
+        return self.builder.build(
             self.called(),
             sent,
             session=SessionInfo(model=self._model(), window=self._window, cwd=self._cwd),
@@ -135,17 +135,17 @@ class ChatLogReader:
 
     def _model(self) -> str | None:
         """Return the model that the largest conversation is with, the newest one of its answers."""
-        spoken = {each.conversation: each.model for each in self.gather.messages if each.model}
+        spoken = {each.conversation: each.model for each in self.builder.messages if each.model}
         models = {**self._models, **spoken}
         if len({*models.values()}) <= 1:
             return next(iter(models.values()), None)
         sizes: Counter[int] = Counter()
-        for message in self.gather.messages:
+        for message in self.builder.messages:
             sizes[message.conversation] += sum(len(text_in(part)) for part in message.parts)
         chosen = models[max(models, key=lambda number: (sizes[number], number))]
         names = {_UNDATED.sub("", model.rpartition("/")[2]) for model in models.values()}
         if len(names) > 1:
-            self.gather.warnings.append(
+            self.builder.warnings.append(
                 f"the requests are for {len(names):,} models; all are measured for {chosen}, which "
                 "got the largest; --model names another"
             )
@@ -155,21 +155,21 @@ class ChatLogReader:
         """Return the name of the format that the file turned out to have."""
         return self.name
 
-    def silent(self, record: Mapping[str, Any]) -> str:
+    def empty_kind(self, record: Mapping[str, Any]) -> str:
         """Return what a record is that holds nothing to send, in words."""
         return "empty message"
 
-    def taken(self, message: Message, record: Mapping[str, Any]) -> None:
+    def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
         """Take note of what a record tells of its message beside what it says."""
 
-    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what of all messages the next request would send, tags aside: all of them."""
         return messages
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
         """Return where things stand in an object that holds messages, None for any other."""
-        found = isinstance(value.get(self.members), list)
-        return LogRow((), (self.members,)) if found else None
+        found = isinstance(value.get(self.messages_key), list)
+        return LogRow((), (self.messages_key,)) if found else None
 
     def begin(
         self,
@@ -177,9 +177,9 @@ class ChatLogReader:
         messages: Sequence[Any],
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
-    ) -> Conversation | str:
+    ) -> ConversationParser | str:
         """Return who reads the conversation of a number, or why it cannot be read."""
-        return self.start(number)
+        return self.new_conversation(number)
 
     def _next(self) -> int:
         self._count += 1
@@ -231,16 +231,20 @@ class ChatLogReader:
         return parted
 
     def _measured_record(
-        self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded
+        self,
+        value: object,
+        path: JsonPath,
+        conversation: ConversationParser | str,
+        decoded: Decoded,
     ) -> None:
         self._measure(value, partial(self._record, value, path, conversation, decoded))
 
     def _measure(self, value: object, read: Callable[[], object]) -> None:
         """Take in a value by ``read``, and what of its text was not read."""
-        first, self._records = len(self.gather.messages), {}
+        first, self._records = len(self.builder.messages), {}
         read()
         if self.is_open:
-            parts = (part for message in self.gather.messages[first:] for part in message.parts)
+            parts = (part for message in self.builder.messages[first:] for part in message.parts)
             self._unread.value(value, parts, self._records)
 
     def _container(self, value: Any, path: JsonPath, decoded: Decoded) -> None:  # noqa: ANN401 - JSON is any value
@@ -253,13 +257,15 @@ class ChatLogReader:
             for conversation in grouped(places, _value):
                 self._read_together(conversation, self._next(), self._record)
             if not value:
-                self.gather.meta("empty conversation", decoded.n_bytes)
+                self.builder.add_metadata("empty conversation", decoded.n_bytes)
             return
         for index, item in enumerate(value):
             if self._is_container(item):
                 self._container(item, (*path, index), decoded)
             else:
-                self.gather.opaque(decoded, "a record that is not a conversation", json_size(item))
+                self.builder.add_opaque(
+                    decoded, "a record that is not a conversation", json_size(item)
+                )
 
     def _is_container(self, value: object) -> bool:
         is_row = isinstance(value, Mapping) and self.row(value) is not None
@@ -271,11 +277,11 @@ class ChatLogReader:
         messages, request, answer = exchange(document, row)
         conversation = self.begin(self._next(), messages, request, answer)
         if isinstance(conversation, str):
-            self.gather.opaque(decoded, conversation, json_size(document) if path else None)
+            self.builder.add_opaque(decoded, conversation, json_size(document) if path else None)
             return
-        start = len(self.gather.messages)
+        start = len(self.builder.messages)
         self._open(document, row, path, conversation, decoded)
-        opened = len(self.gather.messages)
+        opened = len(self.builder.messages)
         newest = self._asked(document, row, path, conversation, decoded)
         for place, answered in self._answers(document, row, path, conversation):
             said = answered and replace(answered, is_logged_answer=True)
@@ -285,19 +291,21 @@ class ChatLogReader:
                 newest = self._drafted(said, value, place, conversation, decoded) or newest
             elif said is not None:
                 draft = replace(said, immutable_reason="the logged answer to the request")
-                newest = self._beside(draft, place, conversation, decoded)
+                newest = self._add_extra(draft, place, conversation, decoded)
         if newest and newest.role == "assistant" and newest.usage is None:
             usage = next(_usages(conversation, document, row), None)
-            self.gather.messages[-1] = replace(newest, usage=usage)
+            self.builder.messages[-1] = replace(newest, usage=usage)
         if row.messages is None and newest is None:
-            self.gather.meta("empty answer", json_size(document) if path else decoded.n_bytes)
+            self.builder.add_metadata(
+                "empty answer", json_size(document) if path else decoded.n_bytes
+            )
         self._facts(document, row, conversation.number)
-        rest = range(opened, len(self.gather.messages))
+        rest = range(opened, len(self.builder.messages))
         self.logged(conversation, request, answer, range(start, opened), rest)
 
     def logged(
         self,
-        conversation: Conversation,
+        conversation: ConversationParser,
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
         opening: range,
@@ -310,7 +318,7 @@ class ChatLogReader:
         document: Mapping[str, Any],
         row: LogRow,
         path: JsonPath,
-        conversation: Conversation,
+        conversation: ConversationParser,
         decoded: Decoded,
     ) -> Message | None:
         """Take in the messages of a request, or its only text; return the newest one."""
@@ -325,27 +333,31 @@ class ChatLogReader:
         draft = MessageDraft(
             role="user", parts=(part,), immutable_reason="the only text of its request"
         )
-        return self._beside(draft, place, conversation, decoded)
+        return self._add_extra(draft, place, conversation, decoded)
 
     def _open(
         self,
         document: Mapping[str, Any],
         row: LogRow,
         path: JsonPath,
-        conversation: Conversation,
+        conversation: ConversationParser,
         decoded: Decoded,
     ) -> None:
         """Take in what is sent before the messages, each kind from the first place that has it."""
         kinds: set[str | int] = set()
         beside = ((at, object_or_empty(value_at(document, at))) for at in row.beside)
         for at, sent in ((row.request, request_in(document, row)), *beside):
-            for place, draft in conversation.opening(sent, (*path, *at)):
+            for place, draft in conversation.preamble(sent, (*path, *at)):
                 if place[-1] not in kinds:
                     kinds.add(place[-1])
-                    self._beside(draft, place, conversation, decoded)
+                    self._add_extra(draft, place, conversation, decoded)
 
     def _answers(
-        self, document: Mapping[str, Any], row: LogRow, path: JsonPath, conversation: Conversation
+        self,
+        document: Mapping[str, Any],
+        row: LogRow,
+        path: JsonPath,
+        conversation: ConversationParser,
     ) -> Sequence[tuple[JsonPath, MessageDraft | None]]:
         """Return the logged answer, as a rule one message, from the first place that has it."""
         for place in row.answers:
@@ -359,7 +371,7 @@ class ChatLogReader:
                     return found
         return ()
 
-    def others(self, number: int) -> Iterable[Conversation]:
+    def others(self, number: int) -> Iterable[ConversationParser]:
         """Return who else may understand the answer that is logged in a conversation."""
         return ()
 
@@ -376,7 +388,7 @@ class ChatLogReader:
         self,
         values: Sequence[Any],
         path: JsonPath,
-        conversation: Conversation | str,
+        conversation: ConversationParser | str,
         decoded: Decoded,
     ) -> Message | None:
         """Take in the elements of an array; return the last one's message."""
@@ -384,15 +396,19 @@ class ChatLogReader:
         for index, value in enumerate(values):
             newest = self._record(value, (*path, index), conversation, decoded)
         if not values:
-            self.gather.meta("empty conversation", decoded.n_bytes)
+            self.builder.add_metadata("empty conversation", decoded.n_bytes)
         return newest
 
     def _record(
-        self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded
+        self,
+        value: object,
+        path: JsonPath,
+        conversation: ConversationParser | str,
+        decoded: Decoded,
     ) -> Message | None:
         if isinstance(conversation, str):
             size = json_size(value) if path else decoded.n_bytes
-            self.gather.opaque(decoded, conversation, size)
+            self.builder.add_opaque(decoded, conversation, size)
             return None
         draft = conversation.message(object_or_empty(value), path)
         return self._drafted(draft, value, path, conversation, decoded)
@@ -402,7 +418,7 @@ class ChatLogReader:
         draft: MessageDraft | None,
         value: object,
         path: JsonPath,
-        conversation: Conversation,
+        conversation: ConversationParser,
         decoded: Decoded,
     ) -> Message | None:
         """Take in what a record at ``path`` says, if it is a message and says something."""
@@ -410,17 +426,21 @@ class ChatLogReader:
         self._records[path] = _kind(record) if draft is None else ""
         if draft is not None and draft.parts:
             message = self._message(draft, record, path, conversation, decoded)
-            self.taken(message, record)
+            self.on_message(message, record)
             return message
         size = json_size(value) if path else decoded.n_bytes
         if draft is None:
-            self.gather.opaque(decoded, "a record that is not a message", size)
+            self.builder.add_opaque(decoded, "a record that is not a message", size)
         else:
-            self.gather.meta(self.silent(record), size)
+            self.builder.add_metadata(self.empty_kind(record), size)
         return None
 
-    def _beside(
-        self, draft: MessageDraft, path: JsonPath, conversation: Conversation, decoded: Decoded
+    def _add_extra(
+        self,
+        draft: MessageDraft,
+        path: JsonPath,
+        conversation: ConversationParser,
+        decoded: Decoded,
     ) -> Message:
         """Take in what stands beside the messages of a document; its place is its id."""
         name = f"{conversation.number}-{'.'.join(map(str, path))}"
@@ -431,13 +451,15 @@ class ChatLogReader:
         draft: MessageDraft,
         record: Mapping[str, Any],
         path: JsonPath,
-        conversation: Conversation,
+        conversation: ConversationParser,
         decoded: Decoded,
     ) -> Message:
         number = conversation.number
         time = sent_at(record) if draft.timestamp is None else None
         draft = draft if time is None else replace(draft, timestamp=time)
-        return self.gather.message(draft, record, decoded, record_path=path, conversation=number)
+        return self.builder.add_message(
+            draft, record, decoded, record_path=path, conversation=number
+        )
 
 
 def _value(place: _Place) -> object:
@@ -451,7 +473,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 
 def _usages(
-    conversation: Conversation, document: Mapping[str, Any], row: LogRow
+    conversation: ConversationParser, document: Mapping[str, Any], row: LogRow
 ) -> Iterator[ReportedUsage]:
     """Yield what was reported of a request: with the answer, or beside it."""
     answers = (value_at(document, path) for path in row.answers)

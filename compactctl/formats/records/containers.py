@@ -45,7 +45,7 @@ def containers(lines: Iterable[Decoded], gather: TranscriptBuilder) -> Iterator[
     """Yield the conversations of a file, bare lines last; every line is taken in as such."""
     bare: list[ContainedRecord] = []
     for decoded in lines:
-        gather.line(decoded)
+        gather.add_line(decoded)
         for value in decoded.values:
             inner = value.get("messages") if isinstance(value, Mapping) else None
             if isinstance(value, Mapping) and isinstance(inner, list):

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from compactctl.model.transcript import RawLine
-from compactctl.pipeline.quoted_json import LONGEST_PREFIX, docker_text, driver_field, prefix_length
+from compactctl.pipeline.quoted_json import MAX_PREFIX, docker_text, driver_field, prefix_length
 from compactctl.pipeline.spans import line_place
 
 _RECORD_START = re.compile(rb'\{"')
@@ -92,7 +92,7 @@ def _unwrapped(body: bytes) -> object:
     try:
         value = loads(body)
     except ValueError:
-        length = prefix_length(body[: LONGEST_PREFIX + 1].decode("latin-1"))
+        length = prefix_length(body[: MAX_PREFIX + 1].decode("latin-1"))
         if not length:
             raise
         return loads(body[length:])

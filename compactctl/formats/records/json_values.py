@@ -58,17 +58,19 @@ def json_size(value: object) -> int:
 
 _NAMES = ("timestamp", "ts")
 # The end of the year 9999; what is later is not a time.
-_LAST = 253_402_300_799.0
+_MAX_TIME = 253_402_300_799.0
 # As seconds a number this large would be in the year 5138: clients mean milliseconds.
 _MILLISECONDS = 1e11
 
 
-def time_of(record: Mapping[str, Any]) -> float | None:
+def record_time(record: Mapping[str, Any]) -> float | None:
     """Return when a record was written, in seconds since 1970; None when it does not say."""
-    return next((time for name in _NAMES if (time := seconds(record.get(name))) is not None), None)
+    return next(
+        (time for name in _NAMES if (time := parse_time(record.get(name))) is not None), None
+    )
 
 
-def seconds(value: object) -> float | None:
+def parse_time(value: object) -> float | None:
     """Return a point in time in seconds since 1970.
 
     ``value`` is a text in ISO 8601, in UTC where it names no zone, or a number of seconds or of
@@ -78,7 +80,7 @@ def seconds(value: object) -> float | None:
         found = _from_text(value) if isinstance(value, str) else _from_number(value)
     except (ValueError, OverflowError):
         return None
-    return found if found is not None and 0 < found <= _LAST else None
+    return found if found is not None and 0 < found <= _MAX_TIME else None
 
 
 def _from_text(text: str) -> float:

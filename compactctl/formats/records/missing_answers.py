@@ -8,19 +8,19 @@ from compactctl.history.pairs import orphan_parts
 from compactctl.model.message import Message, ToolCallPart
 
 
-def answered(
-    messages: Sequence[Message], answer: str, *, unless: frozenset[str] = frozenset()
+def with_client_answers(
+    messages: Sequence[Message], answer: str, *, exempt_tools: frozenset[str] = frozenset()
 ) -> tuple[Message, ...]:
     """Return messages in which calls without a result carry the client's ``answer``.
 
-    Calls of the tools in ``unless`` get none; nor do calls without an id, which join nothing.
+    Calls of the tools in ``exempt_tools`` get none; nor do calls without an id, which join nothing.
     """
-    lacking: dict[int, set[int]] = defaultdict(set)
+    unanswered: dict[int, set[int]] = defaultdict(set)
     for place, part in orphan_parts(messages).items():
-        if isinstance(part, ToolCallPart) and part.tool not in unless:
-            lacking[place.message].add(place.part)
+        if isinstance(part, ToolCallPart) and part.tool not in exempt_tools:
+            unanswered[place.message].add(place.part)
     return tuple(
-        _with_answer(message, lacking[index], answer) if index in lacking else message
+        _with_answer(message, unanswered[index], answer) if index in unanswered else message
         for index, message in enumerate(messages)
     )
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
-from compactctl.model.tags import APPENDED, OWN_KEY, is_appended, without_mark
+from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, is_appended, without_marker
 from compactctl.model.transcript import RawLine
-from compactctl.model.usage_fields import own_object
+from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import with_fields
 from compactctl.pipeline.spans import line_place
 
 
-class Chain(Protocol):
+class RecordChain(Protocol):
     """How records follow one another.
 
     Attributes:
@@ -24,10 +24,10 @@ class Chain(Protocol):
     included: frozenset[str]
 
 
-ChainType = TypeVar("ChainType", bound=Chain)
+ChainType = TypeVar("ChainType", bound=RecordChain)
 
 
-class Superseding(Generic[ChainType]):
+class RecordVersions(Generic[ChainType]):
     """The lines of a session by the name of their record, ``newest`` the last with each.
 
     ``field`` is where records are named, and ``chain_of`` tells how they follow one another.
@@ -40,7 +40,7 @@ class Superseding(Generic[ChainType]):
         self._field = field
         self._names: dict[int, str] = {}
         self._first: dict[str, int] = {}
-        self._own: set[int] = set()
+        self._appended: set[int] = set()
         self.newest: dict[str, int] = {}
         raw = (RawLine(at, line) for at, line in enumerate(lines))
         self.chain = chain_of(map(self._noted, decode_lines(raw)))
@@ -57,37 +57,37 @@ class Superseding(Generic[ChainType]):
             self._first.setdefault(name, index)
             self.newest[name] = index
             if is_appended(value):
-                self._own.add(index)
+                self._appended.add(index)
 
     def line(self, name: str) -> bytes:
         """Return the newest line of a record."""
         return self._lines[self.newest[name]]
 
-    def changed(self, goal: "Superseding[ChainType]") -> dict[str, bytes]:
-        """Return the records of ``goal`` that say something else than here, or are not here."""
-        return {name: goal.line(name) for name in goal.newest if self._differs(goal, name)}
+    def changes_to(self, desired: "RecordVersions[ChainType]") -> dict[str, bytes]:
+        """Return the records of ``desired`` that say something else than here, or are not here."""
+        return {name: desired.line(name) for name in desired.newest if self._differs(desired, name)}
 
-    def _differs(self, goal: "Superseding[ChainType]", name: str) -> bool:
-        return name not in self.newest or not self.says(name, goal.line(name))
+    def _differs(self, desired: "RecordVersions[ChainType]", name: str) -> bool:
+        return name not in self.newest or not self.says(name, desired.line(name))
 
     def says(self, name: str, line: bytes) -> bool:
         """Tell whether a record says the same as a line, whatever has appended either of them."""
         here = self.line(name)
-        return here == line or _said(here) == _said(line)
+        return here == line or _content(here) == _content(line)
 
-    def reads_like(self, goal: "Superseding[ChainType]") -> bool:
-        """Tell whether the records of ``goal`` are in effect here, in the same order."""
-        here, there = self.chain, goal.chain
+    def same_chain(self, desired: "RecordVersions[ChainType]") -> bool:
+        """Tell whether the records of ``desired`` are in effect here, in the same order."""
+        here, there = self.chain, desired.chain
         return (here.path, here.included) == (there.path, there.included)
 
-    def settled(self) -> Iterator[bytes]:
+    def normalized(self) -> Iterator[bytes]:
         """Yield the lines, each record once; what was appended anew stands before what follows."""
         before, last = self._inserted()
         for index, line in enumerate(self._lines):
             name = self._names.get(index)
             if name is None:
                 yield line
-            elif index == self._first[name] and index not in self._own:
+            elif index == self._first[name] and index not in self._appended:
                 yield from map(self.line, before[name])
                 yield self.line(name)
         yield from map(self.line, last)
@@ -100,21 +100,21 @@ class Superseding(Generic[ChainType]):
         before: dict[str, list[str]] = defaultdict(list)
         waiting: list[str] = []
         for name in reversed(self.chain.path):
-            if self._first.get(name) in self._own:
+            if self._first.get(name) in self._appended:
                 waiting.append(name)
             else:
                 before[name], waiting = waiting, []
         return before, waiting
 
 
-def marked(line: bytes, operation: str) -> bytes:
+def mark_appended(line: bytes, operation: str) -> bytes:
     """Return a whole line whose record is marked as appended by an operation."""
     text = line.decode()
     start, end, _ = line_place(text)
-    own = {**own_object(decode(line)[0][0]), APPENDED: operation}
-    return (with_fields(text[start:end], {OWN_KEY: own}) + "\n").encode()
+    own = {**own_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
+    return (with_fields(text[start:end], {METADATA_KEY: own}) + "\n").encode()
 
 
-def _said(line: bytes) -> Mapping[str, Any]:
+def _content(line: bytes) -> Mapping[str, Any]:
     """Return the record of a line as it was before it was marked as appended."""
-    return without_mark(decode(line)[0][0])
+    return without_marker(decode(line)[0][0])

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from compactctl.formats.records.envelope import ANSWERS, INPUT, LISTS, MEMBERS, REQUESTS
-from compactctl.formats.records.json_values import seconds
+from compactctl.formats.records.json_values import parse_time
 from compactctl.model.conversation_fields import TIMES, conversation_id
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
@@ -36,7 +36,7 @@ def grouped(items: Iterable[_Item], value_of: Callable[[_Item], object]) -> list
 
 def sent_at(record: Mapping[str, Any]) -> float | None:
     """Return when a message was sent, in seconds since 1970; None where it does not say."""
-    times = (seconds(record[name]) for name in TIMES if name in record)
+    times = (parse_time(record[name]) for name in TIMES if name in record)
     return next((time for time in times if time is not None and time > _EARLIEST), None)
 
 

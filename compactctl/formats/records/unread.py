@@ -15,9 +15,9 @@ from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 
 # A shorter text is a name, a title or a date.
-_SHORTEST_TEXT = 32
+_MIN_TEXT = 32
 # Characters that are searched at most for copies in one value; beyond that, copies are whole texts.
-_MOST_COMPARED = 2_000_000_000
+_MAX_COMPARED = 2_000_000_000
 # One word of such characters is an id, a URL, a path or base64. Prose has spaces or other letters,
 # JSON and code have brackets or quotes.
 _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
@@ -115,7 +115,7 @@ def _texts(
 def _repeats(read: list[str], n_unread: int) -> Callable[[str], bool]:
     """Return what tells whether a text repeats one that was read, or JSON all of its texts."""
     known = "\n".join([*read, *(text for each in read for text in _texts_in_json(each))])
-    if n_unread * len(known) > _MOST_COMPARED:
+    if n_unread * len(known) > _MAX_COMPARED:
         return {text.strip() for text in read}.__contains__
     return lambda text: (
         text.strip() in known
@@ -147,7 +147,7 @@ def _last_key(path: JsonPath) -> str:
 
 
 def _is_text(value: str) -> bool:
-    return len(value) >= _SHORTEST_TEXT and not _ONE_WORD.fullmatch(value)
+    return len(value) >= _MIN_TEXT and not _ONE_WORD.fullmatch(value)
 
 
 def _n_bytes(text: str) -> int:

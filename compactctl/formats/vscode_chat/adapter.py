@@ -13,16 +13,16 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.vscode_chat.changes import is_change, is_state, replayed
 from compactctl.formats.vscode_chat.chat import (
-    Found,
+    ChatMessage,
+    as_immutable,
     chat_messages,
-    kept_by_the_editor,
     model_of,
     new_item_value,
 )
 from compactctl.formats.vscode_chat.request_log import logged_messages, logged_model
 from compactctl.model.message import Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 
 class VsCodeChat(Format):
@@ -39,7 +39,7 @@ class VsCodeChat(Format):
         """Read all lines; see ``Format.read``."""
         return _Reader(self.name).read(lines)
 
-    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Refuse: requests and rounds stay where they are, so nothing is ever put among them."""
         raise ValueError("a chat of VS Code takes no message that its editor did not write")
 
@@ -68,7 +68,7 @@ class _Reader(LineReader):
         if _is_chat(record):
             own = "sessionId" in record
             found = chat_messages(record)
-            self._take(map(kept_by_the_editor, found) if own else found, decoded)
+            self._take(map(as_immutable, found) if own else found, decoded)
             self.model = model_of(record) or self.model
         elif _is_log(record):
             self._take(logged_messages(record), decoded)
@@ -77,21 +77,21 @@ class _Reader(LineReader):
             self._changes.append(record)
             self._note(record, decoded)
         else:
-            self.gather.opaque(decoded, "a record that is not a chat")
+            self.gather.add_opaque(decoded, "a record that is not a chat")
 
     def _note(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take note of a change; messages stand on the line of the state that they belong to."""
         if not is_state(record):
-            self.gather.meta("change", decoded.n_bytes)
+            self.gather.add_metadata("change", decoded.n_bytes)
             return
         if self._state is not None:
-            self.gather.meta("older state", self._state.n_bytes)
+            self.gather.add_metadata("older state", self._state.n_bytes)
         self._state = decoded
 
-    def _take(self, found: Iterable[Found], decoded: Decoded) -> None:
+    def _take(self, found: Iterable[ChatMessage], decoded: Decoded) -> None:
         before = len(self.gather.messages)
         for each in found:
-            message = self.gather.message(
+            message = self.gather.add_message(
                 each.draft, each.record, decoded, record_path=each.element
             )
             if message.origin.is_summary and not message.origin.is_synthetic:
@@ -99,14 +99,14 @@ class _Reader(LineReader):
                 self.gather.compactions.append(decoded.index)
             self.effective.append(message)
         if len(self.gather.messages) == before:
-            self.gather.meta("empty conversation", decoded.n_bytes)
+            self.gather.add_metadata("empty conversation", decoded.n_bytes)
 
     def finish(self) -> Transcript:
         if self._state is not None:
             state = replayed(self._changes)
-            self._take(map(kept_by_the_editor, chat_messages(state)), self._state)
+            self._take(map(as_immutable, chat_messages(state)), self._state)
             self.model = model_of(state) or self.model
-        return self.gather.transcript(
+        return self.gather.build(
             self.name,
             tuple(self.effective),
             session=SessionInfo(model=self.model),

@@ -27,7 +27,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.tags import tags_of
+from compactctl.model.tags import read_tags
 
 # @vscode/prompt-tsx: pieces of an element are elements (1) or texts (2).
 _ELEMENT, _TEXT = 1, 2
@@ -68,16 +68,16 @@ def _texts(root: Mapping[str, Any]) -> Iterator[str]:
         waiting.extend(reversed(list(children)))
 
 
-SAID = "it is what was asked, which the editor shows from another place"
-SUMMARY = "a summary of the client"
-SEVERAL = "the result has several pieces"
-STAYS = "the editor keeps its requests and rounds"
+PROMPT_REASON = "it is what was asked, which the editor shows from another place"
+SUMMARY_REASON = "a summary of the client"
+MULTIPART_REASON = "the result has several pieces"
+ROUND_REASON = "the editor keeps its requests and rounds"
 # Pieces of ``response`` without a kind are text of the answer; all others are for the screen.
 _AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ChatMessage:
     """A message of a chat, where its record stands, and the record, which may carry tags."""
 
     draft: MessageDraft
@@ -85,7 +85,7 @@ class Found:
     record: Mapping[str, Any]
 
 
-def chat_messages(chat: Mapping[str, Any]) -> Iterator[Found]:
+def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
     """Yield the messages of all requests in order, the client's summaries among them."""
     for index, request in enumerate(map(object_or_empty, list_or_empty(chat.get("requests")))):
         # A person went back to before it.
@@ -116,20 +116,22 @@ class _Request:
         self.results = object_or_empty(self.metadata.get("toolCallResults"))
         self.summaries = _summaries(self.metadata)
 
-    def messages(self) -> Iterator[Found]:
+    def messages(self) -> Iterator[ChatMessage]:
         yield from self._asked()
         rounds = list_or_empty(self.metadata.get("toolCallRounds"))
         newest = len(rounds) - 1
         for index, each in enumerate(map(object_or_empty, rounds)):
             yield from self._round(each, index, is_newest=index == newest)
         if not rounds:
-            yield from self._shown()
+            yield from self._displayed_answer()
 
-    def _asked(self) -> Iterator[Found]:
-        around = rendered_text(self.metadata.get("renderedGlobalContext"))
-        if around:
+    def _asked(self) -> Iterator[ChatMessage]:
+        context_text = rendered_text(self.metadata.get("renderedGlobalContext"))
+        if context_text:
             element: JsonPath = (*self.at, "renderedGlobalContext", 0)
-            yield Found(draft=_asked(around, "", element), element=element, record={})
+            yield ChatMessage(
+                draft=_prompt_messages(context_text, "", element), element=element, record={}
+            )
         rendered = rendered_text(self.metadata.get("renderedUserMessage"))
         message = self.request.get("message")
         text = message if isinstance(message, str) else object_or_empty(message).get("text")
@@ -137,13 +139,15 @@ class _Request:
         said = rendered or typed
         if said:
             name = text_or_none(self.request.get("requestId"))
-            draft = replace(_asked(said, typed, (*self.path, "message")), record_id=name)
+            draft = replace(_prompt_messages(said, typed, (*self.path, "message")), record_id=name)
             time = integer_or_none(self.request.get("timestamp"))
             # A member of an array of its own, as the request holds what is edited on its own.
             record = {} if time is None else {"timestamp": time}
-            yield Found(draft=draft, element=self.path, record=record)
+            yield ChatMessage(draft=draft, element=self.path, record=record)
 
-    def _round(self, each: Mapping[str, Any], index: int, *, is_newest: bool) -> Iterator[Found]:
+    def _round(
+        self, each: Mapping[str, Any], index: int, *, is_newest: bool
+    ) -> Iterator[ChatMessage]:
         element: JsonPath = (*self.at, "toolCallRounds", index)
         name = text_or_none(each.get("id"))
         parts = tuple(_round_parts(each, element))
@@ -154,12 +158,12 @@ class _Request:
                 record_id=name,
                 response_id=name,
                 model=_model(self.request),
-                unmovable_reason=STAYS,
+                unmovable_reason=ROUND_REASON,
                 usage=self._usage() if is_newest else None,
             )
-            yield Found(draft=draft, element=element, record=each)
+            yield ChatMessage(draft=draft, element=element, record=each)
         # What an inline compaction keeps of a round is not answered a second time.
-        if not tags_of(each).edit_parent:
+        if not read_tags(each).edit_parent:
             for part in parts:
                 if isinstance(part, ToolCallPart):
                     yield from self._result(part)
@@ -167,11 +171,11 @@ class _Request:
         if summary:
             said = TextPart(text=summary, embedded=True, path=element)
             draft = MessageDraft(
-                role="user", parts=(said,), is_summary=True, immutable_reason=SUMMARY
+                role="user", parts=(said,), is_summary=True, immutable_reason=SUMMARY_REASON
             )
-            yield Found(draft=draft, element=element, record={})
+            yield ChatMessage(draft=draft, element=element, record={})
 
-    def _result(self, call: ToolCallPart) -> Iterator[Found]:
+    def _result(self, call: ToolCallPart) -> Iterator[ChatMessage]:
         path: JsonPath = (*self.at, "toolCallResults", call.call_id, "content")
         content = object_or_empty(self.results.get(call.call_id)).get("content")
         items = [
@@ -179,7 +183,7 @@ class _Request:
             for index, item in enumerate(list_or_empty(content))
             if isinstance(item, Mapping)
         ]
-        is_whole = sum(not tags_of(item).edit_parent for _, item in items) == 1
+        is_whole = sum(not read_tags(item).edit_parent for _, item in items) == 1
         for index, item in items if is_whole else items[:1]:
             each = [item] if is_whole else [other for _, other in items]
             part = ToolResultPart(
@@ -188,24 +192,24 @@ class _Request:
                 text="\n".join(map(item_text, each)),
                 path=(*path, index, "value"),
             )
-            fixed = None if is_whole and "value" in item else SEVERAL
+            fixed = None if is_whole and "value" in item else MULTIPART_REASON
             draft = MessageDraft(
                 role="tool",
                 parts=(part,),
                 record_id=call.call_id,
-                unmovable_reason=STAYS,
+                unmovable_reason=ROUND_REASON,
                 immutable_reason=fixed,
             )
-            yield Found(draft=draft, element=(*path, index), record=item)
+            yield ChatMessage(draft=draft, element=(*path, index), record=item)
 
-    def _shown(self) -> Iterator[Found]:
+    def _displayed_answer(self) -> Iterator[ChatMessage]:
         """Yield the answer as the screen shows it, where nothing else is kept of it."""
         pieces = map(object_or_empty, list_or_empty(self.request.get("response")))
         said = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
         if said:
             part = TextPart(text=said, embedded=True, path=(*self.path, "response"))
-            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=SAID)
-            yield Found(draft=draft, element=(*self.path, "response", 0), record={})
+            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=PROMPT_REASON)
+            yield ChatMessage(draft=draft, element=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
         sent = integer_or_none(self.metadata.get("promptTokens"))
@@ -216,9 +220,9 @@ class _Request:
         )
 
 
-def _asked(text: str, typed: str, path: JsonPath) -> MessageDraft:
+def _prompt_messages(text: str, typed: str, path: JsonPath) -> MessageDraft:
     part = TextPart(text=text, typed=typed, embedded=True, path=path)
-    return MessageDraft(role="user", parts=(part,), immutable_reason=SAID)
+    return MessageDraft(role="user", parts=(part,), immutable_reason=PROMPT_REASON)
 
 
 def _round_parts(each: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
@@ -249,7 +253,7 @@ def _summaries(metadata: Mapping[str, Any]) -> Mapping[str, str]:
     return {text_or_empty(each.get("toolCallRoundId")): each["text"] for each in last}
 
 
-def kept_by_the_editor(found: Found) -> Found:
+def as_immutable(found: ChatMessage) -> ChatMessage:
     """Return a message of a file that the editor itself writes, which is never edited."""
     why = "the editor holds its sessions in memory and writes them itself; export the chat"
     return replace(found, draft=replace(found.draft, immutable_reason=why))

@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.vscode_chat.chat import Found
+from compactctl.formats.vscode_chat.chat import ChatMessage
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -26,7 +26,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-LOGGED = "the log of a request that was sent"
+LOG_REASON = "the log of a request that was sent"
 # Roles are numbers in the log, as in the client's own type of messages.
 _ROLES: Mapping[object, Role] = {
     0: "system",
@@ -40,7 +40,7 @@ _ROLES: Mapping[object, Role] = {
 }
 
 
-def logged_messages(log: Mapping[str, Any]) -> Iterator[Found]:
+def logged_messages(log: Mapping[str, Any]) -> Iterator[ChatMessage]:
     """Yield the messages of the newest prompt's largest request, and the answer to it."""
     place = _main_request(log)
     if place is None:
@@ -50,16 +50,16 @@ def logged_messages(log: Mapping[str, Any]) -> Iterator[Found]:
     definitions = tool_definitions(facts.get("tools"), (*path, "metadata", "tools"))
     if definitions:
         draft = MessageDraft(
-            role="system", parts=definitions, is_injected=True, immutable_reason=LOGGED
+            role="system", parts=definitions, is_injected=True, immutable_reason=LOG_REASON
         )
-        yield Found(draft=draft, element=(*path, "metadata", "tools", 0), record={})
+        yield ChatMessage(draft=draft, element=(*path, "metadata", "tools", 0), record={})
     at: JsonPath = (*path, "requestMessages", "messages")
     for index, record in enumerate(_sent(request)):
         draft = _message(object_or_empty(record), (*at, index))
-        yield Found(draft=draft, element=(*at, index), record={})
+        yield ChatMessage(draft=draft, element=(*at, index), record={})
     answer = _answer(request, facts, path)
     if answer is not None:
-        yield Found(draft=answer, element=(*path, "response"), record={})
+        yield ChatMessage(draft=answer, element=(*path, "response"), record={})
 
 
 def logged_model(log: Mapping[str, Any]) -> str | None:
@@ -93,9 +93,9 @@ def _message(record: Mapping[str, Any], path: JsonPath) -> MessageDraft:
         result = ToolResultPart(
             call_id=CallId(call_id), tool="", text=content_text(content), path=(*path, "content")
         )
-        return MessageDraft(role="tool", parts=(result,), immutable_reason=LOGGED)
+        return MessageDraft(role="tool", parts=(result,), immutable_reason=LOG_REASON)
     calls = call_parts({"tool_calls": record.get("toolCalls") or record.get("tool_calls")}, path)
-    return MessageDraft(role=role, parts=(*content, *calls), immutable_reason=LOGGED)
+    return MessageDraft(role=role, parts=(*content, *calls), immutable_reason=LOG_REASON)
 
 
 def _plain(content: object) -> object:
@@ -126,7 +126,7 @@ def _answer(
         response_id=text_or_none(request.get("id")) or "answer",
         model=text_or_none(facts.get("model")),
         usage=None if sent is None else ReportedUsage(context=sent, output=output),
-        immutable_reason=LOGGED,
+        immutable_reason=LOG_REASON,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from compactctl.history.usage.calibration import growths
+from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 
 Reason = Literal[
@@ -28,13 +28,13 @@ _ENOUGH = 2_000
 # between them is less than the first reports; each of several partial reports is what entered.
 _ENOUGH_REQUESTS = 5
 # Steps of so many counted tokens are compared; reasoning that is not stored may double them.
-_STEP, _MOST_GROWN = 100, 2.0
+_STEP, _MAX_GROWTH = 100, 2.0
 # Content that is not in the file lets a series grow faster than what is counted.
 _ENOUGH_FOR_FAST, _TOO_FAST = 10_000, 4
 # A request may be this much larger than a window in the tables, which new models outgrow.
 _WINDOW_MARGIN = 1.25
 # More than system prompt and tool definitions come to.
-_LARGEST_OVERHEAD = 120_000
+_MAX_OVERHEAD = 120_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def _not_too_small(requests: Sequence[Request], error: float) -> Reports:
                 (below if is_part or is_below else believed).append(request)
     if not (below or flat):
         return Reports(requests=tuple(requests))
-    newest = max(below + flat, key=lambda r: r.first)
+    newest = max(below + flat, key=lambda r: r.first_index)
     is_small = newest.context < (1 - error) * newest.contents
     reason: Reason = "does not grow" if newest in flat and not is_small else "below its contents"
     doubt = _doubt(reason, newest, len(below) + len(flat))
@@ -129,7 +129,7 @@ def _not_too_small(requests: Sequence[Request], error: float) -> Reports:
 def _doubt(reason: Reason, request: Request, reports: int, *, is_used: bool = False) -> Doubt:
     return Doubt(
         reason=reason,
-        index=request.first,
+        index=request.first_index,
         context=request.context,
         contents=round(request.contents),
         reports=reports,
@@ -140,7 +140,7 @@ def _doubt(reason: Reason, request: Request, reports: int, *, is_used: bool = Fa
 def _runs(requests: Sequence[Request]) -> list[tuple[Request, ...]]:
     """Split requests where the context shrank."""
     runs: list[list[Request]] = [[request] for request in requests[:1]]
-    for request, grown in zip(requests[1:], growths(requests), strict=True):
+    for request, grown in zip(requests[1:], context_growth(requests), strict=True):
         if grown < 0:
             runs.append([])
         runs[-1].append(request)
@@ -149,7 +149,7 @@ def _runs(requests: Sequence[Request]) -> list[tuple[Request, ...]]:
 
 def _is_beyond(request: Request, longest_window: int) -> bool:
     """Tell whether no model answers a request of that size, and no content explains it."""
-    explained = 2 * (request.contents + _LARGEST_OVERHEAD)
+    explained = 2 * (request.contents + _MAX_OVERHEAD)
     return request.context > max(_WINDOW_MARGIN * longest_window, explained)
 
 
@@ -160,7 +160,7 @@ def _entered(run: Sequence[Request]) -> float:
 
 def _grows_too_little(run: Sequence[Request], error: float) -> bool:
     entered = _entered(run)
-    return entered >= _ENOUGH and sum(growths(run)) < (1 - error) * entered
+    return entered >= _ENOUGH and sum(context_growth(run)) < (1 - error) * entered
 
 
 def _spans(requests: Sequence[Request]) -> list[Sequence[Request]]:
@@ -169,13 +169,13 @@ def _spans(requests: Sequence[Request]) -> list[Sequence[Request]]:
 
 
 def _grows_too_fast(run: Sequence[Request]) -> bool:
-    grown, entered = sum(growths(run)), _entered(run)
+    grown, entered = sum(context_growth(run)), _entered(run)
     return entered >= _ENOUGH_FOR_FAST and grown > _TOO_FAST * entered
 
 
 def _steps_are_too_large(run: Sequence[Request]) -> bool:
     """Tell whether most reports in a series are too large, not one of them alone."""
-    steps = list(zip(pairwise(run), growths(run), strict=True))
+    steps = list(zip(pairwise(run), context_growth(run), strict=True))
     large = sum(grown > _TOO_FAST * _entered(step) for step, grown in steps)
     return 2 * large > len(steps)
 
@@ -187,8 +187,9 @@ def _follows(run: Sequence[Request], error: float) -> bool:
     entered = _entered(run)
     if len(run) < _ENOUGH_REQUESTS or not _ENOUGH <= entered <= run[0].context:
         return False
-    steps = zip(pairwise(run), growths(run), strict=True)
+    steps = zip(pairwise(run), context_growth(run), strict=True)
     ratios = [grown / size for step, grown in steps if (size := _entered(step)) >= _STEP]
     return bool(ratios) and all(
-        1 - error <= ratio <= _MOST_GROWN for ratio in (median(ratios), sum(growths(run)) / entered)
+        1 - error <= ratio <= _MAX_GROWTH
+        for ratio in (median(ratios), sum(context_growth(run)) / entered)
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from compactctl.history.usage.rounds import Round
 from compactctl.model.message import ReportedUsage
-from compactctl.tokens.models.prices import MILLION, Price, Prices
+from compactctl.tokens.models.prices import MILLION, Price, PriceTable
 
 # The share of a context that no message of the transcript explains.
 UNSEEN = "not in the transcript"
@@ -16,13 +16,13 @@ UNSEEN = "not in the transcript"
 class RoundCost:
     """What one round cost, in US dollars.
 
-    ``again`` is by how much the input would have been cheaper, had all that was paid again been
-    read from the cache.
+    ``cache_miss_cost`` is by how much the input would have been cheaper, had all that was paid
+    again been read from the cache.
     """
 
     input: float
     output: float
-    again: float
+    cache_miss_cost: float
     price: Price
 
     @property
@@ -38,60 +38,61 @@ class Costs:
     Attributes:
         prices: the table.
         rounds: one for each round, None for those of a model without a price.
-        carried: the input by what it was spent on: each round's is divided as its context is.
+        input_by_category: the input by what it was spent on: each round's is divided as its context
+            is.
         unpriced: the models without a price, with the number of their rounds.
     """
 
-    prices: Prices
+    prices: PriceTable
     rounds: tuple[RoundCost | None, ...]
-    carried: Mapping[str, float]
+    input_by_category: Mapping[str, float]
     unpriced: Mapping[str, int]
 
     @property
-    def known(self) -> tuple[RoundCost, ...]:
+    def priced_rounds(self) -> tuple[RoundCost, ...]:
         """The rounds that have a price."""
         return tuple(each for each in self.rounds if each is not None)
 
     @property
     def input(self) -> float:
         """All known input."""
-        return sum(each.input for each in self.known)
+        return sum(each.input for each in self.priced_rounds)
 
     @property
     def output(self) -> float:
         """All known output."""
-        return sum(each.output for each in self.known)
+        return sum(each.output for each in self.priced_rounds)
 
     @property
-    def again(self) -> float:
+    def cache_miss_cost(self) -> float:
         """By how much it would have been cheaper, had nothing been paid again."""
-        return sum(each.again for each in self.known)
+        return sum(each.cache_miss_cost for each in self.priced_rounds)
 
     @property
     def dates(self) -> tuple[str, ...]:
         """As of when the prices in use are, oldest first."""
-        return tuple(sorted({each.price.date for each in self.known if each.price.date}))
+        return tuple(sorted({each.price.date for each in self.priced_rounds if each.price.date}))
 
 
-def costs(rounds: Sequence[Round], prices: Prices) -> Costs:
+def compute_costs(rounds: Sequence[Round], prices: PriceTable) -> Costs:
     """Return what rounds cost; what is priced nowhere is left out, never guessed."""
-    found = tuple(_cost(each, prices.of(each.model, each.context)) for each in rounds)
+    found = tuple(_cost(each, prices.price_for(each.model, each.context)) for each in rounds)
     carried: Counter[str] = Counter()
-    for cost, held in zip(found, contents(rounds), strict=True):
+    for cost, tokens_held in zip(found, context_shares(rounds), strict=True):
         if cost is not None:
-            carried.update({name: cost.input * share for name, share in held.items()})
+            carried.update({name: cost.input * share for name, share in tokens_held.items()})
     missing = (
         each.model or "unknown" for each, cost in zip(rounds, found, strict=True) if not cost
     )
     return Costs(
         prices=prices,
         rounds=found,
-        carried=dict(carried.most_common()),
+        input_by_category=dict(carried.most_common()),
         unpriced=dict(Counter(missing).most_common()),
     )
 
 
-def priced(
+def with_costs(
     rounds: Sequence[Round], costs: Costs | None
 ) -> Iterator[tuple[Round, RoundCost | None]]:
     """Yield each round with what it cost; None without a price, or where nobody asked for costs."""
@@ -99,33 +100,35 @@ def priced(
     return zip(rounds, found, strict=True)
 
 
-def contents(rounds: Sequence[Round]) -> list[dict[str, float]]:
+def context_shares(rounds: Sequence[Round]) -> list[dict[str, float]]:
     """Return the shares of each round's context, by category; together they are 1.
 
     What has entered stays until the context is compacted; where it only fell, all of it fell alike.
     Counted tokens are set against the reported context, and ``UNSEEN`` is what is left of that.
     """
     shares: list[dict[str, float]] = []
-    held: Counter[str] = Counter()
+    tokens_held: Counter[str] = Counter()
     before: Round | None = None
     for each in rounds:
-        held = _kept(held, before, each)
-        held.update(each.entered)
-        whole = max(each.context, held.total())
-        share: dict[str, float] = {name: size / whole for name, size in held.items()}
+        tokens_held = _carried_over(tokens_held, before, each)
+        tokens_held.update(each.entered)
+        whole = max(each.context, tokens_held.total())
+        share: dict[str, float] = {name: size / whole for name, size in tokens_held.items()}
         shares.append({**share, UNSEEN: max(0.0, 1 - sum(share.values()))})
         before = each
     return shares
 
 
-def _kept(held: Counter[str], before: Round | None, each: Round) -> Counter[str]:
+def _carried_over(tokens_held: Counter[str], before: Round | None, each: Round) -> Counter[str]:
     """Return what of the round before is still in the context."""
     is_new = before is None or before.conversation != each.conversation
     if before is None or is_new or {"compacted", "compactctl"} & set(each.marks):
         return Counter()
     if each.context >= before.context:
-        return held
-    return Counter({name: size * each.context // before.context for name, size in held.items()})
+        return tokens_held
+    return Counter(
+        {name: size * each.context // before.context for name, size in tokens_held.items()}
+    )
 
 
 def _cost(each: Round, price: Price | None) -> RoundCost | None:
@@ -140,7 +143,7 @@ def _cost(each: Round, price: Price | None) -> RoundCost | None:
     return RoundCost(
         input=cost / MILLION,
         output=each.output * price.output / MILLION,
-        again=(each.paid_again or 0) * max(0.0, dearer) / MILLION,
+        cache_miss_cost=(each.paid_again or 0) * max(0.0, dearer) / MILLION,
         price=price,
     )
 
@@ -151,5 +154,5 @@ def _fresh(each: Round | ReportedUsage, price: Price) -> float:
     return (
         (each.context - read - write) * price.input
         + (write - each.cache_hour) * price.cache_write
-        + each.cache_hour * price.cache_hour
+        + each.cache_hour * price.cache_write_1h
     )

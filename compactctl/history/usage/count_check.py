@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from compactctl.history.usage.calibration import growths
+from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import MediaPart, Message
 
@@ -15,14 +15,14 @@ Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
 # emptied at random; 50 of twelve others were tried with them.
 MIN_STEPS = 10
 # Below that what a client adds unseen, such as reminders, is too large a part of it.
-_LEAST_COUNTED, _LEAST_REPORTED = 100, 400
+_MIN_COUNTED, _MIN_REPORTED = 100, 400
 # A step whose content is in the file has more than two thirds of it there.
-_THERE = 2 / 3
+_PRESENT_SHARE = 2 / 3
 _MISSING = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class CountCheck:
     """How the content that entered between requests was counted and reported.
 
     Attributes:
@@ -51,7 +51,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _ContextStep:
     """What entered between two requests beside the answer, in tokens without frames.
 
     ``estimated`` is what of the answer was not reported, and is off by as much as its estimate.
@@ -63,19 +63,19 @@ class _Step:
     has_results: bool
 
     @property
-    def is_judged(self) -> bool:
+    def is_conclusive(self) -> bool:
         """Whether it was reported to bring much, whatever the answer may have been."""
-        unsure = self.estimated > (1 - _THERE) * self.reported
-        return self.has_results and self.reported >= _LEAST_REPORTED and not unsure
+        unsure = self.estimated > (1 - _PRESENT_SHARE) * self.reported
+        return self.has_results and self.reported >= _MIN_REPORTED and not unsure
 
 
-def health(
+def check_counts(
     messages: Sequence[Message],
     found: Sequence[Request],
     count: Callable[[Message], float],
     frame: Callable[[Message], float],
     tolerance: float,
-) -> Health:
+) -> CountCheck:
     """Compare what entered between requests as ``count`` tells it with what was reported.
 
     ``frame`` tells what a message adds beside its content. Answers are taken as they were reported,
@@ -86,12 +86,12 @@ def health(
     from statistics import median
 
     steps = list(_steps(messages, found, count, frame))
-    ratios = [s.reported / s.counted for s in steps if s.counted >= _LEAST_COUNTED]
+    ratios = [s.reported / s.counted for s in steps if s.counted >= _MIN_COUNTED]
     ratio = median(ratios) if len(ratios) >= MIN_STEPS else None
-    large = [step for step in steps if step.is_judged]
+    large = [step for step in steps if step.is_conclusive]
     # Tokens of another family do not mean that content is missing.
-    there = _THERE / max(1.0, ratio or 1.0)
-    return Health(
+    there = _PRESENT_SHARE / max(1.0, ratio or 1.0)
+    return CountCheck(
         ratio=ratio,
         steps=len(ratios),
         checked=len(large),
@@ -105,15 +105,15 @@ def _steps(
     found: Sequence[Request],
     count: Callable[[Message], float],
     frame: Callable[[Message], float],
-) -> Iterator[_Step]:
-    for (earlier, later), grown in zip(pairwise(found), growths(found), strict=True):
+) -> Iterator[_ContextStep]:
+    for (earlier, later), grown in zip(pairwise(found), context_growth(found), strict=True):
         entered = _entered(messages, earlier, later)
-        if grown <= 0 or not all(map(_is_sure, entered)):
+        if grown <= 0 or not all(map(_has_stable_size, entered)):
             continue
-        yield _Step(
+        yield _ContextStep(
             counted=sum(map(count, entered)),
-            reported=grown - (earlier.answer - earlier.results) - sum(map(frame, entered)),
-            estimated=0.0 if earlier.is_reported else earlier.answer - earlier.results,
+            reported=grown - (earlier.answer - earlier.result_tokens) - sum(map(frame, entered)),
+            estimated=0.0 if earlier.is_output_reported else earlier.answer - earlier.result_tokens,
             has_results=any(message.results for message in entered),
         )
 
@@ -122,13 +122,13 @@ def _entered(messages: Sequence[Message], earlier: Request, later: Request) -> l
     """Return what was sent between two requests beside the answer, but with the results in it."""
     return [
         replace(messages[at], parts=messages[at].results, role="tool")
-        if at in earlier.members
+        if at in earlier.message_indices
         else messages[at]
-        for at in range(earlier.first, later.first)
+        for at in range(earlier.first_index, later.first_index)
     ]
 
 
-def _is_sure(message: Message) -> bool:
+def _has_stable_size(message: Message) -> bool:
     """Tell whether the size of a message is neither a guess nor has changed since it was sent."""
     guesses = any(isinstance(part, MediaPart) for part in message.parts)
     changed = any(result.cleared or result.media for result in message.results)

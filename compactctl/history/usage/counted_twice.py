@@ -14,8 +14,8 @@ from dataclasses import replace
 from math import log
 
 from compactctl.history.turns import conversations_of
-from compactctl.history.usage.calibration import growths
-from compactctl.history.usage.requests import Request, requests
+from compactctl.history.usage.calibration import context_growth
+from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -47,10 +47,10 @@ def counted_once(
         return transcript, None
     messages = max(conversations_of(transcript.effective), key=_reports, default=())
     size = sizes()
-    before = growth(requests(messages, size))
+    before = growth(find_requests(messages, size))
     if before is None or before < _SUSPICIOUS:
         return transcript, None
-    found = [(_distance(growth(requests(_without(messages, r), size))), r) for r in possible]
+    found = [(_distance(growth(find_requests(_without(messages, r), size))), r) for r in possible]
     nearest, repeated = min(found, key=lambda each: each[0])
     if 2 * nearest >= _distance(before):
         return transcript, None
@@ -70,9 +70,9 @@ def growth(found: Sequence[Request]) -> float | None:
     None where too little entered to tell. Steps in which the context shrank do not count.
     """
     steps = [
-        (grown, later.before - earlier.before)
-        for earlier, later, grown in zip(found, found[1:], growths(found), strict=False)
-        if grown > 0 and later.before > earlier.before
+        (grown, later.counted_before - earlier.counted_before)
+        for earlier, later, grown in zip(found, found[1:], context_growth(found), strict=False)
+        if grown > 0 and later.counted_before > earlier.counted_before
     ]
     entered = sum(counted for _, counted in steps)
     return sum(grown for grown, _ in steps) / entered if entered >= _ENOUGH else None

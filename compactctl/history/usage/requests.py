@@ -17,40 +17,42 @@ class Request:
     """One model response and the request it answers. Sizes are in tokens.
 
     Attributes:
-        first: index of the response's first message; ``members``: indices of all of them. Of a
-            refused request ``first`` is the last message that was sent, and there are no members.
+        first_index: index of the response's first message; of a refused request, of the last
+            message that was sent.
+        message_indices: indices of all messages of the response; () for a refused request.
         context: what the provider reported for everything that was sent.
         output: what it reported for the answer; None when the number is a placeholder.
         reported_answer: by how much the answer makes the context larger as far as it was reported
             (``ReportedUsage.answer``); None like ``output``. See ``answer``.
-        visible: what was counted of the answer's records; ``results`` is what of that are results
-            of tools, which some clients store in the record of the call: they are not output.
-        guessed: what of its reasoning is not stored, by what is stored beside it.
+        counted_output: what was counted of the answer's records; ``result_tokens`` is what of that
+            are results of tools, which some clients store in the record of the call: they are not
+            output.
+        estimated_reasoning: what of its reasoning is not stored, by what is stored beside it.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
-        before: what was counted of the messages that were sent; ``contents`` is what of that is
-            stored, without guesses.
+        counted_before: what was counted of the messages that were sent; ``contents`` is what of
+            that is stored, without guesses.
         reasoning: what of the output was reported to be reasoning.
         turn: the number of the turn that it belongs to.
         usage: all that was reported of what was sent, as the response's first line tells it.
     """
 
-    first: int
-    members: tuple[int, ...]
+    first_index: int
+    message_indices: tuple[int, ...]
     context: int
     output: int | None
     reported_answer: int | None
-    visible: float
-    results: float
-    guessed: float
+    counted_output: float
+    result_tokens: float
+    estimated_reasoning: float
     hidden_reasoning: bool
-    before: float
+    counted_before: float
     contents: float
     reasoning: int
     turn: int
     usage: ReportedUsage
 
     @property
-    def ends(self) -> int:
+    def expiring_tokens(self) -> int:
         """What of its answer is no longer sent once its reasoning is not, in tokens."""
         return self.reasoning + REASONING_FRAME if self.reasoning else 0
 
@@ -60,21 +62,21 @@ class Request:
 
         A report a little below what is counted is true, and leaves no room for reasoning.
         """
-        if self.reported_answer is None or not self.is_reported:
-            return self.visible + self.guessed
-        return max(self.reported_answer, self._said) + self.results
+        if self.reported_answer is None or not self.is_output_reported:
+            return self.counted_output + self.estimated_reasoning
+        return max(self.reported_answer, self._counted_reply) + self.result_tokens
 
     @property
-    def is_reported(self) -> bool:
+    def is_output_reported(self) -> bool:
         """Whether the size of the answer was reported, and can be true."""
-        return self.reported_answer is not None and 2 * self.reported_answer >= self._said
+        return self.reported_answer is not None and 2 * self.reported_answer >= self._counted_reply
 
     @property
-    def _said(self) -> float:
-        return self.visible - self.results
+    def _counted_reply(self) -> float:
+        return self.counted_output - self.result_tokens
 
 
-def requests(
+def find_requests(
     messages: Sequence[Message],
     size: Callable[[Message], float],
     visible: Callable[[Message], float] | None = None,
@@ -113,16 +115,16 @@ def refused_request(
     It has no answer; what ``sent`` holds is before it.
     """
     return Request(
-        first=len(sent) - 1,
-        members=(),
+        first_index=len(sent) - 1,
+        message_indices=(),
         context=tokens,
         output=None,
         reported_answer=None,
-        visible=0.0,
-        results=0.0,
-        guessed=0.0,
+        counted_output=0.0,
+        result_tokens=0.0,
+        estimated_reasoning=0.0,
         hidden_reasoning=False,
-        before=sum(map(size, sent)),
+        counted_before=sum(map(size, sent)),
         contents=sum(map(visible, sent)),
         reasoning=0,
         turn=sum(message.starts_turn for message in sent),
@@ -146,21 +148,21 @@ def _request(
     seen = sum(visible(messages[index]) for index in members)
     guessed = sum(sizes[index] for index in members) - seen
     return Request(
-        first=members[0],
-        members=tuple(members),
+        first_index=members[0],
+        message_indices=tuple(members),
         context=reported[0].context,
         output=newest.output,
         reported_answer=newest.answer,
-        visible=seen,
-        results=sum(
+        counted_output=seen,
+        result_tokens=sum(
             visible(replace(messages[i], parts=messages[i].results))
             for i in members
             if messages[i].results
         ),
-        guessed=guessed,
+        estimated_reasoning=guessed,
         hidden_reasoning=guessed > 0
         or any(messages[index].has_unstored_reasoning for index in members),
-        before=sums[members[0]],
+        counted_before=sums[members[0]],
         contents=stored[members[0]],
         reasoning=newest.reasoning,
         turn=turn,

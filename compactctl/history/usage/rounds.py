@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, TypeVar
 
-from compactctl.history.breakdown import shares
+from compactctl.history.breakdown import message_tokens
 from compactctl.history.categories import Category
 from compactctl.history.stand_ins import edit_places
 from compactctl.history.turns import conversations_of, steps
-from compactctl.history.usage.requests import Request, requests
+from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
@@ -25,13 +25,13 @@ RoundMark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"
 CACHE_LIFETIME = 300.0
 LONG_CACHE_LIFETIME = 3_600.0
 # Shorter prompts go into no provider's cache, in tokens.
-LEAST_CACHED = 1_024
+MIN_CACHEABLE = 1_024
 # Providers read a cache in blocks, and never what ended the request before: less than all is usual.
-_HIT = 0.5
+_MIN_HIT_RATIO = 0.5
 # No request and no answer has more tokens; a file may hold any number.
-_MOST = 10**12
+_MAX_TOKENS = 10**12
 # Smaller falls are reasoning that ended with its turn.
-_FALL = 0.9
+_SHRINK_RATIO = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +99,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """All rounds of a session in file order; ``aside`` counts the requests of subagents."""
+    """All rounds of a session in file order, and how many requests its subagents made."""
 
     rounds: tuple[Round, ...]
-    aside: int
+    subagent_requests: int
 
     @property
     def turns(self) -> int:
@@ -135,12 +135,12 @@ class Rounds:
         """The answers of all rounds, in tokens."""
         return sum(each.output for each in self.rounds)
 
-    def marked(self, *marks: RoundMark) -> int:
+    def count_marked(self, *marks: RoundMark) -> int:
         """Return how many rounds have all of these marks."""
         return sum(set(marks).issubset(each.marks) for each in self.rounds)
 
 
-def rounds(transcript: Transcript, meter: Meter) -> Rounds:
+def find_rounds(transcript: Transcript, meter: Meter) -> Rounds:
     """Return the rounds of everything that was ever sent, abandoned branches included.
 
     Requests of subagents are left out, unless there are no others.
@@ -152,40 +152,40 @@ def rounds(transcript: Transcript, meter: Meter) -> Rounds:
     found: list[Round] = []
     for conversation in conversations_of(main):
         found += _rounds(conversation, transcript, meter, len(found))
-    return Rounds(rounds=tuple(found), aside=len(requests(aside, meter.message)))
+    return Rounds(rounds=tuple(found), subagent_requests=len(find_requests(aside, meter.message)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _RequestSpan:
     """A request, and what was said from the one before it on.
 
-    ``caches`` tells whether a cache was of use before, ``lifetime`` how many seconds it lasts.
+    ``cache_seen`` tells whether a cache was of use before, ``lifetime`` how many seconds it lasts.
     """
 
     before: Request | None
     request: Request
-    caches: bool
+    cache_seen: bool
     lifetime: float
 
     @property
-    def said(self) -> range:
+    def new_indices(self) -> range:
         """The indices of the messages that the context has in addition to the one before."""
-        return range(self.before.first if self.before else 0, self.request.first)
+        return range(self.before.first_index if self.before else 0, self.request.first_index)
 
 
 def _rounds(
     messages: Sequence[Message], transcript: Transcript, meter: Meter, earlier: int
 ) -> Iterator[Round]:
     """Yield the rounds of one conversation, numbered from behind ``earlier`` ones on."""
-    each = shares(messages, transcript.session.cwd, meter)
+    each = message_tokens(messages, transcript.session.cwd, meter)
     edits = _edits(messages, transcript.compactions.lines)
     steps: Counter[int] = Counter()
-    found = [each for each in requests(messages, meter.message) if each.context <= _MOST]
+    found = [each for each in find_requests(messages, meter.message) if each.context <= _MAX_TOKENS]
     for stretch in _stretches(found):
-        request, first = stretch.request, messages[stretch.request.first]
+        request, first = stretch.request, messages[stretch.request.first_index]
         steps[request.turn] += 1
         earlier += 1
-        said = each[stretch.said.start : stretch.said.stop]
+        said = each[stretch.new_indices.start : stretch.new_indices.stop]
         idle = _idle(stretch, messages)
         marks = tuple(_marks(stretch, messages, edits, idle))
         yield Round(
@@ -202,11 +202,11 @@ def _rounds(
             new=request.context - (stretch.before.context if stretch.before else 0),
             cache_read=_cache_read(request),
             cache_write=_cache_write(request),
-            cache_hour=_within(request.usage.cache_hour, _cache_write(request) or 0),
+            cache_hour=_clamp(request.usage.cache_hour, _cache_write(request) or 0),
             resent=_resent(request.usage.resent),
-            output=_within(round(request.answer) if request.output is None else request.output),
+            output=_clamp(round(request.answer) if request.output is None else request.output),
             is_output_reported=request.output is not None,
-            reasoning=_within(request.reasoning),
+            reasoning=_clamp(request.reasoning),
             paid_again=_paid_again(stretch, marks),
             entered=_sum(share.categories for share in said),
             tools=_sum(share.tools for share in said),
@@ -218,32 +218,32 @@ def _resent(usage: ReportedUsage | None) -> ReportedUsage | None:
     """Return what was sent again, with numbers as they can be."""
     if usage is None:
         return None
-    context = _within(usage.context)
-    read = None if usage.cache_read is None else _within(usage.cache_read, context)
-    write = None if usage.cache_write is None else _within(usage.cache_write, context - (read or 0))
-    hour = _within(usage.cache_hour, write or 0)
+    context = _clamp(usage.context)
+    read = None if usage.cache_read is None else _clamp(usage.cache_read, context)
+    write = None if usage.cache_write is None else _clamp(usage.cache_write, context - (read or 0))
+    hour = _clamp(usage.cache_hour, write or 0)
     return replace(usage, context=context, cache_read=read, cache_write=write, cache_hour=hour)
 
 
 def _cache_read(request: Request) -> int | None:
     read = request.usage.cache_read
-    return None if read is None else _within(read, request.context)
+    return None if read is None else _clamp(read, request.context)
 
 
 def _cache_write(request: Request) -> int | None:
     write, rest = request.usage.cache_write, request.context - (_cache_read(request) or 0)
-    return None if write is None else _within(write, rest)
+    return None if write is None else _clamp(write, rest)
 
 
-def _within(reported: int, most: int = _MOST) -> int:
+def _clamp(reported: int, most: int = _MAX_TOKENS) -> int:
     """Return a number of tokens as it can be, whatever was reported."""
     return min(max(0, reported), most)
 
 
-def _stretches(found: Sequence[Request]) -> Iterator[_Stretch]:
+def _stretches(found: Sequence[Request]) -> Iterator[_RequestSpan]:
     before, caches, lifetime = None, False, CACHE_LIFETIME
     for request in found:
-        yield _Stretch(before, request, caches, lifetime)
+        yield _RequestSpan(before, request, caches, lifetime)
         usage = request.usage
         caches = caches or bool(usage.cache_read or usage.cache_write)
         if usage.cache_write:
@@ -278,18 +278,23 @@ def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set
     return clients, ours
 
 
-def _idle(stretch: _Stretch, messages: Sequence[Message]) -> float | None:
+def _idle(stretch: _RequestSpan, messages: Sequence[Message]) -> float | None:
     """Return the seconds from the answer before to the newest message that was sent next."""
     if stretch.before is None:
         return None
-    ended = max((messages[at].timestamp or 0.0 for at in stretch.before.members), default=0.0)
-    sent = messages[stretch.said.stop - 1].timestamp or messages[stretch.request.first].timestamp
+    ended = max(
+        (messages[at].timestamp or 0.0 for at in stretch.before.message_indices), default=0.0
+    )
+    sent = (
+        messages[stretch.new_indices.stop - 1].timestamp
+        or messages[stretch.request.first_index].timestamp
+    )
     # Clients put records with older times behind a compaction.
     return sent - ended if sent and ended and sent >= ended else None
 
 
 def _marks(
-    stretch: _Stretch,
+    stretch: _RequestSpan,
     messages: Sequence[Message],
     edits: tuple[set[int], set[int]],
     idle: float | None,
@@ -297,12 +302,12 @@ def _marks(
     before, request = stretch.before, stretch.request
     if before is None:
         return
-    clients, ours = (not each.isdisjoint(stretch.said) for each in edits)
-    changed = messages[before.first].model != messages[request.first].model
+    clients, ours = (not each.isdisjoint(stretch.new_indices) for each in edits)
+    changed = messages[before.first_index].model != messages[request.first_index].model
     found: dict[RoundMark, bool] = {
         "compacted": clients,
         "compactctl": ours,
-        "fell": request.context < _FALL * before.context,
+        "fell": request.context < _SHRINK_RATIO * before.context,
         "missed": not (clients or ours or changed) and _missed(stretch, before),
         "model": changed,
         "idle": idle is not None and idle > stretch.lifetime,
@@ -310,12 +315,17 @@ def _marks(
     yield from (mark for mark, is_so in found.items() if is_so)
 
 
-def _missed(stretch: _Stretch, before: Request) -> bool:
+def _missed(stretch: _RequestSpan, before: Request) -> bool:
     read, sent = _cache_read(stretch.request), min(before.context, stretch.request.context)
-    return stretch.caches and read is not None and sent >= LEAST_CACHED and read < _HIT * sent
+    return (
+        stretch.cache_seen
+        and read is not None
+        and sent >= MIN_CACHEABLE
+        and read < _MIN_HIT_RATIO * sent
+    )
 
 
-def _paid_again(stretch: _Stretch, marks: Sequence[RoundMark]) -> int | None:
+def _paid_again(stretch: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
     before, read = stretch.before, _cache_read(stretch.request)
     if read is None:
         return None
@@ -335,7 +345,7 @@ def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
         for conversation in conversations_of(transcript.effective)
         for message in _counted(conversation, meter)
     )
-    return rounds(replace(transcript, messages=messages), meter)
+    return find_rounds(replace(transcript, messages=messages), meter)
 
 
 def _counted(messages: Sequence[Message], meter: Meter) -> Iterator[Message]:

@@ -5,17 +5,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compactctl.formats.content.anthropic import asked
+from compactctl.formats.content.anthropic import usage_iterations
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import dump
-from compactctl.sessions.fork import KEY, Fork, Fresh, with_session_id
-from compactctl.sessions.reading.documents import document_if_any
-from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import Ends, read_ends
-from compactctl.sessions.reading.folders import Folders, is_alive
-from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.sessions.fork import KEY, Fork, ForkIdentity, with_session_id
+from compactctl.sessions.reading.documents import read_small_object
+from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
+from compactctl.sessions.reading.file_ends import FileEnds, read_ends
+from compactctl.sessions.reading.folders import FolderScanner, is_alive
+from compactctl.sessions.session import (
+    Session,
+    SessionDetails,
+    SessionEntry,
+    SessionKind,
+    SessionStore,
+)
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 NAME = "claude-code"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -25,7 +31,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")
 # JavaScript has two units for each of these, and the client writes a dash for each unit.
 _TWO_UNITS = re.compile(r"[\U00010000-\U0010ffff]")
 # The name of a longer folder ends in a hash instead.
-_LONGEST_NAME = 200
+_MAX_NAME = 200
 # What the client's own list leaves out: claude -p.
 _HEADLESS = "sdk-cli"
 # As the client's own list has it; the newest of a type counts.
@@ -46,8 +52,8 @@ _USAGE = (
 )
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    root = client_folders.claude_code(machine)
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
+    root = client_folders.claude_code_folder(machine)
     opened = _open_ids(root, folders)
     for project in folders.folders(root / "projects"):
         yield from _sessions(project, folders, opened)
@@ -56,20 +62,22 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
                 yield from _sessions(beside / _HELPERS, folders, opened)
 
 
-def _sessions(folder: Path, folders: Folders, opened: frozenset[str]) -> Iterator[Entry]:
+def _sessions(
+    folder: Path, folders: FolderScanner, opened: frozenset[str]
+) -> Iterator[SessionEntry]:
     for path, status in folders.files(folder, ".jsonl"):
         is_helper = path.name.startswith(_HELPER)
         if not is_helper and not _UUID.fullmatch(path.stem):
             continue
-        kind: Kind = "subagent" if is_helper else "main"
-        yield Entry.of_file(
-            NAME, path.stem, (path, status), Details(kind=kind, open=path.stem in opened)
+        kind: SessionKind = "subagent" if is_helper else "main"
+        yield SessionEntry.of_file(
+            NAME, path.stem, (path, status), SessionDetails(kind=kind, open=path.stem in opened)
         )
 
 
-def _open_ids(root: Path, folders: Folders) -> frozenset[str]:
+def _open_ids(root: Path, folders: FolderScanner) -> frozenset[str]:
     """Return the ids that running clients have left; they take them away when they end."""
-    left = (document_if_any(path) for path, _ in folders.files(root / "sessions", ".json"))
+    left = (read_small_object(path) for path, _ in folders.files(root / "sessions", ".json"))
     return frozenset(text_or_empty(each.get("sessionId")) for each in left if _is_running(each))
 
 
@@ -77,10 +85,10 @@ def _is_running(left: Mapping[str, Any]) -> bool:
     return is_alive(left.get("pid"))
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
     context, model = _newest_request(ends)
-    return Details(
+    return SessionDetails(
         title=_title(ends),
         project=_project(ends),
         model=model,
@@ -89,21 +97,21 @@ def _details(entry: Entry) -> Details:
     )
 
 
-def _title(ends: Ends) -> str:
+def _title(ends: FileEnds) -> str:
     found: dict[str, str] = {}
-    for record in ends.all_newest():
+    for record in ends.newest_first():
         kind = text_or_empty(record.get("type"))
         if kind in _TITLES and kind not in found:
             found[kind] = text_or_empty(record.get(_TITLES[kind]))
-    return title_of(*(found.get(kind) for kind in _TITLES)) or title_of(_first_prompt(ends))
+    return first_title(*(found.get(kind) for kind in _TITLES)) or first_title(_first_prompt(ends))
 
 
-def _first_prompt(ends: Ends) -> str:
+def _first_prompt(ends: FileEnds) -> str:
     """Return the first prompt of the conversation, else the first command, or a helper's prompt."""
     otherwise = ""
-    for record in filter(_is_asked, ends.going_on()):
+    for record in filter(_is_asked, ends.forward_records()):
         content = object_or_empty(record.get("message")).get("content")
-        text = typed_text(content)
+        text = user_text(content)
         if text and not record.get("isSidechain"):
             return text
         otherwise = otherwise or text or _command(content)
@@ -120,14 +128,14 @@ def _is_asked(record: Mapping[str, Any]) -> bool:
     return record.get("type") == "user" and not any(record.get(mark) for mark in _NOT_ASKED)
 
 
-def _project(ends: Ends) -> str:
-    moved = (r.get("relocatedCwd") for r in ends.all_newest() if r.get("type") == "relocated")
-    first = (record.get("cwd") for record in ends.oldest() if record.get("cwd"))
+def _project(ends: FileEnds) -> str:
+    moved = (r.get("relocatedCwd") for r in ends.newest_first() if r.get("type") == "relocated")
+    first = (record.get("cwd") for record in ends.head_records() if record.get("cwd"))
     return text_or_empty(next(moved, None)) or text_or_empty(next(first, None))
 
 
-def _kind(ends: Ends) -> Kind:
-    told = [record for record in ends.oldest() if "isSidechain" in record]
+def _kind(ends: FileEnds) -> SessionKind:
+    told = [record for record in ends.head_records() if "isSidechain" in record]
     if told and all(record["isSidechain"] for record in told):
         return "subagent"
     if any(record.get("entrypoint") == _HEADLESS for record in told[:1]):
@@ -135,25 +143,25 @@ def _kind(ends: Ends) -> Kind:
     return "main"
 
 
-def _newest_request(ends: Ends) -> tuple[int | None, str]:
+def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
     """Return the tokens of the newest request and its answer, and the model that answered.
 
     What was reported before a compaction says nothing of what is sent now.
     """
-    for record in ends.going_back():
+    for record in ends.backward_records():
         if record.get("subtype") == "compact_boundary":
             left = object_or_empty(record.get("compactMetadata"))
-            return total_of(left, "postTokens"), _model(ends)
+            return sum_counts(left, "postTokens"), _model(ends)
         message = _answer(record)
-        newest = asked(object_or_empty(message.get("usage")))[-1]
-        context = total_of(newest, *_USAGE)
+        newest = usage_iterations(object_or_empty(message.get("usage")))[-1]
+        context = sum_counts(newest, *_USAGE)
         if context is not None:
             return context, text_or_empty(message.get("model"))
     return None, _model(ends)
 
 
-def _model(ends: Ends) -> str:
-    found = (text_or_empty(_answer(record).get("model")) for record in ends.all_newest())
+def _model(ends: FileEnds) -> str:
+    found = (text_or_empty(_answer(record).get("model")) for record in ends.newest_first())
     return next(filter(None, found), "")
 
 
@@ -164,35 +172,35 @@ def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return message if is_answer and message.get("model") != "<synthetic>" else {}
 
 
-def _may_be_below(entry: Entry, folder: Path) -> bool:
+def _may_be_below(entry: SessionEntry, folder: Path) -> bool:
     """Compare names of folders, which is where a session was begun."""
     is_helper = entry.path.parent.name == _HELPERS
     name = entry.path.parents[2 if is_helper else 0].name
-    wanted = _NOT_IN_NAMES.sub("-", _TWO_UNITS.sub("--", str(folder)))[:_LONGEST_NAME].rstrip("-")
-    return name[:_LONGEST_NAME].startswith(wanted)
+    wanted = _NOT_IN_NAMES.sub("-", _TWO_UNITS.sub("--", str(folder)))[:_MAX_NAME].rstrip("-")
+    return name[:_MAX_NAME].startswith(wanted)
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="claude",
     title="Claude Code",
     entries=_entries,
     details=_details,
-    may_be_below=_may_be_below,
-    resume="claude --resume {id}",
+    may_be_in_project=_may_be_below,
+    resume_command="claude --resume {id}",
     resume_model=" --model {model}",
-    is_resumed_at_home=True,
-    resume_inside="/resume {id}",
+    resumes_in_project_only=True,
+    reload_command="/resume {id}",
 )
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the file anew, and the session in every record; a title tells the two apart.
 
     Where a session has the name of an agent, the client's prompt shows that, so both are said.
     """
     new, old = fresh.random_id, session.id
-    title = fresh.titled(session.details.title)
+    title = fresh.fork_title(session.details.title)
     said = [{"type": "custom-title", "customTitle": title, KEY: new}]
     if _has_agent_name(session):
         said.append({"type": "agent-name", "agentName": title, KEY: new})
@@ -200,8 +208,8 @@ def fork(session: Session, fresh: Fresh) -> Fork:
         id=new,
         path=session.entry.path.with_name(f"{new}.jsonl"),
         original=session,
-        renamed=lambda _, line: with_session_id(line, (KEY,), old, new),
-        added=tuple(f"{dump(each)}\n".encode() for each in said),
+        rewrite_line=lambda _, line: with_session_id(line, (KEY,), old, new),
+        trailing_lines=tuple(f"{dump(each)}\n".encode() for each in said),
     )
 
 
@@ -210,4 +218,4 @@ def _has_agent_name(session: Session) -> bool:
         ends = read_ends(session.entry.path)
     except OSError:
         return False
-    return any(record.get("type") == "agent-name" for record in ends.all_newest())
+    return any(record.get("type") == "agent-name" for record in ends.newest_first())

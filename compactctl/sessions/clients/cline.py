@@ -6,15 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions.fork import Fork, Fresh, renamed_anywhere
-from compactctl.sessions.reading.documents import array_if_any, document_if_any, last_value
-from compactctl.sessions.reading.fields import title_of, total_of
-from compactctl.sessions.reading.file_ends import read_both
-from compactctl.sessions.reading.folders import Folders, is_alive, status_of
-from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.sessions.fork import Fork, ForkIdentity, session_id_replacer
+from compactctl.sessions.reading.documents import last_value, read_small_array, read_small_object
+from compactctl.sessions.reading.fields import first_title, sum_counts
+from compactctl.sessions.reading.file_ends import read_edges
+from compactctl.sessions.reading.folders import FolderScanner, is_alive, stat_or_none
+from compactctl.sessions.session import (
+    Session,
+    SessionDetails,
+    SessionEntry,
+    SessionKind,
+    SessionStore,
+)
 from compactctl.sessions.tasks import task_context, task_entries, task_prompt
 from compactctl.store import client_folders
-from compactctl.store.client_folders import CLINE_EXTENSION, Machine
+from compactctl.store.client_folders import CLINE_EXTENSION, UserEnvironment
 
 NAME = "cline"
 _MESSAGES = ".messages.json"
@@ -22,38 +28,40 @@ _TOKENS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 _OLDER_TOKENS = ("prompt", "cached", "completion")
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     for folder in folders.folders(client_folders.cline(machine)):
         path = folder / f"{folder.name}{_MESSAGES}"
-        status = status_of(path)
+        status = stat_or_none(path)
         if status is not None:
-            yield Entry.of_file(NAME, folder.name, (path, status))
-    for user in client_folders.editors(machine):
+            yield SessionEntry.of_file(NAME, folder.name, (path, status))
+    for user in client_folders.editor_folders(machine):
         storage = user / "globalStorage" / CLINE_EXTENSION
         yield from task_entries(NAME, storage, folders, _history(storage))
 
 
-def _history(storage: Path) -> dict[str, Details]:
+def _history(storage: Path) -> dict[str, SessionDetails]:
     """Return what the extension's own list says of its tasks, by their ids."""
-    listed = map(object_or_empty, array_if_any(storage / "state" / "taskHistory.json"))
+    listed = map(object_or_empty, read_small_array(storage / "state" / "taskHistory.json"))
     return {
-        text_or_empty(task.get("id")): Details(
-            title=title_of(task.get("task")),
+        text_or_empty(task.get("id")): SessionDetails(
+            title=first_title(task.get("task")),
             project=text_or_empty(task.get("cwdOnTaskInitialization")),
         )
         for task in listed
     }
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     if not entry.path.name.endswith(_MESSAGES):
         context, model = task_context(entry.path)
-        return Details(title=title_of(task_prompt(entry.path)), context=context, model=model)
-    manifest = document_if_any(entry.path.with_name(f"{entry.id}.json"))
-    _, tail = read_both(entry.path)
+        return SessionDetails(
+            title=first_title(task_prompt(entry.path)), context=context, model=model
+        )
+    manifest = read_small_object(entry.path.with_name(f"{entry.id}.json"))
+    _, tail = read_edges(entry.path)
     told = object_or_empty(manifest.get("metadata"))
-    return Details(
-        title=title_of(told.get("title"), manifest.get("prompt")),
+    return SessionDetails(
+        title=first_title(told.get("title"), manifest.get("prompt")),
         project=text_or_empty(manifest.get("cwd") or manifest.get("workspace_root")),
         model=_model(tail) or text_or_empty(manifest.get("model")),
         context=_context(object_or_empty(last_value(tail, "metrics"))),
@@ -69,21 +77,21 @@ def _model(tail: bytes) -> str:
 
 def _context(metrics: Mapping[str, Any]) -> int | None:
     older = object_or_empty(metrics.get("tokens"))
-    return total_of(metrics, *_TOKENS) or total_of(older, *_OLDER_TOKENS)
+    return sum_counts(metrics, *_TOKENS) or sum_counts(older, *_OLDER_TOKENS)
 
 
-def _kind(manifest: Mapping[str, Any]) -> Kind:
+def _kind(manifest: Mapping[str, Any]) -> SessionKind:
     is_helper = manifest.get("is_subagent") or manifest.get("parent_session_id")
     return "subagent" if is_helper else "main"
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="cline",
     title="Cline",
     entries=_entries,
     details=_details,
-    resume="cline --id {id}",
+    resume_command="cline --id {id}",
 )
 
 
@@ -91,7 +99,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LENGTH = 5
 
 
-def fork(session: Session, fresh: Fresh) -> Fork | None:
+def fork(session: Session, fresh: ForkIdentity) -> Fork | None:
     """Name the folder and its files anew, and the session in both; None for older tasks.
 
     Those stand in a list that a running editor holds.
@@ -102,26 +110,26 @@ def fork(session: Session, fresh: Fresh) -> Fork | None:
     new, old = _id(fresh), session.id
     folder = old_path.parent.with_name(new)
     path = folder / f"{new}{_MESSAGES}"
-    manifest = dict(document_if_any(old_path.with_name(f"{old}.json")))
+    manifest = dict(read_small_object(old_path.with_name(f"{old}.json")))
     told = dict(manifest.get("metadata") or {})
     manifest |= {
         "session_id": new,
         "messages_path": str(path),
-        "metadata": {**told, "title": fresh.titled(session.details.title)},
+        "metadata": {**told, "title": fresh.fork_title(session.details.title)},
     }
     if manifest.pop("pid", None) and manifest.get("status") == "running":
         manifest["status"] = "completed"
-    rename = renamed_anywhere(old, new)
+    rename = session_id_replacer(old, new)
     return Fork(
         id=new,
         path=path,
         original=session,
-        renamed=lambda _, line: rename(line),
-        beside=((folder / f"{new}.json", f"{json.dumps(manifest, indent=2)}\n".encode()),),
+        rewrite_line=lambda _, line: rename(line),
+        extra_files=((folder / f"{new}.json", f"{json.dumps(manifest, indent=2)}\n".encode()),),
     )
 
 
-def _id(fresh: Fresh) -> str:
+def _id(fresh: ForkIdentity) -> str:
     """Return an id as the client makes them: milliseconds, and five random characters."""
-    drawn = (_DIGITS[fresh.bits >> 6 * at & 31] for at in range(_LENGTH))
+    drawn = (_DIGITS[fresh.random_bits >> 6 * at & 31] for at in range(_LENGTH))
     return f"{int(fresh.now.timestamp() * 1000)}_{''.join(drawn)}"

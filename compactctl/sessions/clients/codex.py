@@ -10,13 +10,19 @@ from compactctl.formats.records.json_values import integer_or_none, object_or_em
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
-from compactctl.sessions.fork import Fork, Fresh, first_record
-from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import Ends, read_ends
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.sessions.fork import Fork, ForkIdentity, header_text
+from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
+from compactctl.sessions.reading.file_ends import FileEnds, read_ends
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.session import (
+    Session,
+    SessionDetails,
+    SessionEntry,
+    SessionKind,
+    SessionStore,
+)
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 NAME = "codex"
 _PLAIN, _PACKED = ".jsonl", ".jsonl.zst"
@@ -25,7 +31,7 @@ _PERSON = "user"
 _HEADLESS = "exec"
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     root = client_folders.codex(machine)
     titles = _titles(root / "session_index.jsonl")
     for day in _days(root / "sessions", folders):
@@ -33,15 +39,15 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
     yield from _rollouts(root / "archived_sessions", folders, titles, archived=True)
 
 
-def _days(root: Path, folders: Folders) -> Iterator[Path]:
+def _days(root: Path, folders: FolderScanner) -> Iterator[Path]:
     for year in folders.folders(root):
         for month in folders.folders(year):
             yield from folders.folders(month)
 
 
 def _rollouts(
-    folder: Path, folders: Folders, titles: Mapping[str, str], *, archived: bool = False
-) -> Iterator[Entry]:
+    folder: Path, folders: FolderScanner, titles: Mapping[str, str], *, archived: bool = False
+) -> Iterator[SessionEntry]:
     """Yield the sessions in a folder; of a plain file and a compressed one the plain one counts."""
     found = {path.name: (path, status) for path, status in folders.files(folder, _PLAIN, _PACKED)}
     for name, (path, status) in found.items():
@@ -49,8 +55,8 @@ def _rollouts(
         if not name.startswith("rollout-") or (name.endswith(_PACKED) and stem + _PLAIN in found):
             continue
         own = stem[-_ID_LENGTH:]
-        known = Details(title=titles.get(own, ""))
-        yield replace(Entry.of_file(NAME, own, (path, status), known), archived=archived)
+        known = SessionDetails(title=titles.get(own, ""))
+        yield replace(SessionEntry.of_file(NAME, own, (path, status), known), archived=archived)
 
 
 def _titles(index: Path) -> dict[str, str]:
@@ -60,18 +66,18 @@ def _titles(index: Path) -> dict[str, str]:
     except OSError:
         return {}
     found: dict[str, str] = {}
-    for record in ends.all_newest():
+    for record in ends.newest_first():
         found.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
     return found
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
-    meta = next((_payload(r) for r in ends.oldest() if r.get("type") == "session_meta"), {})
-    turn = next((_payload(r) for r in ends.all_newest() if r.get("type") == "turn_context"), {})
+    meta = next((_payload(r) for r in ends.head_records() if r.get("type") == "session_meta"), {})
+    turn = next((_payload(r) for r in ends.newest_first() if r.get("type") == "turn_context"), {})
     context, window = _newest_count(ends)
-    return Details(
-        title=title_of(_first_prompt(ends)),
+    return SessionDetails(
+        title=first_title(_first_prompt(ends)),
         project=text_or_empty(turn.get("cwd")) or text_or_empty(meta.get("cwd")),
         model=text_or_empty(turn.get("model")),
         context=context,
@@ -84,55 +90,57 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return object_or_empty(record.get("payload"))
 
 
-def _kind(meta: Mapping[str, Any]) -> Kind:
+def _kind(meta: Mapping[str, Any]) -> SessionKind:
     source = meta.get("source")
     if isinstance(source, Mapping) or meta.get("thread_source", _PERSON) not in (_PERSON, None):
         return "subagent"
     return "headless" if source == _HEADLESS else "main"
 
 
-def _first_prompt(ends: Ends) -> str:
+def _first_prompt(ends: FileEnds) -> str:
     sent = ""
-    for payload in map(_payload, ends.going_on()):
+    for payload in map(_payload, ends.forward_records()):
         if payload.get("type") == "user_message":
-            text = typed_text(payload.get("message"))
+            text = user_text(payload.get("message"))
             if text:
                 return text
         if not sent and payload.get("role") == "user":
-            sent = typed_text(payload.get("content"))
+            sent = user_text(payload.get("content"))
     return sent
 
 
-def _newest_count(ends: Ends) -> tuple[int | None, int | None]:
+def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
     """Return the tokens of the newest request and its answer, and the recorded window.
 
     After a compaction the client records an estimate of what is left as a total without parts.
     """
-    for record in ends.going_back():
+    for record in ends.backward_records():
         info = object_or_empty(_payload(record).get("info"))
         last = object_or_empty(info.get("last_token_usage"))
         if last:
-            used = total_of(last, "total_tokens") or total_of(last, "input_tokens", "output_tokens")
+            used = sum_counts(last, "total_tokens") or sum_counts(
+                last, "input_tokens", "output_tokens"
+            )
             return used, integer_or_none(info.get("model_context_window"))
         if record.get("type") == "compacted":
             break
     return None, None
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="codex",
     title="Codex",
     entries=_entries,
     details=_details,
-    resume="codex resume {id}",
+    resume_command="codex resume {id}",
 )
 
 
 _PAYLOAD: JsonPath = ("payload",)
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the file anew, in the folder of its day, and the session in its first record.
 
     Titles stand in a list of the client's own, in which the newest line about a session counts.
@@ -149,26 +157,26 @@ def fork(session: Session, fresh: Fresh) -> Fork:
         id=new,
         path=folder / f"rollout-{day:%Y-%m-%dT%H-%M-%S}-{new}.jsonl",
         original=session,
-        renamed=renamed,
-        listed=(
+        rewrite_line=renamed,
+        index_entry=(
             client_folders.codex(fresh.machine) / "session_index.jsonl",
             _line(session, new, fresh),
         ),
     )
 
 
-def _line(session: Session, new: str, fresh: Fresh) -> bytes:
+def _line(session: Session, new: str, fresh: ForkIdentity) -> bytes:
     now = fresh.now.astimezone(UTC)
     named = {
         "id": new,
-        "thread_name": fresh.titled(session.details.title),
+        "thread_name": fresh.fork_title(session.details.title),
         "updated_at": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z",
     }
     return f"{dump(named)}\n".encode()
 
 
 def _with_meta(line: bytes, session: Session, new: str) -> bytes:
-    text = first_record(line, "session_meta", session)
+    text = header_text(line, "session_meta", session)
     span = find_spans(text, [_PAYLOAD])[_PAYLOAD]
     meta = text[slice(*span)]
     # As old versions write it, a session has but one of them.

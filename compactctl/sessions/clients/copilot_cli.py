@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
-from compactctl.sessions.fork import KEY, Fork, Fresh, with_session_id
-from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import Ends, head_of, read_ends
-from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.sessions.fork import KEY, Fork, ForkIdentity, with_session_id
+from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
+from compactctl.sessions.reading.file_ends import FileEnds, head_of, read_ends
+from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 NAME = "copilot-cli"
 _EVENTS = "events.jsonl"
@@ -23,19 +23,19 @@ _SIZES = ("currentTokens", "postCompactionTokens")
 _MODELS = ("currentModel", "newModel", "model", "selectedModel")
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     for folder in folders.folders(client_folders.copilot_cli(machine)):
-        status = status_of(folder / _EVENTS)
+        status = stat_or_none(folder / _EVENTS)
         if status is not None:
-            yield Entry.of_file(NAME, folder.name, (folder / _EVENTS, status))
+            yield SessionEntry.of_file(NAME, folder.name, (folder / _EVENTS, status))
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
     workspace = _workspace(entry.path.with_name("workspace.yaml"))
     context, window = _newest_size(ends)
-    return Details(
-        title=title_of(workspace.get("name")) or title_of(_first_prompt(ends)),
+    return SessionDetails(
+        title=first_title(workspace.get("name")) or first_title(_first_prompt(ends)),
         project=workspace.get("cwd", "") or _begun_in(ends),
         model=_model(ends),
         context=context,
@@ -61,36 +61,38 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _first_prompt(ends: Ends) -> str:
-    asked = (_data(r).get("content") for r in ends.going_on() if r.get("type") == "user.message")
-    return next(filter(None, map(typed_text, asked)), "")
+def _first_prompt(ends: FileEnds) -> str:
+    asked = (
+        _data(r).get("content") for r in ends.forward_records() if r.get("type") == "user.message"
+    )
+    return next(filter(None, map(user_text, asked)), "")
 
 
-def _begun_in(ends: Ends) -> str:
-    started = (_data(r) for r in ends.oldest() if r.get("type") == "session.start")
+def _begun_in(ends: FileEnds) -> str:
+    started = (_data(r) for r in ends.head_records() if r.get("type") == "session.start")
     return text_or_empty(object_or_empty(next(started, {}).get("context")).get("cwd"))
 
 
-def _newest_size(ends: Ends) -> tuple[int | None, int | None]:
-    for data in map(_data, ends.going_back()):
-        used = next(filter(None, (total_of(data, name) for name in _SIZES)), None)
+def _newest_size(ends: FileEnds) -> tuple[int | None, int | None]:
+    for data in map(_data, ends.backward_records()):
+        used = next(filter(None, (sum_counts(data, name) for name in _SIZES)), None)
         if used is not None:
             return used, integer_or_none(data.get("tokenLimit"))
     return None, None
 
 
-def _model(ends: Ends) -> str:
-    found = (text_or_empty(_data(r).get(name)) for r in ends.all_newest() for name in _MODELS)
+def _model(ends: FileEnds) -> str:
+    found = (text_or_empty(_data(r).get(name)) for r in ends.newest_first() for name in _MODELS)
     return next(filter(None, found), "")
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="copilot",
     title="Copilot CLI",
     entries=_entries,
     details=_details,
-    resume="copilot --resume={id}",
+    resume_command="copilot --resume={id}",
 )
 
 
@@ -98,7 +100,7 @@ _NOTE = "workspace.yaml"
 _RENAMED = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the folder anew, and the session in its events and in the client's note about it."""
     new, old = fresh.random_id, session.id
     folder = session.entry.path.parent.with_name(new)
@@ -106,17 +108,17 @@ def fork(session: Session, fresh: Fresh) -> Fork:
         id=new,
         path=folder / session.entry.path.name,
         original=session,
-        renamed=lambda _, line: with_session_id(line, ("data", KEY), old, new),
-        beside=((folder / _NOTE, _note(session, fresh, new)),),
+        rewrite_line=lambda _, line: with_session_id(line, ("data", KEY), old, new),
+        extra_files=((folder / _NOTE, _note(session, fresh, new)),),
     )
 
 
-def _note(session: Session, fresh: Fresh, new: str) -> bytes:
+def _note(session: Session, fresh: ForkIdentity, new: str) -> bytes:
     """Return the client's note with the new names; what else it says stays."""
     note = head_of(session.entry.path.with_name(_NOTE))
     project = f"cwd: {json.dumps(session.details.project)}\n"
     text = project if note is None else note.decode("utf-8", "replace")
     # What JSON quotes is quoted for YAML as well.
-    title = json.dumps(fresh.titled(session.details.title), ensure_ascii=False)
+    title = json.dumps(fresh.fork_title(session.details.title), ensure_ascii=False)
     rest = _RENAMED.sub("", text)
     return f"id: {new}\nname: {title}\nuser_named: true\n{rest}".encode()

@@ -8,14 +8,25 @@ from typing import Any
 
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions.fork import Fork, Fresh, renamed_anywhere
-from compactctl.sessions.reading.documents import document_if_any, first_value, items_of, last_value
-from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import Ends, head_of, read_both, read_ends
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.session import Details, Entry, Kind, Session, Store
+from compactctl.sessions.fork import Fork, ForkIdentity, session_id_replacer
+from compactctl.sessions.reading.documents import (
+    first_value,
+    items_of,
+    last_value,
+    read_small_object,
+)
+from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
+from compactctl.sessions.reading.file_ends import FileEnds, head_of, read_edges, read_ends
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.session import (
+    Session,
+    SessionDetails,
+    SessionEntry,
+    SessionKind,
+    SessionStore,
+)
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 NAME = "gemini-cli"
 _LOG, _DOCUMENT = ".jsonl", ".json"
@@ -23,19 +34,21 @@ _USAGE = ("input", "output", "thoughts")
 _HELPER = "subagent"
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     root = client_folders.gemini_cli(machine)
     named = _projects(root)
     for project in folders.folders(root / "tmp"):
-        known = Details(project=_project(project, named))
+        known = SessionDetails(project=_project(project, named))
         for path, status in folders.files(project / "chats", _LOG, _DOCUMENT):
             if path.name.startswith("session-"):
-                yield Entry.of_file(NAME, path.stem.rpartition("-")[2], (path, status), known)
+                yield SessionEntry.of_file(
+                    NAME, path.stem.rpartition("-")[2], (path, status), known
+                )
 
 
 def _projects(root: Path) -> dict[str, str]:
     """Return the folders of projects by the names that the client gave them."""
-    listed = object_or_empty(document_if_any(root / "projects.json").get("projects"))
+    listed = object_or_empty(read_small_object(root / "projects.json").get("projects"))
     return {text_or_empty(name): folder for folder, name in listed.items()}
 
 
@@ -44,23 +57,23 @@ def _project(folder: Path, named: Mapping[str, str]) -> str:
     return named.get(folder.name, "") if root is None else root.decode("utf-8", "replace").strip()
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     if entry.path.suffix == _LOG:
         return _of_log(read_ends(entry.path))
-    return _of_document(*read_both(entry.path))
+    return _of_document(*read_edges(entry.path))
 
 
-def _of_log(ends: Ends) -> Details:
-    header = next(ends.oldest(), {})
-    asked = (typed_text(r.get("content")) for r in ends.going_on() if r.get("type") == "user")
-    title = title_of(_summary(ends)) or title_of(next(filter(None, asked), None))
-    answers = (r for r in ends.going_back() if total_of(_tokens(r), *_USAGE))
+def _of_log(ends: FileEnds) -> SessionDetails:
+    header = next(ends.head_records(), {})
+    asked = (user_text(r.get("content")) for r in ends.forward_records() if r.get("type") == "user")
+    title = first_title(_summary(ends)) or first_title(next(filter(None, asked), None))
+    answers = (r for r in ends.backward_records() if sum_counts(_tokens(r), *_USAGE))
     newest = next(answers, {})
-    return Details(
+    return SessionDetails(
         id=text_or_empty(header.get("sessionId")),
         title=title,
         model=text_or_empty(newest.get("model")),
-        context=total_of(_tokens(newest), *_USAGE),
+        context=sum_counts(_tokens(newest), *_USAGE),
         kind=_kind(header.get("kind"), title),
     )
 
@@ -69,23 +82,23 @@ def _tokens(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return object_or_empty(record.get("tokens")) if record.get("type") == "gemini" else {}
 
 
-def _summary(ends: Ends) -> str:
-    for record in ends.all_newest():
+def _summary(ends: FileEnds) -> str:
+    for record in ends.newest_first():
         changed = object_or_empty(record.get("$set")) or record
         if "id" not in changed and text_or_empty(changed.get("summary")):
             return text_or_empty(changed["summary"])
     return ""
 
 
-def _of_document(head: bytes, tail: bytes) -> Details:
-    title = title_of(last_value(tail, "summary"), next(_typed(head), None))
+def _of_document(head: bytes, tail: bytes) -> SessionDetails:
+    title = first_title(last_value(tail, "summary"), next(_typed(head), None))
     tokens = object_or_empty(last_value(tail, "tokens"))
     kind = first_value(head, "kind") or last_value(tail, "kind")
-    return Details(
+    return SessionDetails(
         id=text_or_empty(first_value(head, "sessionId") or last_value(tail, "sessionId")),
         title=title,
         model=text_or_empty(last_value(tail, "model")),
-        context=total_of(tokens, *_USAGE),
+        context=sum_counts(tokens, *_USAGE),
         kind=_kind(kind, title),
     )
 
@@ -93,33 +106,33 @@ def _of_document(head: bytes, tail: bytes) -> Details:
 def _typed(head: bytes) -> Iterator[str]:
     """Yield what people typed in the messages that a beginning holds whole."""
     asked = (m for m in map(object_or_empty, items_of(head, "messages")) if m.get("type") == "user")
-    return filter(None, (typed_text(message.get("content")) for message in asked))
+    return filter(None, (user_text(message.get("content")) for message in asked))
 
 
-def _kind(told: object, title: str) -> Kind:
+def _kind(told: object, title: str) -> SessionKind:
     if told == _HELPER:
         return "subagent"
     # The client takes a file in which nobody asked anything for a broken one.
     return "main" if title else "empty"
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="gemini",
     title="Gemini CLI",
     entries=_entries,
     details=_details,
-    resume="gemini --resume {id}",
-    is_resumed_at_home=True,
+    resume_command="gemini --resume {id}",
+    resumes_in_project_only=True,
 )
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the file by the minute and the new id, and the session in every record about it."""
     new, old = fresh.random_id, session.id
-    name = renamed_anywhere(old, new)
+    name = session_id_replacer(old, new)
     suffix = session.entry.path.suffix
-    title = {"$set": {"summary": fresh.titled(session.details.title)}}
+    title = {"$set": {"summary": fresh.fork_title(session.details.title)}}
     is_log = suffix == ".jsonl"
 
     def renamed(_: int, line: bytes) -> bytes:
@@ -131,8 +144,8 @@ def fork(session: Session, fresh: Fresh) -> Fork:
             f"session-{fresh.now.astimezone(UTC):%Y-%m-%dT%H-%M}-{new[:8]}{suffix}"
         ),
         original=session,
-        renamed=renamed,
-        added=(f"{json.dumps(title)}\n".encode(),) if is_log else (),
+        rewrite_line=renamed,
+        trailing_lines=(f"{json.dumps(title)}\n".encode(),) if is_log else (),
     )
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
-from compactctl.sessions.fork import Fork, Fresh
+from compactctl.sessions.fork import Fork, ForkIdentity
 from compactctl.sessions.reading.database import columns_of, read_only
-from compactctl.sessions.reading.fields import title_of, total_of
-from compactctl.sessions.reading.folders import Folders, status_of
-from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.sessions.reading.fields import first_title, sum_counts
+from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine, state_folder
+from compactctl.store.client_folders import UserEnvironment, state_folder
 
 NAME = "opencode"
 # Some columns hold whole differences of files; these are what a list shows.
@@ -25,28 +25,28 @@ _NEWEST = 20
 """How many of the newest messages are looked through for what was counted last."""
 
 
-def databases(machine: Machine, folders: Folders | None = None) -> list[Path]:
+def databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
     """Return the databases there are: the one that is named, or one for each channel."""
     folder = client_folders.opencode(machine)
     named = machine.environ.get("OPENCODE_DB")
     if named:
         return [folder / Path(named).expanduser()]
-    found = (path for path, _ in (folders or Folders()).files(folder, ".db"))
+    found = (path for path, _ in (folders or FolderScanner()).files(folder, ".db"))
     return sorted(path for path in found if path.stem.split("-")[0] == NAME)
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     for path in databases(machine, folders):
-        if status_of(path) is None:
+        if stat_or_none(path) is None:
             folders.searched.append(path)
             continue
         try:
             yield from _rows(path)
         except sqlite3.Error as error:
-            folders.note(path, error)
+            folders.add_warning(path, error)
 
 
-def _rows(path: Path) -> list[Entry]:
+def _rows(path: Path) -> list[SessionEntry]:
     with read_only(path) as database:
         columns = [each for each in _COLUMNS if each in columns_of(database, "session")]
         if not {"id", "time_updated"} <= set(columns):
@@ -56,23 +56,23 @@ def _rows(path: Path) -> list[Entry]:
         return [_entry(path, dict(row)) for row in database.execute(query)]
 
 
-def _entry(path: Path, row: Mapping[str, Any]) -> Entry:
+def _entry(path: Path, row: Mapping[str, Any]) -> SessionEntry:
     updated = row["time_updated"]
-    return Entry(
+    return SessionEntry(
         client=NAME,
         id=text_or_empty(row["id"]),
         path=path,
         modified=updated / 1000 if isinstance(updated, (int, float)) else 0.0,
         archived=row.get("time_archived") is not None,
-        known=Details(
-            title=title_of(row.get("title")),
+        listing=SessionDetails(
+            title=first_title(row.get("title")),
             project=text_or_empty(row.get("directory")),
             kind="subagent" if row.get("parent_id") else "main",
         ),
     )
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     """Return what the newest answer says; the counts in the session's own row are sums."""
     query = (
         "select data from message where session_id = ? order by time_created desc, id desc limit ?"
@@ -83,8 +83,8 @@ def _details(entry: Entry) -> Details:
         if message.get("role") == "assistant":
             context = _context(message)
             if context is not None or message.get("summary"):
-                return Details(context=context, model=text_or_empty(message.get("modelID")))
-    return Details()
+                return SessionDetails(context=context, model=text_or_empty(message.get("modelID")))
+    return SessionDetails()
 
 
 def _context(message: Mapping[str, Any]) -> int | None:
@@ -92,8 +92,8 @@ def _context(message: Mapping[str, Any]) -> int | None:
     tokens = object_or_empty(message.get("tokens"))
     if message.get("summary"):
         return None
-    sent = total_of(tokens, "input", "output", "reasoning") or 0
-    return sent + (total_of(object_or_empty(tokens.get("cache")), "read", "write") or 0) or None
+    sent = sum_counts(tokens, "input", "output", "reasoning") or 0
+    return sent + (sum_counts(object_or_empty(tokens.get("cache")), "read", "write") or 0) or None
 
 
 def _parsed(data: object) -> Mapping[str, Any]:
@@ -103,14 +103,14 @@ def _parsed(data: object) -> Mapping[str, Any]:
         return {}
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="opencode",
     title="OpenCode",
     entries=_entries,
     details=_details,
-    resume="opencode -s {id}",
-    is_resumed_at_home=True,
+    resume_command="opencode -s {id}",
+    resumes_in_project_only=True,
 )
 
 
@@ -120,15 +120,15 @@ _RANDOM = 14
 _NAMED = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the session, its messages and their parts anew: the client passes by ids it knows.
 
     Its database is not written to, so the session is a document that the client is told to import.
     """
-    salt, old = f"{fresh.bits:x}", session.id
+    salt, old = f"{fresh.random_bits:x}", session.id
     new = _fresh(old, salt)
     path = state_folder(fresh.machine) / "opencode" / f"{new}.json"
-    title = fresh.titled(session.details.title)
+    title = fresh.fork_title(session.details.title)
 
     def renamed(_: int, line: bytes) -> bytes:
         document = json.loads(line)
@@ -142,8 +142,8 @@ def fork(session: Session, fresh: Fresh) -> Fork:
         id=new,
         path=path,
         original=session,
-        renamed=renamed,
-        taken_in=f"opencode import {shlex.quote(str(path))}",
+        rewrite_line=renamed,
+        import_command=f"opencode import {shlex.quote(str(path))}",
     )
 
 
@@ -178,7 +178,7 @@ _INFO = {
 _TIMES = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
 
 
-def opencode_document(session: str, machine: Machine) -> bytes | None:
+def opencode_document(session: str, machine: UserEnvironment) -> bytes | None:
     """Return a session as one line of JSON; None when no database has it.
 
     Raises sqlite3.Error when a database cannot be read.

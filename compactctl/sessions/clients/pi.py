@@ -7,43 +7,43 @@ from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import with_fields
-from compactctl.sessions.fork import Fork, Fresh, first_record
-from compactctl.sessions.reading.documents import document_if_any
-from compactctl.sessions.reading.fields import title_of, total_of, typed_text
-from compactctl.sessions.reading.file_ends import Ends, read_ends
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.sessions.fork import Fork, ForkIdentity, header_text
+from compactctl.sessions.reading.documents import read_small_object
+from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
+from compactctl.sessions.reading.file_ends import FileEnds, read_ends
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 NAME = "pi"
 _USAGE = ("input", "cacheRead", "cacheWrite", "output")
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     root = _root(machine)
     for folder in (root, *folders.folders(root)):
         for path, status in folders.files(folder, ".jsonl"):
-            yield Entry.of_file(NAME, path.stem.rpartition("_")[2], (path, status))
+            yield SessionEntry.of_file(NAME, path.stem.rpartition("_")[2], (path, status))
 
 
-def _root(machine: Machine) -> Path:
+def _root(machine: UserEnvironment) -> Path:
     """Return the folder that the environment names, else the one in pi's settings."""
     usual = client_folders.pi_sessions(machine)
     if "PI_CODING_AGENT_SESSION_DIR" in machine.environ:
         return usual
     chosen = text_or_empty(
-        document_if_any(client_folders.pi(machine) / "settings.json").get("sessionDir")
+        read_small_object(client_folders.pi(machine) / "settings.json").get("sessionDir")
     )
     home = str(machine.home)
     return Path(chosen.replace("~", home, 1) if chosen.startswith("~") else chosen or usual)
 
 
-def _details(entry: Entry) -> Details:
+def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
-    header = next((r for r in ends.oldest() if r.get("type") == "session"), {})
+    header = next((r for r in ends.head_records() if r.get("type") == "session"), {})
     context, model = _newest_request(ends)
-    return Details(
+    return SessionDetails(
         id=text_or_empty(header.get("id")),
         title=_title(ends),
         project=text_or_empty(header.get("cwd")),
@@ -52,42 +52,42 @@ def _details(entry: Entry) -> Details:
     )
 
 
-def _title(ends: Ends) -> str:
-    names = (r.get("name") for r in ends.all_newest() if r.get("type") == "session_info")
-    name = title_of(next(names, None))
-    asked = (each for each in map(_message, ends.going_on()) if each.get("role") == "user")
-    prompts = filter(None, (typed_text(each.get("content")) for each in asked))
-    return name or title_of(next(prompts, None))
+def _title(ends: FileEnds) -> str:
+    names = (r.get("name") for r in ends.newest_first() if r.get("type") == "session_info")
+    name = first_title(next(names, None))
+    asked = (each for each in map(_message, ends.forward_records()) if each.get("role") == "user")
+    prompts = filter(None, (user_text(each.get("content")) for each in asked))
+    return name or first_title(next(prompts, None))
 
 
 def _message(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return object_or_empty(record.get("message"))
 
 
-def _newest_request(ends: Ends) -> tuple[int | None, str]:
-    for record in ends.going_back():
+def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
+    for record in ends.backward_records():
         if record.get("type") == "compaction":
             break
         message = _message(record)
-        context = total_of(object_or_empty(message.get("usage")), *_USAGE)
+        context = sum_counts(object_or_empty(message.get("usage")), *_USAGE)
         if context is not None:
             return context, text_or_empty(message.get("model"))
-    models = (text_or_empty(_message(record).get("model")) for record in ends.all_newest())
+    models = (text_or_empty(_message(record).get("model")) for record in ends.newest_first())
     return None, next(filter(None, models), "")
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="pi",
     title="pi",
     entries=_entries,
     details=_details,
-    resume="pi --session {id}",
-    is_resumed_at_home=True,
+    resume_command="pi --session {id}",
+    resumes_in_project_only=True,
 )
 
 
-def fork(session: Session, fresh: Fresh) -> Fork:
+def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """Name the file anew, and in its first record the session and the one it is made of."""
     new, moment = fresh.random_id, fresh.now.astimezone(UTC)
     time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
@@ -96,12 +96,12 @@ def fork(session: Session, fresh: Fresh) -> Fork:
     def renamed(index: int, line: bytes) -> bytes:
         if index:
             return line
-        text = first_record(line, "session", session)
+        text = header_text(line, "session", session)
         return with_fields(text, fields).encode()
 
     return Fork(
         id=new,
         path=session.entry.path.with_name(f"{time}_{new}.jsonl"),
         original=session,
-        renamed=renamed,
+        rewrite_line=renamed,
     )

@@ -4,22 +4,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compactctl.formats.records.json_values import text_or_empty
-from compactctl.sessions.reading.documents import document_if_any, first_value
-from compactctl.sessions.reading.fields import title_of
+from compactctl.sessions.reading.documents import first_value, read_small_object
+from compactctl.sessions.reading.fields import first_title
 from compactctl.sessions.reading.file_ends import head_of
-from compactctl.sessions.reading.folders import Folders
-from compactctl.sessions.session import Details, Entry, Store
+from compactctl.sessions.reading.folders import FolderScanner
+from compactctl.sessions.session import SessionDetails, SessionEntry, SessionStore
 from compactctl.sessions.tasks import task_context, task_entries, task_prompt
 from compactctl.store import client_folders
-from compactctl.store.client_folders import ROO_EXTENSION, Machine
+from compactctl.store.client_folders import ROO_EXTENSION, UserEnvironment
 
 NAME = "roo"
 _MOVED = "roo-cline.customStoragePath"
 
 
-def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     storages: list[Path] = []
-    for user in client_folders.editors(machine):
+    for user in client_folders.editor_folders(machine):
         storages += [user / "globalStorage" / ROO_EXTENSION, *_moved_by(user / "settings.json")]
     for storage in dict.fromkeys(storages):
         yield from task_entries(NAME, storage, folders, {})
@@ -31,11 +31,11 @@ def _moved_by(settings: Path) -> list[Path]:
     return [Path(chosen).expanduser()] if chosen else []
 
 
-def _details(entry: Entry) -> Details:
-    history = document_if_any(entry.path.with_name("history_item.json"))
+def _details(entry: SessionEntry) -> SessionDetails:
+    history = read_small_object(entry.path.with_name("history_item.json"))
     context, model = task_context(entry.path)
-    return Details(
-        title=title_of(history.get("task"), task_prompt(entry.path)),
+    return SessionDetails(
+        title=first_title(history.get("task"), task_prompt(entry.path)),
         project=text_or_empty(history.get("workspace")),
         model=model,
         context=context,
@@ -43,11 +43,11 @@ def _details(entry: Entry) -> Details:
     )
 
 
-STORE = Store(
+STORE = SessionStore(
     client=NAME,
     alias="roo",
     title="Roo Code",
     entries=_entries,
     details=_details,
-    honours_tags=True,
+    respects_inline_tags=True,
 )

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-PATIENCE = 1.0
+BUSY_TIMEOUT = 1.0
 """How long a locked database is waited for, in seconds."""
 
 
@@ -18,7 +18,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     Not as ``immutable``: what the client has written last may be in the log beside the database.
     """
     address = f"file:{quote(os.fsencode(path))}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
+    with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT)) as connection:
         connection.row_factory = sqlite3.Row
         yield connection
 

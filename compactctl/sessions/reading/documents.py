@@ -9,18 +9,18 @@ from typing import Any
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 
-LARGEST = 1 << 20
+MAX_BYTES = 1 << 20
 """Documents that describe a session are read whole up to this size, in bytes."""
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 
 
-def document_if_any(path: Path) -> Mapping[str, Any]:
+def read_small_object(path: Path) -> Mapping[str, Any]:
     """Return a small JSON object in a file; an empty one for anything else, and for no file."""
     return object_or_empty(_value_in(path))
 
 
-def array_if_any(path: Path) -> list[Any]:
+def read_small_array(path: Path) -> list[Any]:
     """Return a small JSON array in a file; an empty one for anything else, and for no file."""
     return list_or_empty(_value_in(path))
 
@@ -28,7 +28,7 @@ def array_if_any(path: Path) -> list[Any]:
 def _value_in(path: Path) -> object:
     try:
         with path.open("rb") as stream:
-            values, _ = decode(stream.read(LARGEST))
+            values, _ = decode(stream.read(MAX_BYTES))
     except OSError:
         return None
     return values[0] if values else None

@@ -6,19 +6,19 @@ from typing import Any
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.history.voices import typed_in
 
-LONGEST = 200
+MAX_TITLE = 200
 """Characters of a title that are kept."""
 
 
-def title_of(*candidates: object) -> str:
+def first_title(*candidates: object) -> str:
     """Return the first candidate that is a text with something in it, on one line."""
     for each in candidates:
         if isinstance(each, str) and each.strip():
-            return " ".join(each[: 8 * LONGEST].split())[:LONGEST]
+            return " ".join(each[: 8 * MAX_TITLE].split())[:MAX_TITLE]
     return ""
 
 
-def typed_text(content: object) -> str:
+def user_text(content: object) -> str:
     """Return the first text in the content of a message that a person may have typed.
 
     ``content`` is a text or a list of blocks with texts. What begins with a tag was put there by
@@ -39,7 +39,7 @@ def _texts(content: object) -> Iterator[str]:
             yield text
 
 
-def total_of(record: Mapping[str, Any], *names: str) -> int | None:
+def sum_counts(record: Mapping[str, Any], *names: str) -> int | None:
     """Return the sum of the whole numbers under these names; None when it is nothing."""
     found = (record.get(name) for name in names)
     total = sum(n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 0)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-class Folders:
+class FolderScanner:
     """Looks into folders, and keeps which they were and the notes of those it could not read."""
 
     def __init__(self) -> None:
         self.searched: list[Path] = []
-        self.notes: list[str] = []
+        self.warnings: list[str] = []
 
     def entries(self, folder: Path) -> list[os.DirEntry[str]]:
         """Return what a folder holds, nothing when there is no such folder."""
@@ -21,7 +21,7 @@ class Folders:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except (OSError, ValueError) as error:
-            self.note(folder, error)
+            self.add_warning(folder, error)
             return []
 
     def folders(self, folder: Path) -> Iterator[Path]:
@@ -35,17 +35,17 @@ class Folders:
         for entry in self.entries(folder):
             if not entry.name.endswith(endings) or not _is(entry.is_file):
                 continue
-            status = status_of(Path(entry.path))
+            status = stat_or_none(Path(entry.path))
             if status is not None:
                 yield Path(entry.path), status
 
-    def note(self, place: Path, error: Exception) -> None:
+    def add_warning(self, place: Path, error: Exception) -> None:
         """Keep that something could not be read."""
         why = error.strerror if isinstance(error, OSError) else None
-        self.notes.append(f"{place}: cannot be read ({why or error}); its sessions are left out")
+        self.warnings.append(f"{place}: cannot be read ({why or error}); its sessions are left out")
 
 
-def status_of(path: Path) -> os.stat_result | None:
+def stat_or_none(path: Path) -> os.stat_result | None:
     """Return what stat says of a path, None when there is nothing or it may not be asked."""
     try:
         return path.stat()

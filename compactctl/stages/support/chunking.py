@@ -6,27 +6,32 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.model.edit import Skipped
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.model.numbers import exact
-from compactctl.stages.support.condensation import end_of_older, nothing_older, older, originals
+from compactctl.stages.support.condensation import (
+    end_of_older,
+    hideable_before,
+    originals,
+    skip_if_nothing_older,
+)
 from compactctl.stages.support.stage import option
-from compactctl.summaries.document.labels import cut_after
+from compactctl.summaries.document.labels import truncate_text
 from compactctl.tokens.meter import Meter
 
 Formula = Literal["doc", "code"]
 
 # Codebuddy's constants, in tokens: its estimates are taken for a fifth too low.
 SAFETY = Fraction(6, 5)
-LARGEST_CHUNK = 12_000
+MAX_CHUNK = 12_000
 # Kept for the prompt around a chunk.
 PROMPT_TOKENS = 4_096
 # An average message of a larger share of the window makes chunks smaller: by twice its share, and
 # by no more than a quarter of the window.
 LARGE_MESSAGE = Fraction(1, 10)
-LARGEST_DROP = Fraction(1, 4)
+MAX_DROP = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +49,14 @@ class ChunkRule:
     def tokens(self, window: int, average: Fraction) -> int:
         """Return the tokens a chunk may have; ``average`` are those of a message. At least 1."""
         if self.formula == "doc":
-            return max(1, min(int(window * exact(self.ratio)), LARGEST_CHUNK))
+            return max(1, min(int(window * exact(self.ratio)), MAX_CHUNK))
         room = int(window * self._ratio_for(average * SAFETY / max(1, window)))
-        return max(room - PROMPT_TOKENS, LARGEST_CHUNK - PROMPT_TOKENS)
+        return max(room - PROMPT_TOKENS, MAX_CHUNK - PROMPT_TOKENS)
 
     def _ratio_for(self, share: Fraction) -> Fraction:
         if share <= LARGE_MESSAGE:
             return exact(self.ratio)
-        return max(exact(self.min_ratio), exact(self.ratio) - min(2 * share, LARGEST_DROP))
+        return max(exact(self.min_ratio), exact(self.ratio) - min(2 * share, MAX_DROP))
 
 
 def chunk_ranges(
@@ -113,18 +118,18 @@ class ChunkOptions:
 class Chunk:
     """Messages that are summarized together, and those among them that are left out as too large.
 
-    ``tokens`` are those of all of them, ``notes`` says of each omission what it was; ``shown`` are
-    the others as the summarizer gets them.
+    ``tokens`` are those of all of them, ``notes`` says of each omission what it was; ``summarized``
+    are the others as the summarizer gets them.
     """
 
     messages: tuple[Message, ...]
-    shown: tuple[Message, ...]
+    summarized: tuple[Message, ...]
     notes: tuple[str, ...]
     tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunks:
+class ChunkPlan:
     """The messages to hide, and the chunks of what they stand for; ``limit`` is in tokens."""
 
     hidden: tuple[Message, ...]
@@ -132,9 +137,9 @@ class Chunks:
     limit: int
 
 
-def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
+def plan_chunks(view: ConversationView, meter: Meter, options: ChunkOptions) -> ChunkPlan:
     """Divide a view's older messages into chunks; originals stand in for earlier summaries."""
-    hidden = older(view, end_of_older(view, options.keep_recent))
+    hidden = hideable_before(view, end_of_older(view, options.keep_recent))
     source = originals(view, hidden)
     sizes = [meter.message(message) for message in source]
     window = view.window or view.target or DEFAULT_WINDOW
@@ -154,10 +159,10 @@ def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
         for part in chunk_ranges(source, sizes, limit)
         if part
     )
-    return Chunks(hidden=hidden, chunks=chunks, limit=limit)
+    return ChunkPlan(hidden=hidden, chunks=chunks, limit=limit)
 
 
-def together(chunks: Sequence[Chunk], most: int) -> tuple[Chunk, ...]:
+def merge_chunks(chunks: Sequence[Chunk], most: int) -> tuple[Chunk, ...]:
     """Put neighbours together until there are at most so many chunks, of about equal size."""
     if len(chunks) <= most:
         return tuple(chunks)
@@ -173,19 +178,21 @@ def together(chunks: Sequence[Chunk], most: int) -> tuple[Chunk, ...]:
 def _joined(chunks: Sequence[Chunk]) -> Chunk:
     return Chunk(
         messages=tuple(message for chunk in chunks for message in chunk.messages),
-        shown=tuple(message for chunk in chunks for message in chunk.shown),
+        summarized=tuple(message for chunk in chunks for message in chunk.summarized),
         notes=tuple(note for chunk in chunks for note in chunk.notes),
         tokens=sum(chunk.tokens for chunk in chunks),
     )
 
 
-def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | None:
+def skip_reason(view: ConversationView, found: ChunkPlan, options: ChunkOptions) -> Skipped | None:
     """Say why nothing is to be summarized; None when something is."""
     count = len(view.messages)
     if count < options.min_messages:
         reason = f"only {count} messages, chunks need at least {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
-    refusal = nothing_older(NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns")
+    refusal = skip_if_nothing_older(
+        NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns"
+    )
     if refusal:
         return refusal
     if all(len(chunk.notes) == len(chunk.messages) for chunk in found.chunks):
@@ -210,7 +217,7 @@ def _chunk(
     )
     return Chunk(
         messages=tuple(messages),
-        shown=tuple(message for message in shown if message.parts),
+        summarized=tuple(message for message in shown if message.parts),
         notes=tuple(_omission(m, size) for m, size in sized if size > largest),
         tokens=sum(sizes),
     )
@@ -251,5 +258,5 @@ def _capped(parts: Sequence[Part], cap: int, whole: Collection[int]) -> Iterator
             left -= len(part.text)
             yield part
         else:
-            yield replace(part, text=cut_after(part.text, left))
+            yield replace(part, text=truncate_text(part.text, left))
             left = 0

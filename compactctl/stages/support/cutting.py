@@ -39,7 +39,7 @@ class OutputLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cutting:
+class TruncationStyle:
     """Which part of a text stays, and what says that the rest is gone.
 
     Attributes:
@@ -63,7 +63,7 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limited:
+class TruncatedOutput:
     """A text within its limits, notice included; ``original_size`` is in bytes."""
 
     content: str
@@ -71,7 +71,9 @@ class Limited:
     original_size: int
 
 
-def limited(text: str, limits: OutputLimits, cutting: Cutting, count: CountText = len) -> Limited:
+def truncate(
+    text: str, limits: OutputLimits, cutting: TruncationStyle, count: CountText = len
+) -> TruncatedOutput:
     """Return a text that is within ``limits`` and no larger than it was.
 
     A text within the limits stays as it is. Where not even the notice has room, as much of the
@@ -79,7 +81,7 @@ def limited(text: str, limits: OutputLimits, cutting: Cutting, count: CountText 
     """
     size = byte_length(text)
     if not limits.exceeded(text, count):
-        return Limited(content=text, truncated=False, original_size=size)
+        return TruncatedOutput(content=text, truncated=False, original_size=size)
 
     def fits(candidate: str) -> bool:
         return byte_length(candidate) <= size and not limits.exceeded(candidate, count)
@@ -89,10 +91,10 @@ def limited(text: str, limits: OutputLimits, cutting: Cutting, count: CountText 
     if content is None:
         notice = cutting.notice_of(size, 0)
         content = _largest(lambda kept: notice[: word_end(notice, kept)], len(notice), fits)
-    return Limited(content=content or "", truncated=True, original_size=size)
+    return TruncatedOutput(content=content or "", truncated=True, original_size=size)
 
 
-def shortened(text: str, max_tokens: int, count: CountText, mark: str) -> str:
+def shorten(text: str, max_tokens: int, count: CountText, mark: str) -> str:
     """Return as much of a text's beginning as fits in ``max_tokens`` with ``mark`` behind it.
 
     It ends with a sentence, or else with a word, where one ends in its second half. "" when not
@@ -135,7 +137,7 @@ def _largest(build: Callable[[int], str], most: int, fits: Callable[[str], bool]
     return found
 
 
-def _joined(text: str, kept: int, size: int, cutting: Cutting) -> str:
+def _joined(text: str, kept: int, size: int, cutting: TruncationStyle) -> str:
     """Return the ends of a text, ``kept`` characters or a little less, with the notice."""
     share = {"head": 1.0, "tail": 0.0, "both": cutting.head_ratio}[cutting.direction]
     # Half goes up, as in the reference systems.

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, units
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, atomic_units
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.model.edit import Proposal
 from compactctl.model.message import (
@@ -19,43 +19,43 @@ from compactctl.model.message import (
     media_of,
 )
 from compactctl.stages.support.condensation import in_order, originals
-from compactctl.stages.support.replacement import Rewrite, may_change, rewriting
+from compactctl.stages.support.replacement import Rewrite, can_rewrite, rewrite_proposal
 from compactctl.stages.support.stage import StageOptions
-from compactctl.summaries.digest.in_place import InPlace
+from compactctl.summaries.digest.in_place import InPlaceResult
 
 _REASON = "shortened to the lines that will be needed again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class InPlaceLayout:
     """Originals, and where each of them stands in a view.
 
     Attributes:
         messages: those of the view that they are the originals of.
         originals: what the messages were before any stage worked on them, oldest first.
-        homes: the index in the view of the message that each stands for; -1 for those that are
-            behind a stand-in, or are to be.
+        view_indices: the index in the view of the message that each stands for; -1 for those that
+            are behind a stand-in, or are to be.
         units: the originals that stay or go together; those behind a stand-in are in none.
-        fixed: the parts of the originals that may not be changed.
-        staying: the originals that are never hidden.
+        uneditable: the parts of the originals that may not be changed.
+        never_hidden: the originals that are never hidden.
     """
 
     messages: tuple[Message, ...]
     originals: tuple[Message, ...]
-    homes: tuple[int, ...]
+    view_indices: tuple[int, ...]
     units: tuple[tuple[int, ...], ...]
-    fixed: frozenset[Place]
-    staying: frozenset[int]
+    uneditable: frozenset[PartIndex]
+    never_hidden: frozenset[int]
 
     @classmethod
-    def of(
+    def build(
         cls,
-        view: View,
+        view: ConversationView,
         older: Sequence[Message],
         newest: Sequence[Message] = (),
         *,
         are_older_gone: bool = False,
-    ) -> "Standing":
+    ) -> "InPlaceLayout":
         """Look up what some messages of a view were.
 
         Of the ``newest``, which are protected, calls and results may be shortened nevertheless.
@@ -76,51 +76,55 @@ class Standing:
             for each, home in zip(standing, homes, strict=True)
         )
         stays = {places[message.id] for message in newest}
-        sealed = _sealed(view.messages)
+        sealed = _signed_responses(view.messages)
         together = (
             tuple(indices[index] for index in unit if index in indices)
-            for unit in units(view.messages)
+            for unit in atomic_units(view.messages)
         )
         return cls(
             messages=(*older, *newest),
             originals=before,
-            homes=homes,
+            view_indices=homes,
             units=tuple(filter(None, together)),
-            fixed=frozenset(
-                Place(index, at)
+            uneditable=frozenset(
+                PartIndex(index, at)
                 for home, index in indices.items()
                 for at, part in enumerate(view.messages[home].parts)
                 if not is_replaceable(part)
                 or (isinstance(part, ToolResultPart) and part.said)
-                or not isinstance(part, _may_be_short(view, home, sealed=sealed, stays=stays))
+                or not isinstance(part, _shortenable_parts(view, home, sealed=sealed, stays=stays))
             ),
-            staying=frozenset(index for home, index in indices.items() if home in stays),
+            never_hidden=frozenset(index for home, index in indices.items() if home in stays),
         )
 
-    def gone(self, view: View, hidden: Sequence[int]) -> tuple[Message, ...]:
+    def messages_to_hide(
+        self, view: ConversationView, hidden: Sequence[int]
+    ) -> tuple[Message, ...]:
         """Return the messages that go where the originals that go are ``hidden``."""
-        left = self._left(hidden).values()
+        left = self._visible_indices(hidden).values()
         stay = {view.messages[home].id for home in left}
         return tuple(message for message in self.messages if message.id not in stay)
 
-    def _left(self, hidden: Sequence[int]) -> dict[int, int]:
+    def _visible_indices(self, hidden: Sequence[int]) -> dict[int, int]:
         """Return where the originals stand that are neither ``hidden`` nor behind a stand-in."""
         gone = set(hidden)
-        homes = enumerate(self.homes)
+        homes = enumerate(self.view_indices)
         return {index: home for index, home in homes if home >= 0 and index not in gone}
 
-    def rewriting(self, view: View, found: InPlace, stage: str, options: StageOptions) -> Proposal:
+    def rewrite_proposal(
+        self, view: ConversationView, found: InPlaceResult, stage: str, options: StageOptions
+    ) -> Proposal:
         """Return the edits that give the messages that stay their new content."""
         rewrites = [
-            Rewrite(place=Place(home, at), text=text, saved=0, reason=_REASON)
-            for index, home in self._left(found.hidden).items()
+            Rewrite(part_index=PartIndex(home, at), text=text, tokens_saved=0, reason=_REASON)
+            for index, home in self._visible_indices(found.hidden).items()
             for at, part in enumerate(self.originals[index].parts)
-            for text in [found.changed.get(Place(index, at), _text_of(part))]
+            for text in [found.changed.get(PartIndex(index, at), _text_of(part))]
             if text != _text_of(view.messages[home].parts[at])
         ]
-        count = len({rewrite.place.message for rewrite in rewrites})
+        count = len({rewrite.part_index.message for rewrite in rewrites})
         note = f"messages shortened: {count:,}"
-        return rewriting(view, rewrites, stage=stage, options=options, note=note)
+        return rewrite_proposal(view, rewrites, stage=stage, options=options, note=note)
 
 
 def _as_shown(original: Message, shown: Message) -> Message:
@@ -135,11 +139,11 @@ def _as_shown(original: Message, shown: Message) -> Message:
     return replace(original, parts=parts)
 
 
-def _may_be_short(
-    view: View, home: int, *, sealed: Collection[int], stays: Collection[int]
+def _shortenable_parts(
+    view: ConversationView, home: int, *, sealed: Collection[int], stays: Collection[int]
 ) -> tuple[type[Part], ...]:
     """Return the kinds of parts that may be shortened in a message of a view."""
-    if home not in stays and not may_change(view, view.messages[home]):
+    if home not in stays and not can_rewrite(view, view.messages[home]):
         return ()
     if home in sealed:
         return (ToolResultPart,)
@@ -147,7 +151,7 @@ def _may_be_short(
     return (ToolCallPart, ToolResultPart, *said)
 
 
-def _sealed(messages: Sequence[Message]) -> frozenset[int]:
+def _signed_responses(messages: Sequence[Message]) -> frozenset[int]:
     """Return the messages of responses with signed thinking, which goes with all they say."""
     responses = {m.response_id for m in messages if _is_signed(m)} - {None}
     return frozenset(

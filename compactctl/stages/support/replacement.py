@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import Place, part_places
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import is_stub
 from compactctl.history.turns import steps, turns
 from compactctl.model.edit import Proposal, Replace
@@ -28,26 +28,26 @@ ProtectedUnit = Literal["results", "turns", "steps"]
 class Rewrite:
     """One tool result, or a call's arguments, to be replaced by ``text``.
 
-    That saves ``saved`` tokens.
+    That saves ``tokens_saved`` tokens.
     """
 
-    place: Place
+    part_index: PartIndex
     text: str
-    saved: int
+    tokens_saved: int
     reason: str
     refers_to: MessageId | None = None
 
 
-def results_in(view: View) -> Iterator[tuple[Place, ToolResultPart]]:
+def results_in(view: ConversationView) -> Iterator[tuple[PartIndex, ToolResultPart]]:
     """Walk over the tool results of a view, oldest first."""
-    for place, part in part_places(view.messages):
+    for place, part in iter_parts(view.messages):
         if isinstance(part, ToolResultPart):
             yield place, part
 
 
-def outside_newest(
-    view: View, places: Sequence[Place], unit: ProtectedUnit, count: int
-) -> tuple[Place, ...]:
+def older_than_newest(
+    view: ConversationView, places: Sequence[PartIndex], unit: ProtectedUnit, count: int
+) -> tuple[PartIndex, ...]:
     """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
     if unit == "results":
         return tuple(places[: max(0, len(places) - count)])
@@ -56,7 +56,7 @@ def outside_newest(
     return tuple(place for place in places if place.message not in recent)
 
 
-def may_change(view: View, message: Message) -> bool:
+def can_rewrite(view: ConversationView, message: Message) -> bool:
     """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
     kept = (
         message.locks.immutable_reason
@@ -66,7 +66,7 @@ def may_change(view: View, message: Message) -> bool:
     return not (kept or message.id in view.spared)
 
 
-def saving(view: View, meter: Meter, place: Place, text: str) -> int:
+def tokens_saved(view: ConversationView, meter: Meter, place: PartIndex, text: str) -> int:
     """Return the tokens saved by putting ``text`` in place of a result and its media.
 
     In place of a call it stands for the arguments. That is 0 for what must stay as it is, such as a
@@ -76,14 +76,14 @@ def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     message = view.messages[place.message]
     part = message.parts[place.part]
     stays = isinstance(part, ToolResultPart) and (part.said or part.cleared or is_stub(part.text))
-    if stays or not is_replaceable(part) or not may_change(view, message):
+    if stays or not is_replaceable(part) or not can_rewrite(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))
 
 
-def rewriting(
-    view: View,
+def rewrite_proposal(
+    view: ConversationView,
     rewrites: Sequence[Rewrite],
     *,
     stage: str,
@@ -91,14 +91,14 @@ def rewriting(
     note: str,
 ) -> Proposal:
     """Turn rewrites into one group of edits, in the order of the conversation."""
-    ordered = sorted(rewrites, key=lambda rewrite: rewrite.place)
-    ids = [view.messages[rewrite.place.message].id for rewrite in ordered]
+    ordered = sorted(rewrites, key=lambda rewrite: rewrite.part_index)
+    ids = [view.messages[rewrite.part_index.message].id for rewrite in ordered]
     # The texts count too: where they depend on the target, a message may be rewritten twice.
     group = group_id(stage, options, (*ids, *(rewrite.text for rewrite in ordered)))
     edits = tuple(
         Replace(
             id=message,
-            part=rewrite.place.part,
+            part=rewrite.part_index.part,
             text=rewrite.text,
             group=group,
             reason=rewrite.reason,

@@ -15,10 +15,10 @@ from typing import (
     get_type_hints,
 )
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import GroupId
-from compactctl.model.operation import ForeignRecord, OptionValue
+from compactctl.model.operation import ForeignSchema, OptionValue
 from compactctl.model.validators import Validator, field_validators
 from compactctl.tokens.meter import Meter
 
@@ -44,7 +44,7 @@ def option(default: T, text: str) -> T:
     return made
 
 
-def help_of(each: Field[Any]) -> str:
+def option_help(each: Field[Any]) -> str:
     """Return the help of a stage's option."""
     text: str = each.metadata[_HELP]
     return text
@@ -55,22 +55,22 @@ class Stage(Generic[Options]):
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
     A stage that ``repairs`` runs whatever the target is, and may make the context larger; one that
-    ``unloads`` changes no message, only what the file holds beside them.
+    ``only_trims_file`` changes no message, only what the file holds beside them.
     One that ``keeps_words`` keeps the words of people that last, whatever size is to be reached.
-    ``figures`` is what it counts even where it did nothing, ``told_as`` what other systems call
-    that. ``tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
+    ``figures`` is what it counts even where it did nothing, ``foreign_schemas`` what other systems
+    call that. ``codebuddy_tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
     """
 
     name: str
     title: str
     options: Callable[..., Options]
-    propose: Callable[[View, Meter, Options], Proposal | Skipped]
+    propose: Callable[[ConversationView, Meter, Options], Proposal | Skipped]
     repairs: bool = False
-    unloads: bool = False
+    only_trims_file: bool = False
     keeps_words: bool = False
     figures: tuple[str, ...] = ()
-    told_as: tuple[ForeignRecord, ...] = ()
-    tier: int = 0
+    foreign_schemas: tuple[ForeignSchema, ...] = ()
+    codebuddy_tier: int = 0
 
 
 def within_target(stage: str, target: int) -> Skipped:
@@ -125,7 +125,7 @@ def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
             kind=_kind(hints[each.name]),
             read=validators[each.name],
             default=getattr(defaults, each.name),
-            help=help_of(each),
+            help=option_help(each),
             choices=get_args(hints[each.name]) if _kind(hints[each.name]) == "choice" else (),
         )
         for each in fields(defaults)

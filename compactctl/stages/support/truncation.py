@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
-from compactctl.model.message import FINAL, Message, MessageId, Role, Synthetic, TextPart
+from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
@@ -40,32 +40,32 @@ class Marker:
         """Return the text of a marker that stands for ``count`` messages."""
         return self.template.replace(COUNT, f"{count:,}")
 
-    def fits(self, message: Message) -> bool:
+    def matches(self, message: Message) -> bool:
         """Whether a message is a marker with this text."""
         pattern = re.escape(self.template).replace(re.escape(COUNT), r"[\d,]+")
         texts = [part.text for part in message.parts if isinstance(part, TextPart)]
         return is_marker(message) and any(re.fullmatch(pattern, text) for text in texts)
 
 
-class Hiding:
+class HidePlanner:
     """What hiding messages of a view behind one marker would come to.
 
     Summaries and markers are never hidden this way: they are all that is left of what they
     stand for.
     """
 
-    def __init__(self, view: View, meter: Meter, marker: Marker) -> None:
+    def __init__(self, view: ConversationView, meter: Meter, marker: Marker) -> None:
         self.view = view
         self.marker = marker
         self.total = meter.total(view.messages)
         self._meter = meter
-        self._hideable = set(hideable(view, _real_ids(view.messages)))
+        self._hideable = set(hideable(view, _original_ids(view.messages)))
 
     def ids(self, start: int, end: int) -> tuple[MessageId, ...]:
         """Return the messages hidden from index ``start`` up to ``end``, both cut points."""
         return tuple(m.id for m in self.view.messages[start:end] if m.id in self._hideable)
 
-    def after(self, ids: Collection[MessageId]) -> int:
+    def tokens_after(self, ids: Collection[MessageId]) -> int:
         """Return the view's tokens, marker included, once these messages are hidden."""
         gone = set(ids)
         hidden = self._meter.total(m for m in self.view.messages if m.id in gone)
@@ -85,12 +85,12 @@ class Hiding:
     def nothing_new(self) -> bool:
         """Whether nothing was added since such a marker was last written."""
         messages = self.view.messages
-        markers = [message for message in messages if self.marker.fits(message)]
+        markers = [message for message in messages if self.marker.matches(message)]
         return bool(markers) and is_unchanged(messages, markers[-1])
 
 
 def hide_range(
-    hiding: Hiding,
+    hiding: HidePlanner,
     start: int,
     end: int,
     options: StageOptions,
@@ -100,13 +100,13 @@ def hide_range(
 
 
 def hide_messages(
-    hiding: Hiding,
+    hiding: HidePlanner,
     ids: Sequence[MessageId],
     options: StageOptions,
 ) -> Proposal | Skipped:
     """Propose to hide whole units, wherever they stand, if that makes the view smaller."""
     view, stage = hiding.view, hiding.marker.stage
-    after = hiding.after(ids)
+    after = hiding.tokens_after(ids)
     if not ids or after >= hiding.total:
         reason = "the messages that may be hidden are no larger than the marker"
         detail = "the others are protected, pinned or held by the client"
@@ -118,7 +118,7 @@ def hide_messages(
 
 
 def hide_behind(
-    view: View,
+    view: ConversationView,
     marker: Marker,
     ids: Sequence[MessageId],
     options: StageOptions,
@@ -131,7 +131,7 @@ def hide_behind(
     group = group_id(marker.stage, options, ids)
     details: dict[str, str | int] = {"messages": len(ids)}
     if marker.final:
-        details[FINAL] = 1
+        details[FINAL_KEY] = 1
     written = Synthetic(
         id=MessageId(f"{marker.prefix}-{group}"),
         kind="marker",
@@ -155,7 +155,7 @@ def insertion_point(messages: Sequence[Message], first: MessageId) -> MessageId:
     return messages[max(cut for cut in cut_points(messages) if cut <= index)].id
 
 
-def newest_start(view: View) -> int:
+def protected_tail_start(view: ConversationView) -> int:
     """Return the index where the newest messages begin that stay at the end, always a cut point.
 
     They are the protected messages at the end, at least the newest unit.
@@ -169,7 +169,7 @@ def newest_start(view: View) -> int:
     return max((cut for cut in cut_points(messages) if cut <= limit), default=0)
 
 
-def _real_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
+def _original_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
     return (m.id for m in messages if not (m.origin.is_summary or is_marker(m)))
 
 
@@ -177,18 +177,18 @@ def _real_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
 _MARGIN = 4
 
 
-def without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
+def messages_without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages that stay when ``hidden`` ones go."""
     gone = {message.id for message in hidden}
     return tuple(message for message in messages if message.id not in gone)
 
 
-def tail_start(view: View, meter: Meter, room: int) -> int:
+def tail_start(view: ConversationView, meter: Meter, room: int) -> int:
     """Return the cut point behind which the newest messages take at most ``room`` tokens.
 
     What must stay at the end stays, whatever it takes.
     """
-    newest = newest_start(view)
+    newest = protected_tail_start(view)
     left = room - meter.total(view.messages[newest:])
     end = newest
     for cut in reversed([cut for cut in cut_points(view.messages) if cut < newest]):
@@ -199,20 +199,22 @@ def tail_start(view: View, meter: Meter, room: int) -> int:
     return end
 
 
-def room_beside(view: View, meter: Meter, kept: Sequence[Message], target: int) -> int:
+def room_for_text(
+    view: ConversationView, meter: Meter, kept: Sequence[Message], target: int
+) -> int:
     """Return the tokens that ``target`` leaves for a text beside what is ``kept``, if any."""
     taken = meter.total(kept)
     room = target - taken
     # What is left weighs otherwise than what there was: tried with texts of that size.
     while view.room is not None and room > 0:
-        fits = view.room((*kept, _probe(room))) - taken
+        fits = view.room((*kept, _message_of_size(room))) - taken
         if fits >= room:
             break
         room = fits
     return room - _MARGIN
 
 
-def _probe(tokens: int) -> Message:
+def _message_of_size(tokens: int) -> Message:
     """Return a message that stands for a text of so many tokens."""
     text = TextPart(text="word " * tokens)
     return Message(id=MessageId("text"), role="user", parts=(text,), line=0)

@@ -12,8 +12,8 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive_file import read_operation, restore
 from compactctl.store.archive.displaced import displaced_files, displaced_state
 from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
-from compactctl.store.archive.permissions import check_owner, strangers_way
-from compactctl.store.files.content import can_carry, is_open, parted
+from compactctl.store.archive.permissions import check_owner, tamper_warning
+from compactctl.store.files.content import can_follow, ends_mid_line, last_byte_and_rest
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 __all__ = ["Archive", "archive_folder"]
@@ -38,7 +38,7 @@ class Archive:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is to be known before its archives are relied upon, one line each."""
-        way = strangers_way(self.folder) if self.files else None
+        way = tamper_warning(self.folder) if self.files else None
         return (way,) if way else ()
 
     @cached_property
@@ -65,7 +65,7 @@ class Archive:
         """The number of the next archive."""
         return self.files[-1].number + 1 if self.files else 1
 
-    def file_of(self, operation: OperationId) -> Path:
+    def newest_file(self, operation: OperationId) -> Path:
         """Return the newest archive of an operation; ArchiveError when there is none."""
         for file in reversed(self.files):
             if file.id == operation:
@@ -74,7 +74,7 @@ class Archive:
             f"{self.folder}: has no operation {operation}; restore the folder from a backup"
         )
 
-    def current(self, data: bytes | Iterable[bytes]) -> tuple[Operation | None, bytes]:
+    def match_transcript(self, data: bytes | Iterable[bytes]) -> tuple[Operation | None, bytes]:
         """Return the operation a transcript is in the state after, and what was appended since.
 
         The operation is None when the transcript is still in its first state. An operation whose
@@ -86,18 +86,18 @@ class Archive:
             return None, b""
         pieces = (data,) if isinstance(data, bytes) else data
         prefixes = _Prefixes(pieces, self.states)
-        reached = [each for each in self.operations if _took_place(each, prefixes)]
-        for operation in reversed(reached):
-            end, suffix = parted(pieces, operation.after.n_bytes)
-            if can_carry(suffix, is_open=is_open(end)):
+        published = [each for each in self.operations if _was_published(each, prefixes)]
+        for operation in reversed(published):
+            end, suffix = last_byte_and_rest(pieces, operation.after.n_bytes)
+            if can_follow(suffix, is_open=ends_mid_line(end)):
                 return operation, suffix
-        if not reached and prefixes.include(self.operations[0].before):
+        if not published and prefixes.matches(self.operations[0].before):
             return None, b""
-        raise self._changed(reached)
+        raise self._changed(published)
 
-    def undo(self, operation: OperationId) -> bytes:
+    def state_before(self, operation: OperationId) -> bytes:
         """Return the state before an operation, proven by digest."""
-        return restore(self.file_of(operation), self.limits)
+        return restore(self.newest_file(operation), self.limits)
 
     def state_after(self, operation: Operation, data: bytes) -> bytes:
         """Return the state after an operation, without what was appended later.
@@ -105,14 +105,14 @@ class Archive:
         ``data`` is the transcript as it is now. ArchiveError when neither it nor the state before
         a later operation nor a displaced file begins with that state.
         """
-        if _Prefixes((data,), [operation.after]).include(operation.after):
+        if _Prefixes((data,), [operation.after]).matches(operation.after):
             return data[: operation.after.n_bytes]
         steps = zip(self.files, self.operations, strict=True)
         for file, each in sorted(steps, key=lambda step: step[1].parent != operation.head):
             if each.before.n_bytes < operation.after.n_bytes:
                 continue
             before = restore(file.path, self.limits)
-            if _Prefixes((before,), [operation.after]).include(operation.after):
+            if _Prefixes((before,), [operation.after]).matches(operation.after):
                 return before[: operation.after.n_bytes]
         displaced = displaced_state(displaced_files(self.folder), operation.after)
         if displaced is not None:
@@ -122,10 +122,10 @@ class Archive:
             "go to another operation"
         )
 
-    def _changed(self, reached: list[Operation]) -> ChangedError:
+    def _changed(self, published: list[Operation]) -> ChangedError:
         name = self.folder.name.removesuffix(SUFFIX)
-        newest = (reached or self.operations)[-1]
-        what = "was continued on its unterminated last line" if reached else "was edited by hand"
+        newest = (published or self.operations)[-1]
+        what = "was continued on its unterminated last line" if published else "was edited by hand"
         when = f" ({newest.recorded_at})" if newest.recorded_at else ""
         return ChangedError(
             f"{name}: {what} since operation {newest.id}{when}; take the edit back, "
@@ -133,16 +133,16 @@ class Archive:
         )
 
 
-def _took_place(operation: Operation, prefixes: "_Prefixes") -> bool:
+def _was_published(operation: Operation, prefixes: "_Prefixes") -> bool:
     """Tell whether the data begins with the state after an operation.
 
     Where the state before begins with the state after, data that still begins with all of the
     former shows that the outcome was never published.
     """
-    is_undone = operation.before.n_bytes > operation.after.n_bytes and prefixes.include(
+    is_undone = operation.before.n_bytes > operation.after.n_bytes and prefixes.matches(
         operation.before
     )
-    return prefixes.include(operation.after) and not is_undone
+    return prefixes.matches(operation.after) and not is_undone
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
@@ -160,7 +160,7 @@ class _Prefixes:
     def __init__(self, pieces: Iterable[bytes], states: Iterable[Digest]) -> None:
         self._sha256 = dict(_digests(pieces, sorted({state.n_bytes for state in states})))
 
-    def include(self, digest: Digest) -> bool:
+    def matches(self, digest: Digest) -> bool:
         """Tell whether the bytes begin with what ``digest`` is the digest of."""
         return self._sha256.get(digest.n_bytes) == digest.sha256
 
@@ -181,7 +181,7 @@ def _digests(pieces: Iterable[bytes], sizes: Sequence[int]) -> Iterator[tuple[in
         at += len(piece)
 
 
-def beginnings(blocks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
+def matching_states(blocks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
     """Return those of ``states`` that the blocks, joined, begin with; all blocks are read once."""
     found = dict(_prefix_digests(blocks, {state.n_bytes for state in states}))
     return frozenset(state for state in states if found.get(state.n_bytes) == state.sha256)

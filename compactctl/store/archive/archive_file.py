@@ -16,8 +16,8 @@ from compactctl.store.archive.operation_codec import decode_operation, encode_op
 from compactctl.store.archive.parquet import (
     COLUMNS,
     GROUP_BYTES,
-    Bounds,
     ParquetRow,
+    RowLimits,
     Sink,
     read_metadata,
     read_parquet,
@@ -75,7 +75,7 @@ def read_rows(
     states = operation.before.n_bytes + operation.after.n_bytes
     text = TEXT_BYTES + _LINE_TEXT * operation.before.n_lines + _STATE_TEXT * states
     for rows in read_parquet(
-        path, columns, Bounds(state=operation.before, text=text, limits=limits)
+        path, columns, RowLimits(state=operation.before, text=text, limits=limits)
     ):
         yield from rows
 
@@ -135,7 +135,7 @@ def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
 
 
 def _check_state(path: Path, state: Digest, limits: ReadLimits) -> None:
-    if state.n_bytes > limits.unpacked or state.n_lines > limits.lines:
+    if state.n_bytes > limits.max_bytes or state.n_lines > limits.max_lines:
         raise LargeArchiveError(
             f"{path}: leads back to {state.n_bytes:,} bytes in {state.n_lines:,} lines, which "
             "is more than is read; allow more with --max-unpacked if you trust it"

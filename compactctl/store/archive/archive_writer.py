@@ -11,11 +11,11 @@ from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
 from compactctl.store.archive.names import README, archive_name, readme_text
 from compactctl.store.files.filesystem import FileSystem, sync_folder
-from compactctl.store.files.stale_drafts import remove
+from compactctl.store.files.stale_drafts import remove_quietly
 from compactctl.store.files.temp_file import TempFile
 
 
-class Deposit(NamedTuple):
+class ArchiveDraft(NamedTuple):
     """What is to become an archive: an operation, and the lines of the state before it."""
 
     operation: Operation
@@ -44,17 +44,17 @@ class DraftSink:
         return len(data)
 
 
-def deposit(
-    fs: FileSystem, folder: Path, deposits: Sequence[Deposit], undo: ExitStack
+def write_archives(
+    fs: FileSystem, folder: Path, deposits: Sequence[ArchiveDraft], cleanup: ExitStack
 ) -> tuple[Path, ...]:
     """Write the README and one archive per operation, each proven to give its lines back.
 
-    ``undo`` is given what takes the new files away again. An archive that a run which did not
+    ``cleanup`` is given what takes the new files away again. An archive that a run which did not
     come to its end left as the newest one is used as it is.
     """
     if not (folder / README).exists():
         write_readme(fs, folder)
-    return tuple(_deposit_one(fs, folder, each, undo) for each in deposits)
+    return tuple(_deposit_one(fs, folder, each, cleanup) for each in deposits)
 
 
 def write_readme(fs: FileSystem, folder: Path) -> None:
@@ -66,11 +66,11 @@ def write_readme(fs: FileSystem, folder: Path) -> None:
         draft.publish()
 
 
-def _deposit_one(fs: FileSystem, folder: Path, wanted: Deposit, undo: ExitStack) -> Path:
+def _deposit_one(fs: FileSystem, folder: Path, wanted: ArchiveDraft, cleanup: ExitStack) -> Path:
     operation, archive = wanted.operation, Archive(folder)
     if archive.files and archive.files[-1].id == operation.id:
         newest = archive.files[-1].path
-        _prove(newest, operation)
+        _verify(newest, operation)
         # That run may have been killed before the name was durable.
         sync_folder(fs, folder)
         return newest
@@ -78,13 +78,13 @@ def _deposit_one(fs: FileSystem, folder: Path, wanted: Deposit, undo: ExitStack)
         encode_archive(operation, wanted.rows, DraftSink(draft))
         draft.sync()
         draft.close()
-        _prove(draft.path, operation)
-        undo.callback(remove, fs, draft.place)
+        _verify(draft.path, operation)
+        cleanup.callback(remove_quietly, fs, draft.target)
         draft.publish()
-    return draft.place
+    return draft.target
 
 
-def _prove(path: Path, operation: Operation) -> None:
+def _verify(path: Path, operation: Operation) -> None:
     """Raise IntegrityError unless the archive restores the state before this operation."""
     found = read_operation(path)
     for _ in raw_lines(path):

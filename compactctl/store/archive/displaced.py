@@ -12,8 +12,14 @@ from pathlib import Path
 
 from compactctl.errors import ArchiveError
 from compactctl.model.operation import Digest, Operation
-from compactctl.store.archive.parquet import regular
-from compactctl.store.files.content import Content, can_carry, carried, carry_of, first_of
+from compactctl.store.archive.parquet import open_regular
+from compactctl.store.files.content import (
+    Content,
+    can_follow,
+    canonical_suffix,
+    read_first,
+    suffix_after,
+)
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.source import digest_of, split_lines
@@ -34,12 +40,12 @@ def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
     sync_folder(fs, link.parent)
 
 
-def own_links(path: Path, folder: Path) -> int:
+def count_archive_links(path: Path, folder: Path) -> int:
     """Return how many names the archive folder itself gives to the file at ``path``."""
     return sum(1 for link in folder.glob(f"{PREFIX}*") if link.samefile(path))
 
 
-def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes, ...]:
+def lines_written_late(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes, ...]:
     """Return what was written to the file displaced by ``operation`` and is not in the transcript.
 
     ``suffix`` are the lines after the operation's outcome in the transcript now. Those at their
@@ -51,9 +57,11 @@ def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes
     found: list[bytes] = []
     for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
         before, rest = _read(link, operation)
-        if before.digest == operation.before and can_carry(rest, is_open=before.is_open):
-            lines = carried(carry_of(rest, is_open=before.is_open), is_open=False)
-            found += _beyond(split_lines(lines), split_lines(suffix))
+        if before.digest == operation.before and can_follow(rest, is_open=before.ends_mid_line):
+            lines = suffix_after(
+                canonical_suffix(rest, is_open=before.ends_mid_line), is_open=False
+            )
+            found += _after_common_prefix(split_lines(lines), split_lines(suffix))
     return tuple(found)
 
 
@@ -65,8 +73,8 @@ def displaced_files(folder: Path) -> tuple[Path, ...]:
 def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
     """Return a state that one of these displaced files begins with, None where none does."""
     for link in links:
-        with suppress(OSError, ArchiveError), regular(link) as stream:
-            found = b"".join(first_of(stream, state.n_bytes))
+        with suppress(OSError, ArchiveError), open_regular(link) as stream:
+            found = b"".join(read_first(stream, state.n_bytes))
             if digest_of(found) == state:
                 return found
     return None
@@ -75,15 +83,15 @@ def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
 def _read(link: Path, operation: Operation) -> tuple[Content, bytes]:
     """Return the beginning that may be the state before an operation, and what follows it."""
     try:
-        stream = regular(link)
+        stream = open_regular(link)
     except OSError as error:
         why = error.strerror or error
         raise ArchiveError(f"{link}: cannot be read ({why}); move it out of the folder") from error
     with stream:
-        before = Content.of(first_of(stream, operation.before.n_bytes))
-        most = READ_LIMITS.unpacked + 1 if before.digest == operation.before else 0
-        rest = b"".join(first_of(stream, most))
-    if len(rest) > READ_LIMITS.unpacked:
+        before = Content.from_chunks(read_first(stream, operation.before.n_bytes))
+        most = READ_LIMITS.max_bytes + 1 if before.digest == operation.before else 0
+        rest = b"".join(read_first(stream, most))
+    if len(rest) > READ_LIMITS.max_bytes:
         raise ArchiveError(f"{link}: is too large to be read; move it out of the folder")
     return before, rest
 
@@ -94,7 +102,7 @@ def _links(folder: Path, operation: str) -> Iterator[Path]:
     yield from (folder / f"{PREFIX}{operation}-{number}" for number in itertools.count(2))
 
 
-def _beyond(lines: tuple[bytes, ...], carried: tuple[bytes, ...]) -> tuple[bytes, ...]:
+def _after_common_prefix(lines: tuple[bytes, ...], carried: tuple[bytes, ...]) -> tuple[bytes, ...]:
     pairs = zip(lines, carried, strict=False)
     same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     return lines[same:]

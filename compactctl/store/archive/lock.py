@@ -11,7 +11,7 @@ from compactctl.store.archive.names import README
 from compactctl.store.files.filesystem import FileSystem, make_folders, sync_folder
 from compactctl.store.files.locks import require_locks, take_lock
 
-LOCK = "lock"
+LOCK_NAME = "lock"
 WAIT_SECONDS = 0.05
 ATTEMPTS = 20
 
@@ -35,7 +35,7 @@ def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
     finally:
         # What was done is done: no error here may deny it.
         with suppress(OSError):
-            _remove_bare(fs, folder)
+            _remove_if_empty(fs, folder)
         with suppress(OSError):
             fs.close(fd)
 
@@ -44,8 +44,8 @@ def _acquire(fs: FileSystem, folder: Path) -> int:
     for _ in range(ATTEMPTS):
         _ensure_folder(fs, folder)
         with suppress(FileNotFoundError):
-            fd = fs.open_lock(folder / LOCK)
-            if _is_locked(fd, folder / LOCK):
+            fd = fs.open_lock(folder / LOCK_NAME)
+            if _is_locked(fd, folder / LOCK_NAME):
                 return fd
             os.close(fd)
         time.sleep(WAIT_SECONDS)
@@ -69,10 +69,10 @@ def _ensure_folder(fs: FileSystem, folder: Path) -> None:
     sync_folder(fs, folder.parent)
 
 
-def _remove_bare(fs: FileSystem, folder: Path) -> None:
+def _remove_if_empty(fs: FileSystem, folder: Path) -> None:
     """Remove the folder when it keeps nothing back."""
     names = sorted(path.name for path in folder.iterdir())
-    if set(names) <= {README, LOCK}:
+    if set(names) <= {README, LOCK_NAME}:
         for name in names:
             fs.unlink(folder / name)
         fs.rmdir(folder)

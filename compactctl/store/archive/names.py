@@ -8,14 +8,15 @@ from importlib import resources
 from pathlib import Path
 
 from compactctl.model.operation import Operation
-from compactctl.store.client_folders import archives, store_holding, this_machine
+from compactctl.store.client_folders import archives_folder, store_containing, this_machine
 
 SUFFIX = ".archive"
 README = "README"
-ID = re.compile(r"[\w-]+", re.ASCII)
+ID_PATTERN = re.compile(r"[\w-]+", re.ASCII)
 """How the id of an operation is spelled, which is part of a file's name."""
-NAME = re.compile(
-    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID.pattern})\.parquet", re.ASCII
+ARCHIVE_NAME = re.compile(
+    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN.pattern})\.parquet",
+    re.ASCII,
 )
 
 
@@ -36,21 +37,21 @@ def archive_folder(transcript: Path) -> Path:
     """
     place = Path(os.path.realpath(transcript)) if transcript.is_symlink() else transcript
     beside = place.with_name(place.name + SUFFIX)
-    if store_holding(place, this_machine()) is None:
+    if store_containing(place, this_machine()) is None:
         return beside
-    apart = _apart(place.parent) / beside.name
+    apart = _state_folder_for(place.parent) / beside.name
     return beside if os.path.lexists(beside) and not os.path.lexists(apart) else apart
 
 
 def folders_for(parent: Path) -> tuple[Path, ...]:
     """Return where the archive folders of what lies in a folder are; the places need not exist."""
-    is_in_store = store_holding(parent / README, this_machine()) is not None
-    return (parent, _apart(parent)) if is_in_store else (parent,)
+    is_in_store = store_containing(parent / README, this_machine()) is not None
+    return (parent, _state_folder_for(parent)) if is_in_store else (parent,)
 
 
 def transcript_of(folder: Path) -> Path:
     """Return the transcript that an archive folder is for."""
-    root = archives(this_machine())
+    root = archives_folder(this_machine())
     name = folder.name.removesuffix(SUFFIX)
     if root in folder.parents:
         return Path(os.sep) / folder.parent.relative_to(root) / name
@@ -58,21 +59,21 @@ def transcript_of(folder: Path) -> Path:
     return folder.parent / name
 
 
-def _apart(parent: Path) -> Path:
+def _state_folder_for(parent: Path) -> Path:
     """Return the folder for the archives of sessions that lie in ``parent``, by its own path."""
-    return archives(this_machine()) / os.path.realpath(parent).lstrip(os.sep)
+    return archives_folder(this_machine()) / os.path.realpath(parent).lstrip(os.sep)
 
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives in ``folder``, oldest first; other files are ignored."""
-    found = ((NAME.fullmatch(path.name), path) for path in folder.glob("*.parquet"))
+    found = ((ARCHIVE_NAME.fullmatch(path.name), path) for path in folder.glob("*.parquet"))
     return tuple(sorted(ArchiveFile(int(m["number"]), m["id"], path) for m, path in found if m))
 
 
 def archive_name(number: int, operation: Operation) -> str:
     """Return the file name of an operation's archive; ValueError if its id is not a plain word."""
     name = f"{number:04}-{operation.kind}-{operation.id}.parquet"
-    if not NAME.fullmatch(name):
+    if not ARCHIVE_NAME.fullmatch(name):
         raise ValueError(f"{operation.id!r} cannot be part of a file name")
     return name
 
@@ -80,7 +81,7 @@ def archive_name(number: int, operation: Operation) -> str:
 def readme_text(folder: Path) -> bytes:
     """Return the README of an archive folder: whose it is, and how to go back by hand."""
     transcript, keep = folder.name.removesuffix(SUFFIX), "Keep it beside the transcript."
-    if archives(this_machine()) in folder.parents:
+    if archives_folder(this_machine()) in folder.parents:
         transcript = str(transcript_of(folder))
         keep = "The transcript is a session in its client's store, which this is kept out of."
     template = resources.files(__package__).joinpath("archive_readme.txt").read_text("utf-8")

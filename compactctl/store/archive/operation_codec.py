@@ -21,7 +21,7 @@ from compactctl.model.validators import (
     scalar,
     string,
 )
-from compactctl.store.archive.names import ID
+from compactctl.store.archive.names import ID_PATTERN
 
 VERSION = 1
 STATE_BYTES = 1 << 50
@@ -30,16 +30,16 @@ STAGES = 10_000
 """Far more stages, and items of an option, than any run has."""
 
 _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
-_WORD = matching(ID)
+_WORD = matching(ID_PATTERN)
 
 
 def encode_operation(operation: Operation) -> bytes:
     """Return the JSON text of an operation, with the version of its layout; ASCII only."""
-    found = {"version": VERSION, **_plain(operation)}
+    found = {"version": VERSION, **_to_json(operation)}
     if not operation.appended:
         # Left out when false, so that earlier versions can read the rest.
         del found["appended"]
-    return json.dumps(found, default=_plain).encode("ascii")
+    return json.dumps(found, default=_to_json).encode("ascii")
 
 
 def decode_operation(text: bytes, name: str) -> Operation:
@@ -60,19 +60,19 @@ def decode_operation(text: bytes, name: str) -> Operation:
     if operation is None:
         raise NewerArchiveError(
             f"{name}: has version {version} of the archive, this compactctl knows {VERSION}; "
-            f"use {_writer(found)}"
+            f"use {_required_release(found)}"
         )
     return operation
 
 
-def _writer(found: Mapping[str, object]) -> str:
+def _required_release(found: Mapping[str, object]) -> str:
     """Return which compactctl can read a record: the one that wrote it, if that is told."""
     release = found.get("tool_version")
     told = isinstance(release, str) and _RELEASE.fullmatch(release[:20])
     return f"compactctl {release} or newer" if told else "a newer compactctl"
 
 
-def _plain(value: object) -> dict[str, Any]:
+def _to_json(value: object) -> dict[str, Any]:
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):

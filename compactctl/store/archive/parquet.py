@@ -12,7 +12,13 @@ from typing import Any, BinaryIO, Protocol
 from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, is_out_of_memory
 from compactctl.model.operation import Digest
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.parquet_pages import chunks_of, n_bytes, page_sizes, place_of, repeats
+from compactctl.store.files.parquet_pages import (
+    chunks_of,
+    column_bytes,
+    page_sizes,
+    place_of,
+    repeats,
+)
 
 ParquetRow = dict[str, Any]
 
@@ -34,7 +40,7 @@ COLUMNS = {
     "edit_parent": "string",
     "edits": "string",
 }
-REPETITIVE = ["fate", "role", "tool", "stage", "group"]
+DICTIONARY_COLUMNS = ["fate", "role", "tool", "stage", "group"]
 """Columns of few different values, which a dictionary makes small."""
 BATCH_ROWS = 256
 """Rows that are unpacked at a time, since a few bytes of a file can stand for any number."""
@@ -43,7 +49,7 @@ GROUP_BYTES = 1 << 20
 _VALUE_BYTES = 32
 """What a value takes in a page beside its text or data, at most: its length and its levels."""
 _NO_THREAD = "launch worker thread"
-SHOWN = 160
+MAX_ERROR_CHARS = 160
 """Characters of a library's message that are shown."""
 
 
@@ -56,7 +62,7 @@ os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class RowLimits:
     """What the rows of an archive may hold: the lines of ``state``, described in ``text`` bytes.
 
     ``limits`` are those for what is read: its longest line is also that of all edits together,
@@ -91,7 +97,7 @@ def write_parquet(
         out,
         schema,
         compression="zstd",
-        use_dictionary=REPETITIVE,
+        use_dictionary=DICTIONARY_COLUMNS,
         write_statistics=["seq", "after_line", "tokens"],
         write_page_checksum=True,
     ) as writer:
@@ -103,11 +109,13 @@ def read_metadata(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of the schema; no column is read."""
     from pyarrow import parquet as pq
 
-    with damage_errors(path), regular(path) as stream:
+    with damage_errors(path), open_regular(path) as stream:
         return dict(pq.read_schema(stream).metadata or {})
 
 
-def read_parquet(path: Path, columns: Sequence[str], bounds: Bounds) -> Iterator[list[ParquetRow]]:
+def read_parquet(
+    path: Path, columns: Sequence[str], bounds: RowLimits
+) -> Iterator[list[ParquetRow]]:
     """Yield rows with these columns, some at a time.
 
     IntegrityError as soon as there are more rows or bytes than the state has, before they take
@@ -117,13 +125,17 @@ def read_parquet(path: Path, columns: Sequence[str], bounds: Bounds) -> Iterator
     import pyarrow as pa
 
     wanted, schema = list(columns), _schema()
-    with damage_errors(path), regular(path) as stream, opened(stream, path, wanted, schema) as file:
+    with (
+        damage_errors(path),
+        open_regular(path) as stream,
+        open_parquet(stream, path, wanted, schema) as file,
+    ):
         rows, sizes = 0, dict.fromkeys(wanted, 0)
         _check(path, file.metadata.num_rows <= bounds.state.n_lines)
         _check_pages(path, stream, file.metadata, wanted, bounds)
         for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
             rows += batch.num_rows
-            sizes = {name: size + n_bytes(batch.column(name)) for name, size in sizes.items()}
+            sizes = {name: size + column_bytes(batch.column(name)) for name, size in sizes.items()}
             _check(path, rows <= bounds.state.n_lines)
             _check_sizes(path, sizes, bounds)
             yield pa.Table.from_batches([batch]).to_pylist()
@@ -137,7 +149,7 @@ def _check_pages(
     stream: BinaryIO,
     metadata: object,
     columns: Sequence[str],
-    bounds: Bounds,
+    bounds: RowLimits,
 ) -> None:
     """Raise IntegrityError or LargeArchiveError for what unpacked pages would take."""
     beside, sizes, longest = _VALUE_BYTES * bounds.state.n_lines, dict.fromkeys(columns, 0), 0
@@ -145,20 +157,20 @@ def _check_pages(
         sizes[name] += size
         longest = max(longest, size) if name == "raw" else longest
     _check_sizes(path, sizes, bounds, beside)
-    if longest > bounds.limits.line + GROUP_BYTES + beside:
+    if longest > bounds.limits.max_line_bytes + GROUP_BYTES + beside:
         raise _too_large(path, "lines", bounds)
 
 
-def _check_sizes(path: Path, sizes: Mapping[str, int], bounds: Bounds, beside: int = 0) -> None:
+def _check_sizes(path: Path, sizes: Mapping[str, int], bounds: RowLimits, beside: int = 0) -> None:
     """Check the bytes in each column; so many in each of them are none of its values'."""
     raw = sizes.get("raw", 0)
     _check(path, raw <= bounds.state.n_bytes + beside)
     _check(path, sum(sizes.values()) - raw <= bounds.text + beside * len(sizes))
-    if sizes.get("edits", 0) > bounds.limits.line + beside:
+    if sizes.get("edits", 0) > bounds.limits.max_line_bytes + beside:
         raise _too_large(path, "edits", bounds)
 
 
-def regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BinaryIO:
     """Open a file to read; ArchiveError for a link, which may lead to anybody's file.
 
     OSError for a pipe or a device, which might never end.
@@ -187,14 +199,14 @@ def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what
         )
 
 
-def _too_large(path: Path, what: str, bounds: Bounds) -> LargeArchiveError:
+def _too_large(path: Path, what: str, bounds: RowLimits) -> LargeArchiveError:
     return LargeArchiveError(
-        f"{path}: its {what} take more than {bounds.limits.line:,} bytes; allow more with "
-        "--max-line if you trust it"
+        f"{path}: its {what} take more than {bounds.limits.max_line_bytes:,} bytes; "
+        "allow more with --max-line if you trust it"
     )
 
 
-def opened(
+def open_parquet(
     stream: BinaryIO,
     path: Path,
     columns: Sequence[str],
@@ -253,5 +265,5 @@ def damage_errors(path: Path) -> Iterator[None]:
 
 
 def _unreadable(path: Path, error: Exception) -> ArchiveError:
-    why = " ".join(str(error).split())[:SHOWN] or type(error).__name__
+    why = " ".join(str(error).split())[:MAX_ERROR_CHARS] or type(error).__name__
     return ArchiveError(f"{path}: cannot be read ({why}); restore it from a backup")

@@ -10,8 +10,8 @@ from compactctl.store.archive.names import transcript_of
 from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER, FileSystem
 
 ROOT = 0
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
-WRITE = stat.S_IWGRP | stat.S_IWOTH
+GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_owner(folder: Path) -> None:
@@ -35,7 +35,7 @@ def check_owner(folder: Path) -> None:
         )
 
 
-def strangers_way(folder: Path) -> str | None:
+def tamper_warning(folder: Path) -> str | None:
     """Return in a sentence how another user could change what is restored, None where none can.
 
     Root can always. Nothing is said of a folder that is missing or cannot be looked into.
@@ -61,44 +61,44 @@ def strangers_way(folder: Path) -> str | None:
 def _is_writable(folder: Path) -> bool:
     """Tell whether others may write to an archive folder, or to a file in it that they reach."""
     mode = folder.lstat().st_mode
-    if mode & WRITE or not mode & OTHERS:
-        return bool(mode & WRITE)
+    if mode & SHARED_WRITE or not mode & GROUP_AND_OTHERS:
+        return bool(mode & SHARED_WRITE)
     files = (path.lstat().st_mode for path in folder.iterdir())
-    return any(stat.S_ISREG(each) and each & WRITE for each in files)
+    return any(stat.S_ISREG(each) and each & SHARED_WRITE for each in files)
 
 
-def tighten(fs: FileSystem, folder: Path) -> tuple[str, ...]:
+def restrict_to_owner(fs: FileSystem, folder: Path) -> tuple[str, ...]:
     """Leave an archive folder and the files in it to their owner alone; return warnings.
 
     A file with a second name is left: its permissions are those of the other name, too.
     """
     try:
-        _take_from_others(fs, folder, PRIVATE_FOLDER)
+        _restrict_mode(fs, folder, PRIVATE_FOLDER)
     except OSError as error:
         why = f"its permissions could not be changed ({error.strerror})"
         return (f"{folder}: other users may read it; {why}",)
     for path in sorted(folder.iterdir()):
-        tighten_file(fs, path)
+        restrict_file(fs, path)
     return ()
 
 
-def tighten_file(fs: FileSystem, path: Path) -> None:
+def restrict_file(fs: FileSystem, path: Path) -> None:
     """Leave a file to its owner alone where that is possible and it has no second name."""
     with suppress(OSError):
         info = path.lstat()
         if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
-            _take_from_others(fs, path, PRIVATE_FILE)
+            _restrict_mode(fs, path, PRIVATE_FILE)
 
 
 def is_open_to_others(folder: Path) -> bool:
-    """Tell whether ``tighten`` would take permissions from others."""
+    """Tell whether ``restrict_to_owner`` would take permissions from others."""
     alone = [each for each in map(Path.lstat, folder.iterdir()) if each.st_nlink == 1]
     files = [each for each in alone if stat.S_ISREG(each.st_mode)]
-    return any(each.st_mode & OTHERS for each in (folder.lstat(), *files))
+    return any(each.st_mode & GROUP_AND_OTHERS for each in (folder.lstat(), *files))
 
 
-def _take_from_others(fs: FileSystem, path: Path, mode: int) -> None:
-    if not path.lstat().st_mode & OTHERS:
+def _restrict_mode(fs: FileSystem, path: Path, mode: int) -> None:
+    if not path.lstat().st_mode & GROUP_AND_OTHERS:
         return
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:

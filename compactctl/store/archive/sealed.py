@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compactctl.errors import ArchiveError
-from compactctl.store.archive.parquet import BATCH_ROWS, damage_errors, opened, regular
+from compactctl.store.archive.parquet import BATCH_ROWS, damage_errors, open_parquet, open_regular
 from compactctl.store.files.limits import TEXT_LIMITS
-from compactctl.store.files.parquet_pages import n_bytes, page_sizes
+from compactctl.store.files.parquet_pages import column_bytes, page_sizes
 
 SEAL = b"compactctl.seal"
 TEXT_BYTES = 1 << 30
 """What the text of all columns of a report may take; it is gone through in pieces."""
-LEAST_VALUE = len("0, ")
+MIN_VALUE = len("0, ")
 """Characters that the shortest value takes in the text that is sealed."""
 _Columns = Iterable[tuple[str, Iterable[list[Any]]]]
 
@@ -73,7 +73,7 @@ def is_sealed(path: Path) -> bool:
     """
     place = Path(os.path.realpath(path))
     try:
-        with damage_errors(place), regular(place) as stream:
+        with damage_errors(place), open_regular(place) as stream:
             return _is_whole(stream, place)
     except ArchiveError:
         return False
@@ -87,9 +87,9 @@ def _is_whole(stream: BinaryIO, path: Path) -> bool:
     seal = (parquet.read_metadata(stream).metadata or {}).get(SEAL)
     if seal is None or not all(map(_is_plain, schema.types)):
         return False
-    with opened(stream, path, schema.names) as file:
+    with open_parquet(stream, path, schema.names) as file:
         pages = sum(size for _, size in page_sizes(stream, file.metadata, schema.names))
-        if max(pages, _least_bytes(file.metadata)) > TEXT_BYTES:
+        if max(pages, _min_bytes(file.metadata)) > TEXT_BYTES:
             raise _too_large(path)
         return bool(seal == _seal(_bounded(_groups(file, schema.names, path), path)))
 
@@ -101,10 +101,10 @@ def _groups(file: Any, names: list[str], path: Path) -> Iterator[bytes]:  # noqa
         yield from _json((name, _batches(file, name, groups, path)) for name in names)
 
 
-def _least_bytes(metadata: Any) -> int:  # noqa: ANN401
+def _min_bytes(metadata: Any) -> int:  # noqa: ANN401
     """Return how many bytes the text of all columns takes at least, as their footer tells."""
     n_values: int = metadata.num_rows * metadata.num_columns
-    return n_values * LEAST_VALUE
+    return n_values * MIN_VALUE
 
 
 def _is_plain(kind: Any) -> bool:  # noqa: ANN401
@@ -122,7 +122,7 @@ def _batches(
     """Yield the values of a column, some at a time; ArchiveError where they are too large."""
     for batch in file.iter_batches(BATCH_ROWS, groups, columns=[name], use_threads=False):
         column = batch.column(0)
-        if n_bytes(column) > TEXT_LIMITS.unpacked:
+        if column_bytes(column) > TEXT_LIMITS.max_bytes:
             raise _too_large(path)
         yield column.to_pylist()
 
@@ -164,7 +164,7 @@ def _json(columns: _Columns) -> Iterator[bytes]:
 _SEAL = re.compile(rb"<!-- compactctl\.seal ([0-9a-f]{64}) -->\n\Z")
 _SEAL_BYTES = len(b"<!-- compactctl.seal  -->\n") + 64
 # Far more than any page has; nothing larger is read to find out who wrote it.
-_MOST_BYTES = 1 << 27
+_MAX_BYTES = 1 << 27
 
 
 def sealed_text(text: bytes) -> bytes:
@@ -177,7 +177,7 @@ def is_sealed_text(path: Path) -> bool:
     """Tell whether a file was written sealed and is unchanged."""
     place = Path(os.path.realpath(path))
     try:
-        if not place.is_file() or place.stat().st_size > _MOST_BYTES:
+        if not place.is_file() or place.stat().st_size > _MAX_BYTES:
             return False
         data = place.read_bytes()
     except OSError:

@@ -15,7 +15,7 @@ MAGIC = max(len(GZIP_MAGIC), len(ZSTD_MAGIC))
 """So many bytes tell what a file is."""
 
 
-class _Borrowed:
+class _UnclosedStream:
     """A stream to read from which pyarrow does not close when it is done with it."""
 
     closed = False
@@ -27,12 +27,12 @@ class _Borrowed:
         """Leave the stream open."""
 
 
-def is_packed(start: bytes) -> bool:
+def is_compressed(start: bytes) -> bool:
     """Tell whether a file that starts like this is gzip or zstd."""
     return start.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
-def unpacking(stream: io.BufferedReader) -> BinaryIO:
+def decompressed(stream: io.BufferedReader) -> BinaryIO:
     """Return a stream of the plain bytes, which is ``stream`` itself when it is not packed."""
     start = stream.peek(MAGIC)
     if start.startswith(GZIP_MAGIC):
@@ -40,13 +40,13 @@ def unpacking(stream: io.BufferedReader) -> BinaryIO:
     if start.startswith(ZSTD_MAGIC):
         import pyarrow as pa
 
-        packed = pa.PythonFile(_Borrowed(stream), mode="r")
+        packed = pa.PythonFile(_UnclosedStream(stream), mode="r")
         return io.BufferedReader(cast("io.RawIOBase", pa.CompressedInputStream(packed, "zstd")))
     return stream
 
 
 @contextmanager
-def packing_errors(name: str) -> Iterator[None]:
+def decompression_errors(name: str) -> Iterator[None]:
     """Turn what a damaged compressed file raises into NotUnderstoodError."""
     try:
         yield

@@ -15,16 +15,16 @@ BLOCK = 1 << 20
 class Content:
     """Pieces that follow one another in a file, and the digest of all of them together.
 
-    The pieces can be gone through more than once and are the same each time. ``is_open`` is set
-    when the last line is not terminated.
+    The pieces can be gone through more than once and are the same each time. ``ends_mid_line`` is
+    set when the last line is not terminated.
     """
 
-    pieces: Iterable[bytes]
+    chunks: Iterable[bytes]
     digest: Digest
-    is_open: bool
+    ends_mid_line: bool
 
     @classmethod
-    def of(cls, pieces: Iterable[bytes]) -> Self:
+    def from_chunks(cls, pieces: Iterable[bytes]) -> Self:
         """Return pieces that can be gone through more than once, with their digest."""
         digest = hashlib.sha256()
         n_bytes = n_lines = 0
@@ -36,10 +36,10 @@ class Content:
             last = piece[-1:] or last
         is_open = last != b"\n"
         whole = Digest(sha256=digest.hexdigest(), n_bytes=n_bytes, n_lines=n_lines + is_open)
-        return cls(pieces=pieces, digest=whole, is_open=is_open)
+        return cls(chunks=pieces, digest=whole, ends_mid_line=is_open)
 
 
-def blocks_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def rechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the same bytes in pieces of at least ``BLOCK`` bytes, but for the last one."""
     block: list[bytes] = []
     size = 0
@@ -53,7 +53,7 @@ def blocks_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(block)
 
 
-def first_of(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def read_first(stream: BinaryIO, size: int) -> Iterator[bytes]:
     """Yield the first ``size`` bytes of a stream, or all there are, in pieces.
 
     Asked for all at once, Python takes that much memory before it reads.
@@ -63,7 +63,7 @@ def first_of(stream: BinaryIO, size: int) -> Iterator[bytes]:
         yield piece
 
 
-class Joined:
+class ChunksAndTail:
     """Pieces and what follows them, read anew each time they are gone through."""
 
     def __init__(self, first: Callable[[], Iterable[bytes]], more: bytes = b"") -> None:
@@ -76,7 +76,7 @@ class Joined:
             yield self._more
 
 
-def parted(pieces: Iterable[bytes], size: int) -> tuple[bytes, bytes]:
+def last_byte_and_rest(pieces: Iterable[bytes], size: int) -> tuple[bytes, bytes]:
     """Return the last of the first ``size`` bytes, and everything that follows them."""
     last, rest = b"", []
     for piece in pieces:
@@ -88,7 +88,7 @@ def parted(pieces: Iterable[bytes], size: int) -> tuple[bytes, bytes]:
     return last, b"".join(rest)
 
 
-class Lines:
+class ChunkedLines:
     """The lines of a file that consists of these pieces, as often as those can be gone through."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
@@ -128,26 +128,26 @@ class StreamPieces:
 _LINE_ENDS = (b"\n", b"\r\n")
 
 
-def is_open(state: bytes) -> bool:
+def ends_mid_line(state: bytes) -> bool:
     """Tell whether the last line of a state is unterminated; the end of the state is enough."""
     return bool(state) and not state.endswith(b"\n")
 
 
-def can_carry(suffix: bytes, *, is_open: bool) -> bool:
+def can_follow(suffix: bytes, *, is_open: bool) -> bool:
     """Tell whether ``suffix`` follows a state without growing into its last line."""
     return not is_open or not suffix or suffix.startswith(_LINE_ENDS)
 
 
-def carry_of(suffix: bytes, *, is_open: bool) -> bytes:
+def canonical_suffix(suffix: bytes, *, is_open: bool) -> bytes:
     """Return the carry of ``suffix``, which follows a state and can be carried."""
     return suffix if is_open or not suffix else b"\n" + suffix
 
 
-def carried(carry: bytes, *, is_open: bool) -> bytes:
+def suffix_after(carry: bytes, *, is_open: bool) -> bytes:
     """Return the bytes that bring a carry behind a state, whose last line they end if need be."""
     return carry if is_open else carry[carry.find(b"\n") + 1 :]
 
 
-def joined(carry: bytes, later: bytes) -> bytes:
+def join_suffixes(carry: bytes, later: bytes) -> bytes:
     """Return the carry of one carry and then another."""
-    return carry + carried(later, is_open=is_open(carry)) if carry else later
+    return carry + suffix_after(later, is_open=ends_mid_line(carry)) if carry else later

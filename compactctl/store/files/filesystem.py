@@ -161,7 +161,7 @@ class DiskError(CompactctlError):
     exit_code = 74
 
 
-def written_before(path: Path) -> str:
+def already_written_note(path: Path) -> str:
     """Return the note for an exception that comes when the work is done already."""
     return f"{path} was written before"
 

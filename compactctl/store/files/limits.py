@@ -21,44 +21,52 @@ class ReadLimits:
     ``is_fixed`` tells that no option allows more.
     """
 
-    line: int = 256 << 20
-    unpacked: int = 2 << 30
-    lines: int = 5_000_000
+    max_line_bytes: int = 256 << 20
+    max_bytes: int = 2 << 30
+    max_lines: int = 5_000_000
     is_fixed: bool = False
 
     def check_size(self, n_bytes: int, name: str) -> None:
         """Raise NoInputError when an input of so many bytes is too large."""
-        if n_bytes > self.unpacked:
-            raise self._exceeded(name, f"more than {self.unpacked:,} bytes", "--max-unpacked")
+        if n_bytes > self.max_bytes:
+            raise self._exceeded(name, f"more than {self.max_bytes:,} bytes", "--max-unpacked")
 
     def check_line(self, n_bytes: int, name: str, number: int) -> None:
         """Raise NoInputError when a line, or a document over several, is too long."""
-        if n_bytes > self.line:
-            what = f"more than {self.line:,} bytes on line {number}"
+        if n_bytes > self.max_line_bytes:
+            what = f"more than {self.max_line_bytes:,} bytes on line {number}"
             raise self._exceeded(name, what, "--max-line")
 
     def check_page(self, n_bytes: int, name: str) -> None:
         """Raise NoInputError when a page of a table, which is unpacked as a whole, is too large."""
-        if n_bytes > self.line:
-            raise self._exceeded(name, f"more than {self.line:,} bytes in a page", "--max-line")
+        if n_bytes > self.max_line_bytes:
+            raise self._exceeded(
+                name, f"more than {self.max_line_bytes:,} bytes in a page", "--max-line"
+            )
 
     def check_row(self, n_bytes: int, name: str, number: int) -> None:
         """Raise NoInputError when a row of a table is too long."""
-        if n_bytes > self.line:
-            what = f"more than {self.line:,} bytes in row {number:,}"
+        if n_bytes > self.max_line_bytes:
+            what = f"more than {self.max_line_bytes:,} bytes in row {number:,}"
             raise self._exceeded(name, what, "--max-line")
 
     def check_lines(self, number: int, name: str) -> None:
         """Raise NoInputError for too many lines, however short they are."""
-        if number > self.lines:
-            raise NoInputError(f"{name}: has more than {self.lines:,} lines; split it")
+        if number > self.max_lines:
+            raise NoInputError(f"{name}: has more than {self.max_lines:,} lines; split it")
 
-    def lines_of(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
+    def limited_lines(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
         """Yield the lines of a stream; NoInputError where they exceed the limits, not later."""
         n_bytes = 0
-        for number, line in enumerate(iter(partial(stream.readline, self.line + 1), b""), 1):
+        for number, line in enumerate(
+            iter(partial(stream.readline, self.max_line_bytes + 1), b""), 1
+        ):
             n_bytes += len(line)
-            if n_bytes > self.unpacked or len(line) > self.line or number > self.lines:
+            if (
+                n_bytes > self.max_bytes
+                or len(line) > self.max_line_bytes
+                or number > self.max_lines
+            ):
                 self.check_size(n_bytes, name)
                 self.check_line(len(line), name, number)
                 self.check_lines(number, name)
@@ -72,20 +80,22 @@ class ReadLimits:
 READ_LIMITS = ReadLimits()
 """For transcripts, unless their options say otherwise."""
 
-NO_LIMITS = ReadLimits(line=maxsize, unpacked=maxsize, lines=maxsize)
+NO_LIMITS = ReadLimits(max_line_bytes=maxsize, max_bytes=maxsize, max_lines=maxsize)
 """For what is in memory already."""
 
 _TEXT = 16 << 20
-TEXT_LIMITS = ReadLimits(line=_TEXT, unpacked=_TEXT, is_fixed=True)
+TEXT_LIMITS = ReadLimits(max_line_bytes=_TEXT, max_bytes=_TEXT, is_fixed=True)
 """For what is read beside a transcript: prompts, tables, definitions. 16 MiB are 4 million tokens,
 more than any context window."""
 
 _OUTPUT = 256 << 20
-OUTPUT_LIMITS = ReadLimits(line=_OUTPUT, unpacked=_OUTPUT, lines=_OUTPUT, is_fixed=True)
+OUTPUT_LIMITS = ReadLimits(
+    max_line_bytes=_OUTPUT, max_bytes=_OUTPUT, max_lines=_OUTPUT, is_fixed=True
+)
 """For the output of a tool, which is cut to some kilobytes."""
 
 
-def parse_size(text: str) -> int:
+def parse_byte_size(text: str) -> int:
     """Return the bytes that a size such as ``64M``, ``1G`` or ``1000000`` means.
 
     Units are powers of 1,024. Raises UsageError for anything else, and for 0.

@@ -56,7 +56,7 @@ def is_free(fd: int) -> bool | None:
     return True
 
 
-def tells_writers() -> bool:
+def can_detect_writers() -> bool:
     """Tell whether this machine knows who has a file open for writing."""
     return sys.platform == "linux"
 
@@ -67,7 +67,7 @@ def has_writer(path: Path) -> bool:
     On Linux a read lease is granted only when nobody has the file open for writing
     (fcntl(2), F_SETLEASE).
     """
-    if not tells_writers():
+    if not can_detect_writers():
         return False
     try:
         import fcntl

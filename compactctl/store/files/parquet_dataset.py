@@ -15,13 +15,13 @@ from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, 
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
     chunks_of,
-    n_bytes,
+    column_bytes,
     place_of,
     repeats,
     unpacked_sizes,
 )
 
-ENDING = ".parquet"
+SUFFIX = ".parquet"
 FORMAT = "parquet"
 """What operations on such files name as the format."""
 NAMES = (
@@ -43,10 +43,10 @@ _BATCH_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOfRows:
+class RowGroupInfo:
     """How many rows there are, and the number of the first one, from 1.
 
-    ``n_bytes`` is what the pages of the column of conversations take unpacked.
+    ``column_bytes`` is what the pages of the column of conversations take unpacked.
     """
 
     rows: int
@@ -60,7 +60,7 @@ class GroupOfRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataSet:
+class ParquetDataset:
     """A Parquet file, its column of conversations, and its row groups.
 
     ``kind`` is the column's Arrow type: a list of structs, or text that holds JSON.
@@ -69,7 +69,7 @@ class DataSet:
     path: Path
     column: str
     kind: Any
-    groups: tuple[GroupOfRows, ...]
+    groups: tuple[RowGroupInfo, ...]
 
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of some row groups, in order: lists, texts, or None.
@@ -102,7 +102,7 @@ class DataSet:
                     values = replaced(list(self._rows(rows, group, limits)))
                     table = file.read_row_group(group, use_threads=False)
                     made = self._with(table, values)
-                    written.append(_told(made.column(self.column).to_pylist()))
+                    written.append(_comparable(made.column(self.column).to_pylist()))
                     writer.write_table(made, row_group_size=table.num_rows)
         self._prove(out, written)
 
@@ -111,7 +111,7 @@ class DataSet:
         number = self.groups[group].first
         for column in self._batches(file, group, [self.column]):
             for place in range(len(column)):
-                limits.check_row(n_bytes(column.slice(place, 1)), str(self.path), number)
+                limits.check_row(column_bytes(column.slice(place, 1)), str(self.path), number)
                 yield column[place].as_py()
                 number += 1
 
@@ -139,12 +139,12 @@ class DataSet:
                 n_pages += sum(sizes)
                 n_most += chunk.num_values * sizes[0] if sizes and repeats(chunk) else 0
             limits.check_size(n_pages, name)
-            if n_pages + n_most <= limits.unpacked:
+            if n_pages + n_most <= limits.max_bytes:
                 return
             total = 0
             for group in groups:
                 for each in self._batches(file, group, column and [column]):
-                    total += n_bytes(each)
+                    total += column_bytes(each)
                     limits.check_size(total, name)
 
     def _with(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -161,7 +161,7 @@ class DataSet:
         made = parquet.ParquetFile(out)
         for group, expected in enumerate(written):
             found = made.read_row_group(group, columns=[self.column], use_threads=False)
-            if _told(found.column(0).to_pylist()) != expected:
+            if _comparable(found.column(0).to_pylist()) != expected:
                 raise IntegrityError(
                     f"{self.path}: what was written does not read back (row group {group + 1}); "
                     "nothing was changed"
@@ -170,10 +170,10 @@ class DataSet:
 
 def is_data_set(path: str) -> bool:
     """Tell whether a file is called as data sets are."""
-    return path.lower().endswith(ENDING)
+    return path.lower().endswith(SUFFIX)
 
 
-def data_set_at(path: str, column: str | None = None) -> DataSet:
+def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
     """Look at a file's footer: ``column``, or the first one that is called and typed as a list.
 
     Raises NoInputError for what cannot be read, NotUnderstoodError for what is no Parquet file or
@@ -185,12 +185,12 @@ def data_set_at(path: str, column: str | None = None) -> DataSet:
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     sizes = [group.num_rows for group in groups]
     firsts = accumulate(sizes, initial=1)
-    return DataSet(
+    return ParquetDataset(
         path=Path(path),
         column=name,
         kind=schema.field(name).type,
         groups=tuple(
-            GroupOfRows(rows=rows, first=first, n_bytes=_n_bytes(group, name))
+            RowGroupInfo(rows=rows, first=first, n_bytes=_n_bytes(group, name))
             for rows, first, group in zip(sizes, firsts, groups, strict=False)
         ),
     )
@@ -250,7 +250,7 @@ def is_structs(kind: Any) -> bool:  # noqa: ANN401
     return bool(is_list and types.is_struct(kind.value_type))
 
 
-def _told(values: list[Any]) -> str:
+def _comparable(values: list[Any]) -> str:
     """Return values so that equal ones are equal, also numbers that are none."""
     return json.dumps(values, default=repr)
 

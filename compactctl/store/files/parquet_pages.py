@@ -10,13 +10,13 @@ from typing import Any, BinaryIO
 
 HEADER_BYTES = 1 << 14
 """What a header usually takes at most: pyarrow puts no value of more than 4,096 bytes into it."""
-_MOST_HEADER_BYTES = 1 << 24
+_MAX_HEADER_BYTES = 1 << 24
 """What pyarrow reads of a header at most; other writers put whole texts into its statistics."""
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
 _BOOLEANS, _INTEGERS = (1, 2), (4, 5, 6)
 _BINARY, _STRUCT = 8, 12
 # Statistics in the header of a data page are the deepest there is.
-_MOST_STRUCTS = 4
+_MAX_STRUCTS = 4
 
 
 def unpacked_sizes(stream: BinaryIO, start: int, size: int) -> Iterator[int]:
@@ -44,7 +44,7 @@ def _header(stream: BinaryIO, at: int, end: int) -> tuple[dict[int, int], int]:
         if end - at <= HEADER_BYTES:
             raise
     stream.seek(at)
-    return _integers(stream.read(min(_MOST_HEADER_BYTES, end - at)), 0)
+    return _integers(stream.read(min(_MAX_HEADER_BYTES, end - at)), 0)
 
 
 def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int]:
@@ -62,7 +62,7 @@ def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int
         elif kind == _BINARY:
             length, at = _varint(data, at)
             at += length
-        elif kind == _STRUCT and depth < _MOST_STRUCTS:
+        elif kind == _STRUCT and depth < _MAX_STRUCTS:
             _, at = _integers(data, at, depth + 1)
         elif kind not in _BOOLEANS:
             raise ValueError("a page header of unknown fields")
@@ -114,7 +114,7 @@ def repeats(chunk: Any) -> bool:  # noqa: ANN401
     return bool(chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY")
 
 
-def n_bytes(column: Any) -> int:  # noqa: ANN401
+def column_bytes(column: Any) -> int:  # noqa: ANN401
     """Return how many bytes of text or data a column holds, each value counted where it stands.
 
     Numbers count nothing, elements of lists one byte each beside what they hold.
@@ -126,10 +126,10 @@ def n_bytes(column: Any) -> int:  # noqa: ANN401
     if pa.types.is_primitive(kind) or pa.types.is_null(kind):
         return 0
     if pa.types.is_struct(kind):
-        return sum(map(n_bytes, column.flatten()))
+        return sum(map(column_bytes, column.flatten()))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         elements = column.flatten()
-        return len(elements) + n_bytes(elements)
+        return len(elements) + column_bytes(elements)
     if pa.types.is_nested(kind):
         return int(column.nbytes)
     if not pa.types.is_dictionary(kind):

@@ -16,7 +16,12 @@ from typing import Any, BinaryIO, cast, overload
 from compactctl.errors import ChangedError, NoInputError
 from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
-from compactctl.store.files.compression import MAGIC, is_packed, packing_errors, unpacking
+from compactctl.store.files.compression import (
+    MAGIC,
+    decompressed,
+    decompression_errors,
+    is_compressed,
+)
 from compactctl.store.files.content import Content
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.modes import note_mode
@@ -24,7 +29,7 @@ from compactctl.store.files.modes import note_mode
 BUFFER = 1 << 20
 
 
-class StoredLines(Sequence[bytes]):
+class FileLines(Sequence[bytes]):
     """The lines of a file as they were when they were first read; none of them is held.
 
     Raises ChangedError where a line is not what it was; what was appended since is not seen.
@@ -35,7 +40,7 @@ class StoredLines(Sequence[bytes]):
         self._ends = array("Q")
         self._hashes = array("q")
 
-    def taken(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+    def record(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the lines of the file as they are read for the first time, taking them in."""
         end = 0
         for line in lines:
@@ -110,7 +115,7 @@ WAIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class FileIdentity:
     """Which file was read, and the size and SHA-256 of its bytes as they were on disk."""
 
     dev: int
@@ -124,7 +129,7 @@ class Identity:
 class Source:
     """What was read: its lines, and where they came from.
 
-    ``path`` and ``identity`` are None for standard input. ``packed`` is set when the file is
+    ``path`` and ``identity`` are None for standard input. ``is_compressed`` is set when the file is
     compressed, so that its own bytes are not those of ``lines``; ``limits`` hold for it and for all
     earlier states of it. The lines of a plain file are read again whenever they are gone through,
     which raises ChangedError when they are not the same.
@@ -133,8 +138,8 @@ class Source:
     path: Path | None
     lines: Sequence[bytes]
     digest: Digest
-    identity: Identity | None = None
-    packed: bool = False
+    identity: FileIdentity | None = None
+    is_compressed: bool = False
     limits: ReadLimits = READ_LIMITS
 
     @property
@@ -143,14 +148,14 @@ class Source:
         return b"".join(self.lines)
 
     @property
-    def is_open(self) -> bool:
+    def ends_mid_line(self) -> bool:
         """Whether the last line is not terminated."""
         return bool(self.lines) and not self.lines[-1].endswith(b"\n")
 
     @property
     def content(self) -> Content:
         """The same bytes, to be written."""
-        return Content(pieces=self.lines, digest=self.digest, is_open=self.is_open)
+        return Content(chunks=self.lines, digest=self.digest, ends_mid_line=self.ends_mid_line)
 
 
 def split_lines(data: bytes) -> tuple[bytes, ...]:
@@ -160,7 +165,7 @@ def split_lines(data: bytes) -> tuple[bytes, ...]:
 
 def digest_of(content: bytes | Iterable[bytes]) -> Digest:
     """Return the digest of a file that consists of these bytes, or of these pieces in a row."""
-    return Content.of((content,) if isinstance(content, bytes) else content).digest
+    return Content.from_chunks((content,) if isinstance(content, bytes) else content).digest
 
 
 def sha256_of(path: Path) -> str:
@@ -172,9 +177,9 @@ def sha256_of(path: Path) -> str:
 def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Iterator[RawLine]:
     """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input."""
     name = str(path)
-    with _open_regular(Path(path), limits) as stream, packing_errors(name):
+    with _open_regular(Path(path), limits) as stream, decompression_errors(name):
         _note_mode(stream, limits)
-        for index, data in enumerate(limits.lines_of(unpacking(stream), name)):
+        for index, data in enumerate(limits.limited_lines(decompressed(stream), name)):
             yield RawLine(index, data)
 
 
@@ -182,10 +187,10 @@ def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
     """Return the first bytes of a file, unpacked, all when it has fewer. Raises as open_input."""
     with (
         _open_regular(Path(path), NO_LIMITS) as stream,
-        packing_errors(str(path)),
+        decompression_errors(str(path)),
         _read_errors(Path(path)),
     ):
-        return unpacking(stream).read(n_bytes)
+        return decompressed(stream).read(n_bytes)
 
 
 def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Source:
@@ -199,30 +204,30 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     unpacked.
     """
     if os.fspath(path) == STANDARD_STREAM:
-        return _piped(limits)
+        return _read_stdin(limits)
     place = Path(path)
     with _open_regular(place, limits) as stream, _read_errors(place):
         info = os.fstat(stream.fileno())
         _note_mode(stream, limits)
-        if is_packed(stream.peek(MAGIC)):
+        if is_compressed(stream.peek(MAGIC)):
             stored = stream.read()
             identity = _identity(info, digest_of(stored))
-            held = _held(io.BufferedReader(io.BytesIO(stored)), str(path), limits)
+            held = _read_into_memory(io.BufferedReader(io.BytesIO(stored)), str(path), limits)
             return replace(held, path=place, identity=identity)
-        lines = StoredLines(place)
-        digest = digest_of(lines.taken(_whole_lines(stream, str(path), limits)))
+        lines = FileLines(place)
+        digest = digest_of(lines.record(_whole_lines(stream, str(path), limits)))
     _require_content(digest, str(path))
     return Source(
         path=place, lines=lines, digest=digest, identity=_identity(info, digest), limits=limits
     )
 
 
-def _piped(limits: ReadLimits) -> Source:
+def _read_stdin(limits: ReadLimits) -> Source:
     if sys.stdin is None:
         raise NoInputError("standard input: is closed; name a file, or pipe one in")
     stream = io.BufferedReader(cast("Any", sys.stdin.buffer), BUFFER)
     try:
-        return _held(stream, "standard input (-)", limits)
+        return _read_into_memory(stream, "standard input (-)", limits)
     except OSError as error:
         why = error.strerror or error
         raise NoInputError(f"standard input: cannot be read ({why}); name a file") from error
@@ -233,24 +238,24 @@ def _piped(limits: ReadLimits) -> Source:
 
 def _whole_lines(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Iterator[bytes]:
     """Yield the lines up to the end; a last one that is being written just now is waited for."""
-    for line in limits.lines_of(stream, name):
+    for line in limits.limited_lines(stream, name):
         if line.endswith(b"\n"):
             yield line
             continue
         if time.time() - os.fstat(stream.fileno()).st_mtime < RECENT_SECONDS:
             time.sleep(WAIT_SECONDS)
         # What is written after that is not read, or the rest of a line would be taken for a line.
-        yield line + stream.readline(limits.line)
+        yield line + stream.readline(limits.max_line_bytes)
         return
 
 
-def _held(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Source:
-    packed = is_packed(stream.peek(MAGIC))
-    with packing_errors(name):
-        lines = tuple(limits.lines_of(unpacking(stream), name))
+def _read_into_memory(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Source:
+    packed = is_compressed(stream.peek(MAGIC))
+    with decompression_errors(name):
+        lines = tuple(limits.limited_lines(decompressed(stream), name))
     digest = digest_of(lines)
     _require_content(digest, name)
-    return Source(path=None, lines=lines, digest=digest, packed=packed, limits=limits)
+    return Source(path=None, lines=lines, digest=digest, is_compressed=packed, limits=limits)
 
 
 def _require_content(digest: Digest, name: str) -> None:
@@ -258,8 +263,8 @@ def _require_content(digest: Digest, name: str) -> None:
         raise NoInputError(f"{name}: is empty; there is nothing to read")
 
 
-def _identity(info: os.stat_result, stored: Digest) -> Identity:
-    return Identity(
+def _identity(info: os.stat_result, stored: Digest) -> FileIdentity:
+    return FileIdentity(
         dev=info.st_dev,
         ino=info.st_ino,
         size=stored.n_bytes,

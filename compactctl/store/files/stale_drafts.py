@@ -13,29 +13,29 @@ from compactctl.store.files.locks import is_free
 DRAFT = re.compile(r"\..+\.cctl-(?P<pid>\d+)-\d+", re.DOTALL)
 
 
-def remove(fs: FileSystem, path: Path) -> None:
+def remove_quietly(fs: FileSystem, path: Path) -> None:
     """Remove a file if that is possible."""
     with suppress(OSError):
         fs.unlink(path)
 
 
-def sweep(fs: FileSystem, folder: Path) -> None:
+def remove_stale_drafts(fs: FileSystem, folder: Path) -> None:
     """Remove the drafts in ``folder`` that their process does not hold any more.
 
     A process holds the lock of its draft as long as it lives, on whatever machine or in whatever
     container; so a number that another process has by now keeps none. Drafts of other users,
     links, and files with other names are left.
     """
-    for path in left_behind(folder):
-        remove(fs, path)
+    for path in stale_drafts(folder):
+        remove_quietly(fs, path)
 
 
-def left_behind(folder: Path) -> Iterator[Path]:
-    """Yield the drafts in ``folder`` that ``sweep`` removes, each held while looked at."""
+def stale_drafts(folder: Path) -> Iterator[Path]:
+    """Yield the drafts in ``folder`` that no running process holds, each locked while yielded."""
     for path in sorted(folder.glob(".*.cctl-*")):
         if match := DRAFT.fullmatch(path.name):
             with suppress(OSError), _opened(path) as fd:
-                if _is_left(fd, int(match["pid"])):
+                if _is_stale(fd, int(match["pid"])):
                     yield path
 
 
@@ -48,7 +48,7 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def _is_left(fd: int, pid: int) -> bool:
+def _is_stale(fd: int, pid: int) -> bool:
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode) or os.geteuid() not in {0, info.st_uid}:
         return False

@@ -11,14 +11,14 @@ from types import TracebackType
 from typing import Self
 
 from compactctl.errors import IntegrityError
-from compactctl.store.files.content import Content, blocks_of
+from compactctl.store.files.content import Content, rechunk
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.locks import take_lock
 from compactctl.store.files.source import sha256_of
-from compactctl.store.files.stale_drafts import remove
+from compactctl.store.files.stale_drafts import remove_quietly
 
 
-def take_attributes(fs: FileSystem, fd: int, origin: Path) -> tuple[str, ...]:
+def copy_attributes(fs: FileSystem, fd: int, origin: Path) -> tuple[str, ...]:
     """Give an open file the attributes of ``origin``; return a line for each that it refuses.
 
     Nothing is fatal: a file that keeps its first mode can be read by its owner alone. Extended
@@ -58,7 +58,7 @@ class TempFile:
     """A file under way, open in its block. It is gone afterwards unless it was published."""
 
     def __init__(self, fs: FileSystem, place: Path) -> None:
-        self.place = place
+        self.target = place
         self.published = False
         self.path = place
         self.fd: int | None = None
@@ -67,7 +67,7 @@ class TempFile:
 
     def __enter__(self) -> Self:
         for number in itertools.count():
-            self.path = self.place.with_name(_draft_name(self.place.name, number))
+            self.path = self.target.with_name(_draft_name(self.target.name, number))
             try:
                 self.fd = self._fs.create(self.path)
             except FileExistsError:
@@ -89,7 +89,7 @@ class TempFile:
         # Asks the disk, since an error or Ctrl-C may come right after the move.
         self.published = self.published or not self.path.exists()
         if not self.published:
-            remove(self._fs, self.path)
+            remove_quietly(self._fs, self.path)
 
     def _is_held(self, fd: int) -> bool:
         """Lock the new file, so that no other run takes it for one left behind."""
@@ -108,10 +108,10 @@ class TempFile:
 
     def write_all(self, content: Content) -> None:
         """Append ``content``; IntegrityError when its pieces are not what its digest says."""
-        for block in blocks_of(content.pieces):
+        for block in rechunk(content.chunks):
             self.write(block)
         if self.sha256 != content.digest.sha256:
-            raise IntegrityError(f"{self.place}: its content changed while it was written")
+            raise IntegrityError(f"{self.target}: its content changed while it was written")
 
     @property
     def sha256(self) -> str:
@@ -133,12 +133,12 @@ class TempFile:
         """Read the file again; IntegrityError unless it holds exactly what was written."""
         if sha256_of(self.path) != self.sha256:
             raise IntegrityError(
-                f"{self.place}: the disk gives back other bytes than were written; check the disk"
+                f"{self.target}: the disk gives back other bytes than were written; check the disk"
             )
 
     def take_attributes(self, origin: Path) -> tuple[str, ...]:
         """Take mode, owner and extended attributes from a file; return a line for each refusal."""
-        return () if self.fd is None else take_attributes(self._fs, self.fd, origin)
+        return () if self.fd is None else copy_attributes(self._fs, self.fd, origin)
 
     def chmod(self, mode: int) -> None:
         """Set the permission bits."""
@@ -150,22 +150,22 @@ class TempFile:
 
         After an error ``path`` still exists unless the file was moved.
         """
-        folder = self._fs.open_folder(self.place.parent)
+        folder = self._fs.open_folder(self.target.parent)
         try:
-            self._fs.rename(self.path, self.place)
+            self._fs.rename(self.path, self.target)
             self.published = True
             self._fs.fsync_folder(folder)
         finally:
             self._fs.close(folder)
 
-    def switch(self) -> tuple[str, ...]:
+    def publish_or_warn(self) -> tuple[str, ...]:
         """Publish the file; once it was moved, an error is a warning, which is returned."""
         try:
             self.publish()
         except OSError as error:
             if self.path.exists():
                 raise
-            return (f"{self.place}: written, but a power cut may take it back ({error.strerror})",)
+            return (f"{self.target}: written, but a power cut may take it back ({error.strerror})",)
         return ()
 
 

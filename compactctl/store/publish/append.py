@@ -6,18 +6,18 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from compactctl.errors import ChangedError, UsageError
-from compactctl.store.archive.archive_writer import Deposit, deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.archive.permissions import check_owner, tighten
-from compactctl.store.files.filesystem import FileSystem, disk_errors, written_before
-from compactctl.store.files.source import Identity, Source
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.archive.permissions import check_owner, restrict_to_owner
+from compactctl.store.files.filesystem import FileSystem, already_written_note, disk_errors
+from compactctl.store.files.source import FileIdentity, Source
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.publish.input_changes import appended
 
 
 def append(
-    fs: FileSystem, *, source: Source, deposits: Sequence[Deposit], block: bytes
+    fs: FileSystem, *, source: Source, deposits: Sequence[ArchiveDraft], block: bytes
 ) -> tuple[str, ...]:
     """Append ``block`` to the file that was read, after the archives that lead back from it.
 
@@ -32,32 +32,32 @@ def append(
     with disk_errors(path, "nothing was changed"):
         check_owner(folder)
         with locked_folder(fs, folder):
-            sweep(fs, folder)
-            warnings = tighten(fs, folder)
+            remove_stale_drafts(fs, folder)
+            warnings = restrict_to_owner(fs, folder)
             undo = ExitStack()
             try:
-                deposit(fs, folder, deposits, undo)
+                write_archives(fs, folder, deposits, undo)
                 _append(fs, path, identity, block)
             except BaseException as error:
                 # What stands in the file needs its archive.
-                if _stands(path, identity, block):
-                    error.add_note(written_before(path))
+                if _is_appended(path, identity, block):
+                    error.add_note(already_written_note(path))
                 else:
                     undo.close()
                 raise
     return warnings
 
 
-def _file_of(source: Source) -> tuple[Path, Identity]:
+def _file_of(source: Source) -> tuple[Path, FileIdentity]:
     if source.path is None or source.identity is None:
         raise UsageError("standard input cannot be appended to; name a file")
-    if source.packed:
+    if source.is_compressed:
         raise UsageError(f"{source.path}: is compressed and cannot be appended to")
     path = source.path
     return (Path(os.path.realpath(path)) if path.is_symlink() else path), source.identity
 
 
-def _append(fs: FileSystem, path: Path, identity: Identity, block: bytes) -> None:
+def _append(fs: FileSystem, path: Path, identity: FileIdentity, block: bytes) -> None:
     _check_follows(path, identity, b"")
     fd = fs.open_append(path)
     try:
@@ -66,7 +66,7 @@ def _append(fs: FileSystem, path: Path, identity: Identity, block: bytes) -> Non
         _check_follows(path, identity, block)
     except BaseException:
         with suppress(OSError, ChangedError):
-            _take_back(fs, fd, appended(path, identity), identity, block)
+            _roll_back(fs, fd, appended(path, identity), identity, block)
         raise
     finally:
         # What was written is durable and was read back: no error here may deny it.
@@ -74,20 +74,20 @@ def _append(fs: FileSystem, path: Path, identity: Identity, block: bytes) -> Non
             fs.close(fd)
 
 
-def _take_back(fs: FileSystem, fd: int, tail: bytes, identity: Identity, block: bytes) -> None:
+def _roll_back(fs: FileSystem, fd: int, tail: bytes, identity: FileIdentity, block: bytes) -> None:
     """Cut off what was written, or as much of it as was, as long as nothing follows it."""
     ours = next((n for n in range(len(block), 0, -1) if tail.endswith(block[:n])), 0)
     if ours:
         fs.truncate(fd, identity.size + len(tail) - ours)
 
 
-def _stands(path: Path, identity: Identity, block: bytes) -> bool:
+def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
     with suppress(OSError, ChangedError):
         return block in appended(path, identity)
     return False
 
 
-def _check_follows(path: Path, identity: Identity, data: bytes) -> None:
+def _check_follows(path: Path, identity: FileIdentity, data: bytes) -> None:
     if appended(path, identity) != data:
         what = "was written to meanwhile; nothing was changed, run it again"
         raise ChangedError(f"{path}: {what}")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from compactctl.errors import ChangedError
-from compactctl.store.files.content import Content, can_carry, carried, carry_of
-from compactctl.store.files.source import BUFFER, Identity, Source
+from compactctl.store.files.content import Content, can_follow, canonical_suffix, suffix_after
+from compactctl.store.files.source import BUFFER, FileIdentity, Source
 from compactctl.store.files.temp_file import TempFile
 
 ATTEMPTS = 5
@@ -18,18 +18,18 @@ WAIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class InputGrowth:
     """What was appended to an input while its outcome was published.
 
     Attributes:
         tail: what was written for the whole lines that were carried over.
-        left_out_from: the first line of the input, from 1, that was not; None when all were.
-        taken: how many bytes of the input were carried over.
+        first_skipped_line: the first line of the input, from 1, that was not; None when all were.
+        carried_bytes: how many bytes of the input were carried over.
     """
 
     tail: bytes = b""
-    left_out_from: int | None = None
-    taken: int = field(default=0, compare=False)
+    first_skipped_line: int | None = None
+    carried_bytes: int = field(default=0, compare=False)
 
     @property
     def lines(self) -> int:
@@ -37,7 +37,7 @@ class Growth:
         return self.tail.lstrip(b"\r\n").count(b"\n")
 
 
-def appended(path: Path, identity: Identity) -> bytes:
+def appended(path: Path, identity: FileIdentity) -> bytes:
     """Return what was appended to the file since it was read.
 
     ChangedError when it is another file now, or does not begin with what was read.
@@ -53,7 +53,7 @@ def appended(path: Path, identity: Identity) -> bytes:
     raise ChangedError(f"{path}: changed while it was worked on; nothing was changed, run it again")
 
 
-def carry(draft: TempFile, source: Source, content: Content) -> Growth:
+def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowth:
     """Bring ``draft``, a new file that holds ``content``, up to what was appended to the input.
 
     The input is only read: what cannot follow is left out and stays there. When it returns, the
@@ -62,9 +62,9 @@ def carry(draft: TempFile, source: Source, content: Content) -> Growth:
     draft.sync()
     draft.verify()
     if source.path is None or source.identity is None:
-        return Growth()
-    grown = appended(source.path, source.identity)
-    growth = _growth(grown, source, content)
+        return InputGrowth()
+    appended_bytes = appended(source.path, source.identity)
+    growth = _growth(appended_bytes, source, content)
     if growth.tail:
         draft.write(growth.tail)
         draft.sync()
@@ -72,20 +72,22 @@ def carry(draft: TempFile, source: Source, content: Content) -> Growth:
     return growth
 
 
-def _growth(grown: bytes, source: Source, content: Content) -> Growth:
-    """Return the whole lines of ``grown`` if they can follow ``content``, and where the rest is."""
-    can_follow = not source.packed and can_carry(grown, is_open=source.is_open)
-    whole = grown[: grown.rfind(b"\n") + 1] if can_follow else b""
-    growth = Growth(tail=behind(source, content, whole), taken=len(whole))
-    if len(whole) == len(grown):
+def _growth(appended_bytes: bytes, source: Source, content: Content) -> InputGrowth:
+    """Return the complete lines that were appended, if they can follow ``content``."""
+    follows = not source.is_compressed and can_follow(appended_bytes, is_open=source.ends_mid_line)
+    whole = appended_bytes[: appended_bytes.rfind(b"\n") + 1] if follows else b""
+    growth = InputGrowth(tail=suffix_for(source, content, whole), carried_bytes=len(whole))
+    if len(whole) == len(appended_bytes):
         return growth
-    begun = source.is_open and not source.packed
-    return replace(growth, left_out_from=source.digest.n_lines + whole.count(b"\n") + 1 - begun)
+    begun = source.ends_mid_line and not source.is_compressed
+    return replace(
+        growth, first_skipped_line=source.digest.n_lines + whole.count(b"\n") + 1 - begun
+    )
 
 
-def settle(
-    draft: TempFile, path: Path, source: Source, identity: Identity, content: Content
-) -> Growth:
+def copy_growth_until_stable(
+    draft: TempFile, path: Path, source: Source, identity: FileIdentity, content: Content
+) -> InputGrowth:
     """Bring ``draft``, which holds ``content``, up to what was appended to the input meanwhile.
 
     Only whole lines are carried over, and all of them. When it returns, the draft is durable,
@@ -96,22 +98,30 @@ def settle(
     for _ in range(ATTEMPTS):
         draft.sync()
         draft.verify()
-        grown = appended(path, identity)
-        if grown == tail:
-            return Growth(tail=behind(source, content, tail), taken=len(tail))
-        if not grown.startswith(tail) or not can_carry(grown, is_open=source.is_open):
+        appended_bytes = appended(path, identity)
+        if appended_bytes == tail:
+            return InputGrowth(tail=suffix_for(source, content, tail), carried_bytes=len(tail))
+        if not appended_bytes.startswith(tail) or not can_follow(
+            appended_bytes, is_open=source.ends_mid_line
+        ):
             break
-        if grown.endswith(b"\n"):
-            draft.write(behind(source, content, grown)[len(behind(source, content, tail)) :])
-            tail = grown
+        if appended_bytes.endswith(b"\n"):
+            draft.write(
+                suffix_for(source, content, appended_bytes)[
+                    len(suffix_for(source, content, tail)) :
+                ]
+            )
+            tail = appended_bytes
         else:
             time.sleep(WAIT_SECONDS)
     raise ChangedError(f"{path}: keeps changing; nothing was changed, run it again when it rests")
 
 
-def behind(source: Source, content: Content, tail: bytes) -> bytes:
+def suffix_for(source: Source, content: Content, tail: bytes) -> bytes:
     """Return what stands behind ``content`` for what was appended to the input."""
-    return carried(carry_of(tail, is_open=source.is_open), is_open=content.is_open)
+    return suffix_after(
+        canonical_suffix(tail, is_open=source.ends_mid_line), is_open=content.ends_mid_line
+    )
 
 
 def _sha256(stream: BinaryIO, size: int) -> str:

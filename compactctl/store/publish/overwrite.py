@@ -8,11 +8,11 @@ from pathlib import Path
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
-from compactctl.store.archive.displaced import own_links
+from compactctl.store.archive.displaced import count_archive_links
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.locks import has_writer
-from compactctl.store.files.source import Identity, Source, sha256_of
+from compactctl.store.files.source import FileIdentity, Source, sha256_of
 
 
 def is_same_place(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
@@ -42,21 +42,21 @@ def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
     check_outside_archives(path)
 
 
-def check_overwrite(path: Path, known: Iterable[Digest], *, links: int = 1) -> None:
+def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1) -> None:
     """Raise unless the file at ``path``, if there is one, may give way to an output.
 
-    ``known`` are the states that can be had again: those that compactctl wrote or keeps, and the
-    one that is to be written. ``links`` is how many names the file may have. UsageError for
+    ``restorable`` are the states that can be had again: those that compactctl wrote or keeps, and
+    the one that is to be written. ``links`` is how many names the file may have. UsageError for
     another content or more names, ChangedError for a file that a program has open for writing.
     """
     if not path.exists():
         return
-    if sha256_of(path) not in {digest.sha256 for digest in known}:
-        raise foreign(path)
-    check_loose(path, links=links)
+    if sha256_of(path) not in {digest.sha256 for digest in restorable}:
+        raise unknown_file_error(path)
+    check_not_shared(path, links=links)
 
 
-def foreign(path: Path) -> UsageError:
+def unknown_file_error(path: Path) -> UsageError:
     """Return the error for a file that nothing tells to be as compactctl wrote it."""
     return UsageError(
         f"{path}: exists and is not known to be what compactctl wrote there; "
@@ -64,7 +64,7 @@ def foreign(path: Path) -> UsageError:
     )
 
 
-def check_loose(path: Path, *, links: int) -> None:
+def check_not_shared(path: Path, *, links: int) -> None:
     """Raise when another name or a running program would keep the file that is replaced."""
     if path.stat().st_nlink > links:
         raise UsageError(
@@ -78,10 +78,10 @@ def check_loose(path: Path, *, links: int) -> None:
         )
 
 
-def check_unarchived(path: Path, becomes: Content) -> None:
+def check_archive_fits(path: Path, new_digest: Content) -> None:
     """Raise UsageError when an archive beside ``path`` would not know what is written there."""
     try:
-        Archive(archive_folder(path)).current(becomes.pieces)
+        Archive(archive_folder(path)).match_transcript(new_digest.chunks)
     except ChangedError as error:
         raise UsageError(
             f"{path}: has an archive of its own, which would not fit it any more; "
@@ -91,17 +91,20 @@ def check_unarchived(path: Path, becomes: Content) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTarget:
-    """Where to publish, links followed. ``input`` is the file read there, for work in place."""
+    """Where to publish, links followed.
+
+    ``replaced_input`` is the file that was read there, for work in place.
+    """
 
     path: Path
-    input: Identity | None = None
+    replaced_input: FileIdentity | None = None
 
 
-def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) -> OutputTarget:
+def check_target(source: Source, target: Path, new_digest: Digest, *, force: bool) -> OutputTarget:
     """Return the place of ``target``; UsageError or ChangedError when it must not be written.
 
-    ``becomes`` is the state to be written. ``force`` allows to overwrite another file, to break a
-    hard link and to work under an open writer.
+    ``new_digest`` is the state to be written. ``force`` allows to overwrite another file, to break
+    a hard link and to work under an open writer.
     """
     path = Path(os.path.realpath(target)) if target.is_symlink() else target
     if path.exists() and not path.is_file():
@@ -111,20 +114,22 @@ def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) 
     check_outside_archives(path)
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
-        return OutputTarget(path=path, input=source.identity)
+        return OutputTarget(path=path, replaced_input=source.identity)
     if not force:
-        _check_new(path, becomes)
+        _check_new(path, new_digest)
     return OutputTarget(path=path)
 
 
 def _check_in_place(source: Source, path: Path, *, force: bool) -> None:
-    if source.packed:
+    if source.is_compressed:
         raise UsageError(f"{path}: is compressed; write a new file with -o instead of in place")
     if not force:
-        check_loose(path, links=1 + own_links(path, archive_folder(path)))
+        check_not_shared(path, links=1 + count_archive_links(path, archive_folder(path)))
 
 
-def _check_new(path: Path, becomes: Digest) -> None:
+def _check_new(path: Path, new_digest: Digest) -> None:
     if path.exists():
         folder = archive_folder(path)
-        check_overwrite(path, (becomes, *Archive(folder).states), links=1 + own_links(path, folder))
+        check_overwrite(
+            path, (new_digest, *Archive(folder).states), links=1 + count_archive_links(path, folder)
+        )

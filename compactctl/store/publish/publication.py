@@ -8,17 +8,22 @@ from pathlib import Path
 
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
-from compactctl.store.archive.archive_writer import Deposit, deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft, write_archives
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
 from compactctl.store.archive.names import README, archive_folder
-from compactctl.store.archive.permissions import tighten, tighten_file
-from compactctl.store.client_folders import STATE
+from compactctl.store.archive.permissions import restrict_file, restrict_to_owner
+from compactctl.store.client_folders import STATE_VARIABLE
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import DiskError, FileSystem, written_before
+from compactctl.store.files.filesystem import DiskError, FileSystem, already_written_note
 from compactctl.store.files.source import Source, sha256_of
-from compactctl.store.files.stale_drafts import remove, sweep
+from compactctl.store.files.stale_drafts import remove_quietly, remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
-from compactctl.store.publish.input_changes import Growth, appended, carry, settle
+from compactctl.store.publish.input_changes import (
+    InputGrowth,
+    appended,
+    copy_growth,
+    copy_growth_until_stable,
+)
 from compactctl.store.publish.overwrite import OutputTarget, check_target
 
 
@@ -38,7 +43,7 @@ class Published:
 
     path: Path
     digest: Digest
-    growth: Growth
+    growth: InputGrowth
     archives: tuple[Path, ...] = ()
     displaced: Path | None = None
     warnings: tuple[str, ...] = ()
@@ -51,29 +56,29 @@ class Publication:
     fs: FileSystem
     source: Source
     target: Path
-    place: OutputTarget
-    deposits: Sequence[Deposit]
+    output: OutputTarget
+    deposits: Sequence[ArchiveDraft]
     content: Content
     force: bool
     undo: ExitStack = field(default_factory=ExitStack)
 
     @property
     def _folder(self) -> Path:
-        return archive_folder(self.place.path)
+        return archive_folder(self.output.path)
 
     def run(self) -> Published:
         """Write the archives, then the transcript; take everything away again after an error."""
-        draft = TempFile(self.fs, self.place.path)
+        draft = TempFile(self.fs, self.output.path)
         try:
             self._sweep()
-            warnings = tighten(self.fs, self._folder)
-            paths = deposit(self.fs, self._folder, self.deposits, self.undo)
+            warnings = restrict_to_owner(self.fs, self._folder)
+            paths = write_archives(self.fs, self._folder, self.deposits, self.undo)
             with draft:
                 return self._switch(draft, paths, warnings)
         except BaseException as error:
             # Once the transcript is in its place, its archives stay, whatever happens.
             if draft.published:
-                error.add_note(written_before(self.place.path))
+                error.add_note(already_written_note(self.output.path))
             else:
                 self.undo.close()
             raise
@@ -82,8 +87,8 @@ class Publication:
         # A run that left something beside the transcript came to write the README before. To look
         # every time would be slow where a batch writes thousands of files into one folder.
         if (self._folder / README).exists():
-            sweep(self.fs, self.place.path.parent)
-        sweep(self.fs, self._folder)
+            remove_stale_drafts(self.fs, self.output.path.parent)
+        remove_stale_drafts(self.fs, self._folder)
 
     def _switch(
         self, draft: TempFile, archives: tuple[Path, ...], warnings: tuple[str, ...]
@@ -92,18 +97,18 @@ class Publication:
         warnings += self._take_attributes(draft)
         check_target(self.source, self.target, self.content.digest, force=self.force)
         displaced, unkept = self._displace()
-        growth = self._complete(draft)
+        growth = self._copy_growth(draft)
         digest = _digest(self.content, growth.tail, draft)
-        warnings += unkept + draft.switch()
+        warnings += unkept + draft.publish_or_warn()
         if displaced is not None:
-            tighten_file(self.fs, displaced)
+            restrict_file(self.fs, displaced)
         return Published(
-            path=self.place.path,
+            path=self.output.path,
             digest=digest,
             growth=growth,
             archives=archives,
             displaced=displaced,
-            warnings=warnings + self._late(displaced, growth.taken),
+            warnings=warnings + self._late_write_warning(displaced, growth.carried_bytes),
         )
 
     def _take_attributes(self, draft: TempFile) -> tuple[str, ...]:
@@ -117,17 +122,19 @@ class Publication:
         operation = self._displaced_operation()
         if operation is None:
             return None, ()
-        link = displaced_name(self.place.path, self._folder, operation)
-        self.undo.callback(remove, self.fs, link)
+        link = displaced_name(self.output.path, self._folder, operation)
+        self.undo.callback(remove_quietly, self.fs, link)
         try:
-            keep_displaced(self.fs, self.place.path, link)
+            keep_displaced(self.fs, self.output.path, link)
         except OSError as error:
-            what = f"{self.place.path}: cannot be kept by a hard link ({error.strerror})"
+            what = f"{self.output.path}: cannot be kept by a hard link ({error.strerror})"
             if self.force:
                 return None, (what,)
             far = error.errno == errno.EXDEV
             way = (
-                f"let {STATE} name a folder on its disk, " if far else "write a new file with -o, "
+                f"let {STATE_VARIABLE} name a folder on its disk, "
+                if far
+                else "write a new file with -o, "
             )
             raise DiskError(f"{what}; nothing was changed; {way}or use --force") from error
         return link, ()
@@ -138,9 +145,9 @@ class Publication:
         Beside work in place, an outcome must be kept that no archive holds: it may have a summary
         that somebody wrote, or a model.
         """
-        path = self.place.path
-        if self.place.input is not None:
-            appended(path, self.place.input)
+        path = self.output.path
+        if self.output.replaced_input is not None:
+            appended(path, self.output.replaced_input)
             if self.deposits:
                 return self.deposits[-1].operation.id
             return self.source.digest.sha256[:12]
@@ -151,17 +158,19 @@ class Publication:
             return None
         return Archive(self._folder).outcome_only(sha256)
 
-    def _complete(self, draft: TempFile) -> Growth:
-        if self.place.input is not None:
-            return settle(draft, self.place.path, self.source, self.place.input, self.content)
-        return carry(draft, self.source, self.content)
+    def _copy_growth(self, draft: TempFile) -> InputGrowth:
+        if self.output.replaced_input is not None:
+            return copy_growth_until_stable(
+                draft, self.output.path, self.source, self.output.replaced_input, self.content
+            )
+        return copy_growth(draft, self.source, self.content)
 
-    def _late(self, displaced: Path | None, taken: int) -> tuple[str, ...]:
+    def _late_write_warning(self, displaced: Path | None, taken: int) -> tuple[str, ...]:
         late = 0
-        if displaced is not None and self.place.input is not None:
+        if displaced is not None and self.output.replaced_input is not None:
             # The transcript is in its place: no error may deny that any more.
             with suppress(OSError):
-                late = displaced.stat().st_size - self.place.input.size - taken
+                late = displaced.stat().st_size - self.output.replaced_input.size - taken
         if late <= 0:
             return ()
         return (f"{late:,} bytes were written to the old file at the last moment: {displaced}",)
@@ -174,5 +183,5 @@ def _digest(content: Content, tail: bytes, draft: TempFile) -> Digest:
     return Digest(
         sha256=draft.sha256,
         n_bytes=content.digest.n_bytes + len(tail),
-        n_lines=content.digest.n_lines - content.is_open + tail.count(b"\n"),
+        n_lines=content.digest.n_lines - content.ends_mid_line + tail.count(b"\n"),
     )

@@ -8,27 +8,27 @@ from pathlib import Path
 
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import Digest
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.archive.permissions import check_owner
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem, disk_errors, written_before
+from compactctl.store.files.filesystem import FileSystem, already_written_note, disk_errors
 from compactctl.store.files.locks import require_locks
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.source import STANDARD_STREAM, Source
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import (
     OutputTarget,
+    check_archive_fits,
     check_output,
     check_overwrite,
     check_target,
-    check_unarchived,
 )
 from compactctl.store.publish.publication import Publication, Published
 
-__all__ = ["Published", "check_place", "publish", "write_output"]
+__all__ = ["Published", "publish", "resolve_output", "write_output"]
 READABLE_FILE = 0o666
 
 
@@ -37,7 +37,7 @@ def publish(  # noqa: PLR0913
     *,
     source: Source,
     target: Path,
-    deposits: Sequence[Deposit],
+    deposits: Sequence[ArchiveDraft],
     content: Content,
     force: bool = False,
 ) -> Published:
@@ -56,7 +56,7 @@ def publish(  # noqa: PLR0913
     if deposits and not is_copy and deposits[-1].operation.after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
-        place = check_place(
+        place = resolve_output(
             source=source,
             target=target,
             content=content,
@@ -68,14 +68,14 @@ def publish(  # noqa: PLR0913
                 fs=fs,
                 source=source,
                 target=target,
-                place=place,
+                output=place,
                 deposits=deposits,
                 content=content,
                 force=force,
             ).run()
 
 
-def check_place(
+def resolve_output(
     *, source: Source, target: Path, content: Content, is_archived: bool, force: bool = False
 ) -> OutputTarget:
     """Return where ``publish`` would write; raise what it would before it writes anything.
@@ -85,8 +85,8 @@ def check_place(
     with disk_errors(target, "nothing was changed"):
         place = check_target(source, target, content.digest, force=force)
         check_owner(archive_folder(place.path))
-        if not (is_archived or place.input or force):
-            check_unarchived(place.path, content)
+        if not (is_archived or place.replaced_input or force):
+            check_archive_fits(place.path, content)
         return place
 
 
@@ -95,35 +95,35 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
     path: Path | str,
     content: Content,
     *,
-    known: Iterable[Digest] = (),
+    restorable: Iterable[Digest] = (),
     force: bool = False,
-    otherwise: str = "nothing was written",
+    on_failure: str = "nothing was written",
     origin: Path | None = None,
 ) -> tuple[str, ...]:
     """Write an output that is not a transcript, whole or not at all; ``-`` is standard output.
 
     What is not a regular file, a device or a pipe, is written to directly. A file that exists gives
-    way when it holds ``content`` or a state in ``known``, or by ``force``. ``otherwise`` is what an
-    error of the disk says of what is there. Its mode is that of ``origin``, the transcript that it
-    is a state of; without one it allows nobody what a transcript that was read does not allow.
-    Returns warnings.
+    way when it holds ``content`` or a state in ``restorable``, or by ``force``. ``on_failure`` is
+    what an error of the disk says of what is there. Its mode is that of ``origin``, the transcript
+    that it is a state of; without one it allows nobody what a transcript that was read does not
+    allow. Returns warnings.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
     if str(path) == STANDARD_STREAM:
-        sys.stdout.buffer.writelines(content.pieces)
+        sys.stdout.buffer.writelines(content.chunks)
         sys.stdout.buffer.flush()
         return ()
     place = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
     check_output(place, str(path))
     if place.exists() and not place.is_file():
         with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
-            stream.writelines(content.pieces)
+            stream.writelines(content.chunks)
         return ()
-    with disk_errors(Path(path), otherwise):
+    with disk_errors(Path(path), on_failure):
         if not force:
-            check_unarchived(place, content)
-            check_overwrite(place, (content.digest, *known))
+            check_archive_fits(place, content)
+            check_overwrite(place, (content.digest, *restorable))
         return _write_whole(fs, place, content, origin)
 
 
@@ -131,25 +131,25 @@ def _write_whole(
     fs: FileSystem, place: Path, content: Content, origin: Path | None
 ) -> tuple[str, ...]:
     require_locks()
-    sweep(fs, place.parent)
+    remove_stale_drafts(fs, place.parent)
     draft = TempFile(fs, place)
     try:
         with draft:
             draft.write_all(content)
             _take_mode(draft, origin)
             draft.sync()
-            return draft.switch()
+            return draft.publish_or_warn()
     except BaseException as error:
         if draft.published:
-            error.add_note(written_before(place))
+            error.add_note(already_written_note(place))
         raise
 
 
 def _take_mode(draft: TempFile, origin: Path | None) -> None:
     mode = READABLE_FILE & ~_umask()
-    if draft.place.exists():
-        mode = stat.S_IMODE(draft.place.stat().st_mode)
-        draft.take_attributes(draft.place)
+    if draft.target.exists():
+        mode = stat.S_IMODE(draft.target.stat().st_mode)
+        draft.take_attributes(draft.target)
     if origin is not None and origin.exists():
         draft.chmod(stat.S_IMODE(origin.stat().st_mode))
     else:

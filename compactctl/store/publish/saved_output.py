@@ -6,14 +6,14 @@ from compactctl.errors import UsageError
 from compactctl.store.files.filesystem import DiskError, FileSystem, make_folders
 from compactctl.store.files.locks import require_locks
 from compactctl.store.files.source import digest_of, sha256_of
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
 
 # 128 bits of the digest, so that two outputs never share a name.
 _NAME_DIGITS = 32
 
 
-def spill(fs: FileSystem, folder: Path, data: bytes) -> Path:
+def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
     """Save an output in ``folder``, for its owner only, under a name made from its SHA-256.
 
     The folder is made when it is missing. Returns the absolute path.
@@ -33,11 +33,11 @@ def spill(fs: FileSystem, folder: Path, data: bytes) -> Path:
                 "name another folder with --spill-dir"
             )
         make_folders(fs, folder)
-        sweep(fs, folder)
+        remove_stale_drafts(fs, folder)
         with TempFile(fs, place) as draft:
             draft.write(data)
             draft.sync()
-            draft.switch()
+            draft.publish_or_warn()
     except OSError as error:
         why = error.strerror or str(error)
         raise DiskError(

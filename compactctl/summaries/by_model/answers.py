@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.prompt import Prompt
 from compactctl.summaries.by_model.relevance import is_about, is_refusal
-from compactctl.summaries.by_model.unsupported_claims import first_foreign, source_texts
-from compactctl.summaries.document.templates import template_of
+from compactctl.summaries.by_model.unsupported_claims import first_unsupported, source_texts
+from compactctl.summaries.document.templates import resolve_template
 from compactctl.summaries.extract.words import word_end
 from compactctl.tokens.meter import part_texts
 
@@ -24,14 +24,14 @@ _SUMMARY = re.compile(r"<summary>(.*?)(?=<summary>|</summary>|\Z)", re.DOTALL | 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ModelAnswer:
     """An answer as it came; ``finish_reason`` is "" when none was told."""
 
     text: str
     finish_reason: str = ""
 
 
-def extracted(text: str) -> str:
+def extract_summary(text: str) -> str:
     """Return the summary in an answer.
 
     That is what stands in ``<summary>``, up to the end when it is not closed, and the longest
@@ -77,21 +77,21 @@ class GuardVerdict:
         return not self.guard
 
 
-def judged(
-    answer: Answer, request: SummaryRequest, prompt: Prompt, count: Callable[[str], int]
+def check_answer(
+    answer: ModelAnswer, request: SummaryRequest, prompt: Prompt, count: Callable[[str], int]
 ) -> GuardVerdict:
     """Try an answer against the guards in order and return the verdict of the first that fails.
 
     ``prompt`` is what was asked; ``count`` counts the tokens of a text.
     """
-    text = extracted(answer.text)
+    text = extract_summary(answer.text)
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
         ("empty", lambda: "" if text else "the answer holds no summary"),
         ("unfinished", lambda: _unfinished(answer)),
         ("size", lambda: _oversized(text, request, count)),
         ("loop", lambda: _loop(text)),
         ("echo", lambda: _echo(text, prompt)),
-        ("foreign", lambda: first_foreign(text, source_text(request), request.cwd)),
+        ("foreign", lambda: first_unsupported(text, source_text(request), request.cwd)),
         ("refusal", lambda: _refusal(text)),
         ("unrelated", lambda: unrelated(text, (*source_texts(request.messages), request.previous))),
     )
@@ -105,13 +105,13 @@ def source_text(request: SummaryRequest) -> str:
 
     These are the messages, what follows them, the earlier summary, and what the user asks for.
     """
-    template = template_of(request.template, request.template_text)
+    template = resolve_template(request.template, request.template_text)
     asked = (section.heading for section in template.sections)
-    messages = (*request.messages, *request.upcoming)
+    messages = (*request.messages, *request.lookahead)
     return "\n".join((*source_texts(messages), request.previous, request.instructions, *asked))
 
 
-def _unfinished(answer: Answer) -> str:
+def _unfinished(answer: ModelAnswer) -> str:
     reason = answer.finish_reason
     return f"the answer was cut off ({reason})" if reason in _UNFINISHED else ""
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.by_model.secrets import masked
-from compactctl.summaries.document.labels import LabelStyle, labelled, prose
-from compactctl.summaries.document.templates import Template, template_of
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.by_model.secrets import mask_secrets
+from compactctl.summaries.document.labels import LabelStyle, label_messages, prose
+from compactctl.summaries.document.templates import Template, resolve_template
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 # Characters of a message that are shown, as in Codebuddy.
 MESSAGE_LIMIT = 10_000
@@ -60,8 +60,8 @@ def write_prompt(
 
 
 def _prompt(request: SummaryRequest, style: PromptStyle) -> Prompt:
-    template = template_of(request.template, request.template_text)
-    mask = masked if style.mask else str
+    template = resolve_template(request.template, request.template_text)
+    mask = mask_secrets if style.mask else str
     instructions = mask("\n".join(_instructions(request, template)))
     conversation = mask(_labelled(_without_previous(request), style))
     # Whatever is in a prompt is masked here, so that no block can be forgotten.
@@ -117,9 +117,9 @@ def _material(request: SummaryRequest, conversation: str, style: PromptStyle) ->
     if request.previous.strip():
         yield f"Existing Summary:\n---\n{request.previous.strip()}\n---"
     yield f"Conversation History to Summarize:\n\n{conversation}"
-    if request.upcoming:
+    if request.lookahead:
         title = "=== UPCOMING CONTEXT (do not summarize — for continuity only) ==="
-        yield f"{title}\n\n{_labelled(request.upcoming, style)}"
+        yield f"{title}\n\n{_labelled(request.lookahead, style)}"
 
 
 def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
@@ -130,12 +130,14 @@ def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
     """Label messages; each text is masked before it is cut, as half a secret may look like none."""
-    return labelled(messages, style.label, style.message_limit, masked if style.mask else str)
+    return label_messages(
+        messages, style.label, style.message_limit, mask_secrets if style.mask else str
+    )
 
 
 def _files(request: SummaryRequest) -> Iterator[str]:
     """Yield the files that were read and changed, in the order of their first mention."""
-    pairs = tool_pairs(passages(request.messages, request.cwd))
+    pairs = tool_pairs(read_passages(request.messages, request.cwd))
     changed = dict.fromkeys(path for pair in pairs for path in pair.changes)
     read = dict.fromkeys(pair.reads for pair in pairs if pair.reads and pair.reads not in changed)
     lists = (("Files Read:", read), ("Files Modified:", changed))

@@ -128,7 +128,7 @@ _DENSE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_DENSE}]+|[^\W_{_DENSE}]+")
 _IS_DENSE = re.compile(rf"[{_DENSE}]")
 # Shorter words, and numbers with fewer digits, turn up anywhere by chance.
-SHORTEST = 3
+MIN_CHARS = 3
 # A longer text that begins like a refusal goes on with something else.
 REFUSAL_WORDS = 60
 _REFUSAL = re.compile(
@@ -147,7 +147,7 @@ def _words(text: str) -> Iterator[str]:
     for word in _WORD.findall(text.casefold()):
         if _IS_DENSE.match(word):
             yield from (word[at : at + 2] for at in range(len(word) - 1))
-        elif len(word) >= SHORTEST:
+        elif len(word) >= MIN_CHARS:
             yield word
 
 

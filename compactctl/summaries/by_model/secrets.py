@@ -216,12 +216,12 @@ _TYPES = re.compile(
 )
 _WORD_END = ".,;:!?)]}>"
 _REDACTED = "[REDACTED:"
-_SHORTEST, _SHORTEST_BARE = 4, 6
+_MIN_CHARS, _MIN_BARE_CHARS = 4, 6
 # Characters by which it is judged whether a bare value is one, and whether it is a reference.
 _JUDGED = 200
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """Return ``text`` with ``[REDACTED:<kind>]`` in place of keys, tokens and passwords.
 
     Found are private keys, tokens of known form, passwords in URLs and on command lines, and values
@@ -263,7 +263,7 @@ def _value_of(text: str, match: re.Match[str]) -> tuple[int, int]:
     if match["quoted"]:
         end = _end_of_quoted(text, start, match["open"])
         value = text[start:end]
-        return start, start if len(value) < _SHORTEST or _is_reference(value) else end
+        return start, start if len(value) < _MIN_CHARS or _is_reference(value) else end
     if match["tag"]:
         end = text.find("<", start, start + 10_000)
         is_value = end > start and text.startswith("</", end) and text[start:end].strip()
@@ -287,11 +287,11 @@ def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool
     if _is_reference(value):
         return False
     if match["option"]:
-        return before.lstrip().startswith("--") and len(value) >= _SHORTEST
+        return before.lstrip().startswith("--") and len(value) >= _MIN_CHARS
     if match["assigned"] and match[0].rstrip("=").isupper():
-        return len(value) >= _SHORTEST
+        return len(value) >= _MIN_CHARS
     word = value.rstrip(_WORD_END)
-    if len(word) < _SHORTEST_BARE or _CODE.fullmatch(value):
+    if len(word) < _MIN_BARE_CHARS or _CODE.fullmatch(value):
         return False
     if match["assigned"] or _ODD.search(word) or len(_HUMP.findall(word)) >= _HUMPS:
         return True

@@ -7,7 +7,7 @@ from typing import Literal
 
 from compactctl.model.message import FilePart, Message
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.tokens.meter import part_texts
 
 ClaimKind = Literal["quote", "path", "identifier", "number"]
@@ -15,7 +15,7 @@ ClaimKind = Literal["quote", "path", "identifier", "number"]
 # Shorter quotes are names and emphasis rather than what somebody said.
 QUOTE_WORDS = 4
 # Smaller numbers count and enumerate.
-SMALLEST_NUMBER = 10
+MIN_NUMBER = 10
 
 _MULTIPLES = {"k": 1_000, "m": 1_000_000}
 _CURLY = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
@@ -54,13 +54,13 @@ class Claim:
     text: str
 
 
-def first_foreign(text: str, source: str, cwd: str | None = None) -> str:
-    """Name the first of the ``foreign_claims``, "" when there is none."""
-    claim = next(foreign_claims(text, source, cwd), None)
+def first_unsupported(text: str, source: str, cwd: str | None = None) -> str:
+    """Name the first of the ``unsupported_claims``, "" when there is none."""
+    claim = next(unsupported_claims(text, source, cwd), None)
     return f"the {claim.kind} {claim.text!r} is not in what was summarized" if claim else ""
 
 
-def foreign_claims(text: str, source: str, cwd: str | None = None) -> Iterator[Claim]:
+def unsupported_claims(text: str, source: str, cwd: str | None = None) -> Iterator[Claim]:
     """Yield the claims of ``text`` that ``source`` does not hold.
 
     Claims are quotes of at least four words, paths and names of code, error codes and ids, and
@@ -70,9 +70,9 @@ def foreign_claims(text: str, source: str, cwd: str | None = None) -> Iterator[C
     text = _COLOUR.sub(" ", _LIST_NUMBER.sub("", _REDACTED.sub("", plain_quotes(text))))
     source = _COLOUR.sub(" ", plain_quotes(source))
     checks: tuple[tuple[Iterator[Claim], Callable[[str], bool]], ...] = (
-        ((Claim("quote", each) for each in _quotes(text)), _Quoted(source)),
-        (_names(text, cwd), _NamedThings(source)),
-        ((Claim("number", each) for each in _numbers(text)), _Counted(source)),
+        ((Claim("quote", each) for each in _quotes(text)), _QuoteMatcher(source)),
+        (_names(text, cwd), _NameMatcher(source)),
+        ((Claim("number", each) for each in _numbers(text)), _NumberMatcher(source)),
     )
     for claims, holds in checks:
         yield from (claim for claim in claims if not holds(claim.text))
@@ -86,7 +86,7 @@ def source_texts(messages: Iterable[Message]) -> Iterator[str]:
         if isinstance(part, FilePart):
             yield part.file_path
     # The arguments of calls once more, as the tools saw them, without the escapes of JSON.
-    for pair in tool_pairs(passages(messages)):
+    for pair in tool_pairs(read_passages(messages)):
         yield from (f"{name}: {text}" for name, text in pair.texts)
         yield from filter(None, (pair.reads, *pair.changes))
 
@@ -96,7 +96,7 @@ def plain_quotes(text: str) -> str:
     return text.translate(_CURLY)
 
 
-class _Quoted:
+class _QuoteMatcher:
     """Tells whether a source says something word for word, whatever is between the words."""
 
     def __init__(self, source: str) -> None:
@@ -106,7 +106,7 @@ class _Quoted:
         return all(_plain(piece) in self._source for piece in _ELLIPSIS.split(quote))
 
 
-class _NamedThings:
+class _NameMatcher:
     """Tells whether a source holds a name as a whole, or as whole parts of a path."""
 
     def __init__(self, source: str) -> None:
@@ -130,7 +130,7 @@ class _NamedThings:
         return False
 
 
-class _Counted:
+class _NumberMatcher:
     """Tells whether a source holds a number, however it is written."""
 
     def __init__(self, source: str) -> None:
@@ -189,7 +189,7 @@ def _listed(name: str) -> bool:
 
 def _numbers(text: str) -> Iterator[str]:
     for digits, unit in _NUMBER.findall(text):
-        if unit.lower() in _MULTIPLES or float(_ungrouped(digits)) >= SMALLEST_NUMBER:
+        if unit.lower() in _MULTIPLES or float(_ungrouped(digits)) >= MIN_NUMBER:
             yield digits + unit
     yield from _VERSION.findall(text)
 

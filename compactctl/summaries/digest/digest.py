@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.fragments import Fragment, fragments, listed
-from compactctl.summaries.digest.render import NOTE, noted, page, title
-from compactctl.summaries.digest.selection import Offer, Selection
+from compactctl.summaries.digest.fragments import Fragment, collect_fragments, list_entries
+from compactctl.summaries.digest.render import NOTE, format_note, group_heading, render_digest
+from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.extract.entities import EntityDemand, Lexicon
 from compactctl.summaries.extract.items import OMISSION
-from compactctl.summaries.extract.passages import Passage, passages
+from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.user_requests import (
     LastingWords,
     budget_with,
     lasting_words,
-    requests,
+    user_requests,
 )
 from compactctl.summaries.extract.words import word_end
 
@@ -28,43 +28,43 @@ _SHARE = 0.25
 _MARGIN = 6
 
 
-def pinned(
-    found: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
+def pinned_requests(
+    passages: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
     """Return what people said to quote, by passage: what lasts, and of other requests more.
 
     What lasts is there whatever it takes. Of the other requests, the newest are quoted whole, or
     with their beginning beside their rules, as far as ``room`` tokens allow.
     """
-    kept = words.texts
-    room -= sum(count(text) + _MARGIN for text in kept.values())
-    places = {id(passage): index for index, passage in enumerate(found)}
-    others = [(places[id(passage)], text) for passage, text in requests(found)]
+    pinned = words.texts
+    room -= sum(count(text) + _MARGIN for text in pinned.values())
+    places = {id(passage): index for index, passage in enumerate(passages)}
+    others = [(places[id(passage)], text) for passage, text in user_requests(passages)]
     others = [(index, text) for index, text in others if index not in words.whole]
     for index, text in reversed(others):
         quoted = _quoted(text, room, count, words.rules.get(index, ()))
-        known = count(kept[index]) + _MARGIN if index in kept else 0
+        known = count(pinned[index]) + _MARGIN if index in pinned else 0
         tokens = count(quoted) + _MARGIN - known
         if tokens <= room:
-            kept[index] = quoted
+            pinned[index] = quoted
             room -= tokens
-    return kept
+    return pinned
 
 
 def whole_summaries(
-    found: Sequence[Passage], room: int, count: Callable[[str], int]
+    passages: Sequence[Passage], room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
     """Return the summaries that a client wrote, by passage, the newest that ``room`` tokens allow.
 
     Each is the digest of what is no longer there, and is quoted whole.
     """
-    kept: dict[int, str] = {}
-    for index in reversed(range(len(found))):
-        tokens = count(found[index].text) + _MARGIN if found[index].kind == "summary" else 0
+    pinned: dict[int, str] = {}
+    for index in reversed(range(len(passages))):
+        tokens = count(passages[index].text) + _MARGIN if passages[index].kind == "summary" else 0
         if 0 < tokens <= room:
-            kept[index] = found[index].text
+            pinned[index] = passages[index].text
             room -= tokens
-    return kept
+    return pinned
 
 
 def _quoted(text: str, room: int, count: Callable[[str], int], rules: Sequence[str]) -> str:
@@ -104,7 +104,7 @@ class DigestRequest:
         budget: tokens that the text may have; less than 0 where what stays is too large already.
         said: tokens of what people said in what stays.
         cwd: the session's working folder.
-        gaps: mark where lines are left out.
+        mark_gaps: mark where lines are left out.
     """
 
     messages: tuple[Message, ...]
@@ -112,7 +112,7 @@ class DigestRequest:
     budget: int
     said: int = 0
     cwd: str | None = None
-    gaps: bool = True
+    mark_gaps: bool = True
 
 
 def digest(request: DigestRequest, count: CountTexts) -> str:
@@ -121,18 +121,20 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     Everything in it is quoted; the same messages give the same text. The words of people that last
     are always in it, so that it takes more where they do.
     """
-    found = passages(request.messages, request.cwd)
-    note = noted(NOTE, len(request.messages), found)
-    kept = kept_texts(found, request, request.budget - count([note])[0], count)
-    selection = Selection(*offer(request, found, kept.texts, count))
+    passages = read_passages(request.messages, request.cwd)
+    note = format_note(NOTE, len(request.messages), passages)
+    pinned = pinned_texts(passages, request, request.budget - count([note])[0], count)
+    selection = Selection(*build_pool(request, passages, pinned.texts, count))
 
     def text() -> str:
-        return page(note, found, kept.texts, selection.fragments, gaps=request.gaps)
+        return render_digest(
+            note, passages, pinned.texts, selection.fragments, gaps=request.mark_gaps
+        )
 
     def tokens() -> int:
         return count([text()])[0]
 
-    budget = budget_with(request.budget, kept.word_tokens, tokens(), request.said)
+    budget = budget_with(request.budget, pinned.word_tokens, tokens(), request.said)
     selection.grow(lambda: budget - tokens())
     return text()
 
@@ -145,8 +147,8 @@ class KeptTexts:
     word_tokens: int
 
 
-def kept_texts(
-    found: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
+def pinned_texts(
+    passages: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
 ) -> KeptTexts:
     """Return what is always quoted: what people said, and summaries as a whole.
 
@@ -156,48 +158,51 @@ def kept_texts(
     def tokens(text: str) -> int:
         return count([text])[0]
 
-    words = lasting_words(found, passages(request.following, request.cwd))
-    kept = pinned(found, words, int(room * _PINNED_SHARE), tokens)
-    left = room - sum(map(tokens, kept.values()))
+    words = lasting_words(passages, read_passages(request.following, request.cwd))
+    pinned = pinned_requests(passages, words, int(room * _PINNED_SHARE), tokens)
+    left = room - sum(map(tokens, pinned.values()))
     return KeptTexts(
-        texts=kept | whole_summaries(found, int(left * _SUMMARY_SHARE), tokens),
+        texts=pinned | whole_summaries(passages, int(left * _SUMMARY_SHARE), tokens),
         word_tokens=sum(map(tokens, words.texts.values())),
     )
 
 
-def offer(
-    request: DigestRequest, found: Sequence[Passage], kept: Mapping[int, str], count: CountTexts
-) -> tuple[Offer, tuple[str, ...]]:
+def build_pool(
+    request: DigestRequest,
+    passages: Sequence[Passage],
+    pinned: Mapping[int, str],
+    count: CountTexts,
+) -> tuple[FragmentPool, tuple[str, ...]]:
     """Return what there is to choose from, and what is said already by what is kept."""
     lexicon = Lexicon(request.cwd)
-    offered = _offer(request, found, kept, EntityDemand.of(found, lexicon), count)
-    told = (*_texts(request.following), *kept.values())
+    offered = _offer(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
+    told = (*_texts(request.following), *pinned.values())
     return offered, tuple(name for text in told for name in lexicon.entities(text))
 
 
 def _offer(
     request: DigestRequest,
-    found: Sequence[Passage],
-    kept: Mapping[int, str],
+    passages: Sequence[Passage],
+    pinned: Mapping[int, str],
     demand: EntityDemand,
     count: CountTexts,
-) -> Offer:
-    needed, lexicon = demand.needed, demand.lexicon
+) -> FragmentPool:
+    needed, lexicon = demand.demand, demand.lexicon
     offered = (
-        *fragments(found, kept, needed, lexicon),
-        *listed(found, needed, lexicon, request.cwd),
+        *collect_fragments(passages, pinned, needed, lexicon),
+        *list_entries(passages, needed, lexicon, request.cwd),
     )
     groups = dict.fromkeys(each.group for each in offered)
-    titles = {group: title(group, found) for group in groups}
+    titles = {group: group_heading(group, passages) for group in groups}
     names = {group: lexicon.entities(text) for group, text in titles.items()}
     costs = zip(titles, _costs(list(titles.values()), count), strict=True)
-    return Offer(
+    return FragmentPool(
         fragments=offered,
         tokens=list(_prices(offered, count)),
         headings={group: (cost, names[group]) for group, cost in costs},
-        needed=needed,
-        unit=demand.unit,
-        is_filled=True,
+        demand=needed,
+        demand_unit=demand.mean_top_demand,
+        fill_spare_room=True,
     )
 
 
@@ -213,4 +218,4 @@ def _costs(texts: Sequence[str], count: CountTexts) -> list[int]:
 
 
 def _texts(messages: Sequence[Message]) -> list[str]:
-    return [passage.text for passage in passages(messages) if passage.kind != "thought"]
+    return [passage.text for passage in read_passages(messages) if passage.kind != "thought"]

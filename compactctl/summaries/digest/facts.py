@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.summaries.extract.command_lines import only_looks
+from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
     COMMAND,
-    checks,
     error_lines,
     exit_code,
     failed,
+    is_check,
     last_line,
 )
 from compactctl.summaries.extract.passages import Passage, PassageKind, ToolPair
@@ -29,19 +29,19 @@ _HALF_LIFE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFact:
-    """Something worth telling once; ``worth`` is in demands for an entity that is needed."""
+class StateFact:
+    """Something worth telling once; ``value`` is in demands for an entity that is needed."""
 
     name: str
-    worth: float
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlace:
+class LineIndex:
     """A line of a passage, both counted from 0; line -1 is its heading."""
 
     passage: int
-    row: int
+    line: int
 
 
 HEADING = -1
@@ -62,9 +62,9 @@ def freshness(age: int) -> float:
     return 1 / (1 + age / _HALF_LIFE)
 
 
-def facts(found: Sequence[Passage]) -> dict[RowPlace, list[ToldFact]]:
+def facts_by_line(found: Sequence[Passage]) -> dict[LineIndex, list[StateFact]]:
     """Return what passages tell about errors, commands and their outcomes."""
-    told: dict[RowPlace, list[ToldFact]] = {}
+    told: dict[LineIndex, list[StateFact]] = {}
     results = {id(p.pair): n for n, p in enumerate(found) if p.kind == "result" and p.pair}
     for place, fact in (*_errors(found, results), *_commands(found, results)):
         told.setdefault(place, []).append(fact)
@@ -73,7 +73,7 @@ def facts(found: Sequence[Passage]) -> dict[RowPlace, list[ToldFact]]:
 
 def _errors(
     found: Sequence[Passage], results: dict[int, int]
-) -> Iterator[tuple[RowPlace, ToldFact]]:
+) -> Iterator[tuple[LineIndex, StateFact]]:
     """Yield the first telling line of every failure; of equal lines the newest."""
     newest: dict[str, int] = {}
     for passage in found:
@@ -86,33 +86,33 @@ def _errors(
         worth = _ERROR if is_main else _OLD_ERROR * freshness(found[index].age)
         row = _row_of(found[index].text, line)
         if row is not None:
-            yield RowPlace(index, row), ToldFact(f"error {line}", worth)
+            yield LineIndex(index, row), StateFact(f"error {line}", worth)
 
 
 def _commands(
     found: Sequence[Passage], results: dict[int, int]
-) -> Iterator[tuple[RowPlace, ToldFact]]:
+) -> Iterator[tuple[LineIndex, StateFact]]:
     """Yield the newest run of every command that did something, and how it ended."""
     newest: dict[str, int] = {}
     for index, passage in enumerate(found):
-        if passage.kind == "call" and passage.pair and _acts(passage.pair):
+        if passage.kind == "call" and passage.pair and _is_action(passage.pair):
             newest[one_line(passage.pair.command or "", COMMAND)] = index
-    checking = [command for command in newest if checks(command)]
+    checking = [command for command in newest if is_check(command)]
     main = set(sorted(checking, key=lambda command: newest[command])[-_NEWEST_CHECKS:])
     for command, index in newest.items():
         passage = found[index]
         old = _OLD_COMMAND * freshness(passage.age)
-        fact = ToldFact(f"command {command}", _COMMAND if command in main else old)
-        yield RowPlace(index, HEADING), fact
+        fact = StateFact(f"command {command}", _COMMAND if command in main else old)
+        yield LineIndex(index, HEADING), fact
         result = results.get(id(passage.pair))
         row = None if result is None else _last_row(found[result])
         if result is not None and row is not None:
             worth = _OUTCOME * freshness(passage.age)
-            yield RowPlace(result, row), ToldFact(f"outcome {command}", worth)
+            yield LineIndex(result, row), StateFact(f"outcome {command}", worth)
 
 
-def _acts(pair: ToolPair) -> bool:
-    return pair.command is not None and not only_looks(pair.command)
+def _is_action(pair: ToolPair) -> bool:
+    return pair.command is not None and not is_read_only(pair.command)
 
 
 def _last_row(result: Passage) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from compactctl.history.pairs import Place
+from compactctl.history.pairs import PartIndex
 from compactctl.history.voices import typed_in
 from compactctl.model.message import (
     FilePart,
@@ -15,20 +15,26 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
-from compactctl.summaries.digest.digest import DigestRequest, kept_texts, offer
+from compactctl.summaries.digest.digest import DigestRequest, build_pool, pinned_texts
 from compactctl.summaries.digest.fragments import (
+    MIN_CHARS,
     NUMBER,
     QUOTED,
-    SHORTEST,
     UNREAD,
     Fragment,
-    Group,
+    FragmentGroup,
     pieces_of,
-    rows_of,
+    text_lines,
 )
-from compactctl.summaries.digest.render import GAP, NOTE_IN_PLACE, joined, noted, page
-from compactctl.summaries.digest.selection import Offer, Selection
-from compactctl.summaries.extract.passages import ToolPair, passages
+from compactctl.summaries.digest.render import (
+    GAP,
+    NOTE_IN_PLACE,
+    format_note,
+    join_pieces,
+    render_digest,
+)
+from compactctl.summaries.digest.selection import FragmentPool, Selection
+from compactctl.summaries.extract.passages import ToolPair, read_passages
 from compactctl.summaries.extract.user_requests import budget_with
 from compactctl.tokens.meter import Meter
 
@@ -44,25 +50,25 @@ class InPlaceRequest:
     """What is to be distilled in place.
 
     Attributes:
-        whole: all originals, and the tokens for what becomes of them.
+        digest: all originals, and the tokens for what becomes of them.
         units: the messages that stay or go together, by their index among the originals; those in
             none of them are gone already.
         fixed: the parts whose content is not to be changed.
-        staying: those of the messages in units that are never hidden. Lines of theirs come first,
-            in at most ``most`` tokens.
+        never_hidden: those of the messages in units that are never hidden. Lines of theirs come
+            first, in at most ``never_hidden_tokens`` tokens.
         reword: rewrites the arguments of calls.
     """
 
-    whole: DigestRequest
+    digest: DigestRequest
     units: Sequence[Sequence[int]]
-    fixed: frozenset[Place]
+    fixed: frozenset[PartIndex]
     reword: Rewording
-    staying: frozenset[int] = frozenset()
-    most: int = 0
+    never_hidden: frozenset[int] = frozenset()
+    never_hidden_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InPlace:
+class InPlaceResult:
     """What becomes of a conversation.
 
     Attributes:
@@ -75,17 +81,17 @@ class InPlace:
     text: str
     tokens: int
     hidden: tuple[int, ...]
-    changed: Mapping[Place, str]
+    changed: Mapping[PartIndex, str]
 
 
-def in_place(request: InPlaceRequest, meter: Meter) -> InPlace:
+def in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
     """Choose the lines that stay, of which messages, in at most the tokens that there are.
 
     It takes more where the words of people that last do.
     """
     draft = _Draft(request, meter)
-    draft.put_back(draft.selection.grow(draft.room_left))
-    return draft.written()
+    draft.restore_whole_units(draft.selection.grow(draft.room_left))
+    return draft.result()
 
 
 class _Draft:
@@ -94,31 +100,31 @@ class _Draft:
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
         self.request, self._meter = request, meter
         count = meter.counter.count_many
-        self._messages = request.whole.messages
-        self._found = passages(self._messages, request.whole.cwd, staying=request.staying)
-        kept = kept_texts(self._found, request.whole, request.whole.budget, count)
+        self._messages = request.digest.messages
+        self._found = read_passages(
+            self._messages, request.digest.cwd, staying=request.never_hidden
+        )
+        kept = pinned_texts(self._found, request.digest, request.digest.budget, count)
         self._kept = kept.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._tried: dict[str, int] = {}
         self._whole: set[int] = set()
-        given, told = offer(request.whole, self._found, self._kept, count)
-        self.selection = Selection(self._regrouped(given), told)
-        whole = request.whole
-        self._budget = budget_with(
-            whole.budget, kept.word_tokens, self.written().tokens, whole.said
-        )
+        pool, told = build_pool(request.digest, self._found, self._kept, count)
+        self.selection = Selection(self._regrouped(pool), told)
+        whole = request.digest
+        self._budget = budget_with(whole.budget, kept.word_tokens, self.result().tokens, whole.said)
 
     def room_left(self) -> int:
         """Return the tokens left with what is chosen."""
-        return self._budget - self.written().tokens
+        return self._budget - self.result().tokens
 
-    def put_back(self, room: int) -> None:
+    def restore_whole_units(self, room: int) -> None:
         """Give messages all that they said, the newest first, for as many tokens as are left."""
-        written = self.written()
+        written = self.result()
         hidden = set(written.hidden)
         for unit in reversed(range(len(self.request.units))):
             places = [
-                (Place(index, at), part)
+                (PartIndex(index, at), part)
                 for index in self.request.units[unit]
                 for at, part in enumerate(self._messages[index].parts)
             ]
@@ -129,9 +135,9 @@ class _Draft:
                 room -= cost
                 self._whole.add(unit)
 
-    def written(self) -> InPlace:
+    def result(self) -> InPlaceResult:
         """Write down what is chosen."""
-        chosen: dict[Place, list[Fragment]] = {}
+        chosen: dict[PartIndex, list[Fragment]] = {}
         apart: list[Fragment] = []
         for each in self.selection.fragments:
             place = self._place_of(each)
@@ -145,71 +151,73 @@ class _Draft:
         changed = dict(self._changes(shown, chosen))
         kept = {n: text for n, text in self._kept.items() if not self._is_there(n)}
         gone = len(hidden) + len(self._messages) - len(self._unit_of)
-        note = noted(NOTE_IN_PLACE, gone, self._found)
-        text = page(note, self._found, kept, apart, gaps=self.request.whole.gaps)
+        note = format_note(NOTE_IN_PLACE, gone, self._found)
+        text = render_digest(note, self._found, kept, apart, gaps=self.request.digest.mark_gaps)
         parts = (
-            (Place(index, at), part)
+            (PartIndex(index, at), part)
             for unit in shown
             for index in self.request.units[unit]
             for at, part in enumerate(self._messages[index].parts)
         )
         sizes = sum(self._size(part, changed.get(place)) for place, part in parts)
         tokens = self._text_size(text) + sizes
-        return InPlace(text=text, hidden=hidden, changed=changed, tokens=tokens)
+        return InPlaceResult(text=text, hidden=hidden, changed=changed, tokens=tokens)
 
     @cached_property
     def _staying(self) -> frozenset[int]:
         """The units that always stay, among them those with what is always quoted."""
-        quoted = {self._found[n].place.message for n in self._kept}
-        indices = quoted | self.request.staying
+        quoted = {self._found[n].part_index.message for n in self._kept}
+        indices = quoted | self.request.never_hidden
         return frozenset(self._unit_of[index] for index in indices if index in self._unit_of)
 
     @cached_property
-    def _passages(self) -> Mapping[Place, int]:
+    def _passages(self) -> Mapping[PartIndex, int]:
         """The passage of each part; of several the one that is always quoted."""
         ordered = sorted(range(len(self._found)), key=lambda n: n in self._kept)
-        return {self._found[n].place: n for n in ordered}
+        return {self._found[n].part_index: n for n in ordered}
 
     def _is_there(self, number: int) -> bool:
-        return self._found[number].place.message in self._unit_of
+        return self._found[number].part_index.message in self._unit_of
 
-    def _place_of(self, each: Fragment) -> Place | None:
+    def _place_of(self, each: Fragment) -> PartIndex | None:
         """Return the part that a fragment is in, None where it is told of apart."""
         if each.group.section not in QUOTED:
             return None
-        place = self._found[each.place.passage].place
+        place = self._found[each.line.passage].part_index
         unit = self._unit_of.get(place.message)
-        return None if unit is None or unit in self._costly else place
+        return None if unit is None or unit in self._expensive_units else place
 
     @cached_property
-    def _costly(self) -> frozenset[int]:
+    def _expensive_units(self) -> frozenset[int]:
         """The units that take more without any line than a heading for their lines would."""
         units = range(len(self.request.units))
         return frozenset(n for n in units if self._bare_size(n) > _COSTLY)
 
-    def _regrouped(self, given: Offer) -> Offer:
+    def _regrouped(self, pool: FragmentPool) -> FragmentPool:
         """Let fragments stand under their unit, which costs what is left of it without them."""
         fragments: list[Fragment] = []
         tokens: list[int] = []
-        headings = dict(given.headings)
+        headings = dict(pool.headings)
         costs = [self._bare_size(n) for n in range(len(self.request.units))]
-        for each, size in zip(given.fragments, given.tokens, strict=True):
+        for each, size in zip(pool.fragments, pool.tokens, strict=True):
             place = self._place_of(each)
             if place is None:
                 fragments.append(each)
                 tokens.append(size)
                 continue
             unit = self._unit_of[place.message]
-            is_unread = place.message in self.request.staying
-            group = Group("unread" if is_unread else "course", unit, "unit")
-            names = (*headings.get(group, (0, ()))[1], *given.headings[each.group][1])
+            is_unread = place.message in self.request.never_hidden
+            group = FragmentGroup("unread" if is_unread else "course", unit, "unit")
+            names = (*headings.get(group, (0, ()))[1], *pool.headings[each.group][1])
             headings[group] = (costs[unit], tuple(dict.fromkeys(names)))
-            again = max(each.again, UNREAD) if is_unread else each.again
-            fragments.append(replace(each, group=group, again=again))
+            again = max(each.reuse_value, UNREAD) if is_unread else each.reuse_value
+            fragments.append(replace(each, group=group, reuse_value=again))
             # What cannot be shortened comes with its unit.
             tokens.append(0 if place in self.request.fixed else size)
-        most = {**given.most, "unread": self.request.most}
-        return replace(given, fragments=fragments, tokens=tokens, headings=headings, most=most)
+        most = {**pool.section_limits, "unread": self.request.never_hidden_tokens}
+        return replace(
+            pool, fragments=fragments, tokens=tokens, headings=headings, section_limits=most
+        )
 
     def _bare_size(self, unit: int) -> int:
         """Return the tokens of a unit of which no line is chosen."""
@@ -217,7 +225,7 @@ class _Draft:
             return 0
         changed = dict(self._changes({unit}, {}))
         return sum(
-            self._size(part, changed.get(Place(index, at)))
+            self._size(part, changed.get(PartIndex(index, at)))
             for index in self.request.units[unit]
             for at, part in enumerate(self._messages[index].parts)
         )
@@ -230,25 +238,25 @@ class _Draft:
 
     def _text_size(self, text: str) -> int:
         if text not in self._tried:
-            self._tried[text] = self._meter.text_once(text)
+            self._tried[text] = self._meter.text_uncached(text)
         return self._tried[text]
 
     def _changes(
-        self, units: set[int] | frozenset[int], chosen: Mapping[Place, Sequence[Fragment]]
-    ) -> Iterator[tuple[Place, str]]:
+        self, units: set[int] | frozenset[int], chosen: Mapping[PartIndex, Sequence[Fragment]]
+    ) -> Iterator[tuple[PartIndex, str]]:
         """Yield the new content of the parts of these units that have one."""
         cut = sorted(units - self._whole)
         indices = sorted(index for unit in cut for index in self.request.units[unit])
         for index in indices:
             for at, part in enumerate(self._messages[index].parts):
-                place = Place(index, at)
+                place = PartIndex(index, at)
                 if place in self.request.fixed:
                     continue
                 text = self._content(place, part, chosen.get(place, ()))
                 if text is not None:
                     yield place, text
 
-    def _content(self, place: Place, part: Part, chosen: Sequence[Fragment]) -> str | None:
+    def _content(self, place: PartIndex, part: Part, chosen: Sequence[Fragment]) -> str | None:
         """Return the new content of a part, None where it stays as it is."""
         if isinstance(part, TextPart) and part.typed:
             # What a person typed would no longer be told from what a client put around it.
@@ -260,12 +268,12 @@ class _Draft:
             return text if is_cut and is_replaceable(part) else None
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _marked(old, _shortened(old, chosen, gaps=self.request.whole.gaps))
+                new = _marked(old, _shortened(old, chosen, gaps=self.request.digest.mark_gaps))
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
-                lines = {line for each in chosen for line in _said(each.text)}
+                lines = {line for each in chosen for line in _line_variants(each.text)}
                 lines |= _beginning(None if number is None else self._found[number].pair)
-                gaps = self.request.whole.gaps
+                gaps = self.request.digest.mark_gaps
                 new = self.request.reword(part, lambda text: _with_lines(text, lines, gaps=gaps))
                 return new if new != part.arguments else None
             case (
@@ -273,7 +281,7 @@ class _Draft:
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shortened(old, chosen, gaps=self.request.whole.gaps)
+                new = _shortened(old, chosen, gaps=self.request.digest.mark_gaps)
                 return new if len(new) < len(old) else None
             case _:
                 return None
@@ -283,20 +291,20 @@ def _beginning(pair: ToolPair | None) -> set[str]:
     """Return the piece that a command begins with, which always stays."""
     command = pair.command if pair else None
     pieces = pieces_of(0, command or "")
-    return {text.strip() for place, piece, text in pieces if not (place.row or piece)}
+    return {text.strip() for place, piece, text in pieces if not (place.line or piece)}
 
 
 def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
     """Return the lines of a text that were chosen, with a mark where others are left out."""
-    rows = rows_of(text)
+    rows = text_lines(text)
     lines: list[str] = []
     after = 0
-    ordered = sorted(chosen, key=lambda each: (each.place.row, each.piece))
-    for row, pieces in groupby(ordered, key=lambda each: each.place.row):
+    ordered = sorted(chosen, key=lambda each: (each.line.line, each.piece))
+    for row, pieces in groupby(ordered, key=lambda each: each.line.line):
         between = _between(rows[after:row])
         is_marked = gaps and not NUMBER.match(rows[row])
         lines += between if is_marked or between != (GAP,) else ()
-        lines.append(joined(list(pieces)))
+        lines.append(join_pieces(list(pieces)))
         after = row + 1
     return "\n".join((*lines, *_between(rows[after:])))
 
@@ -319,7 +327,7 @@ def _marked(text: str, lines: str) -> str:
 
 def _between(rows: Sequence[str]) -> Sequence[str]:
     """Return what stands for rows that were not chosen: those that say nothing stay."""
-    return rows if all(len(row.strip()) < SHORTEST for row in rows) else (GAP,)
+    return rows if all(len(row.strip()) < MIN_CHARS for row in rows) else (GAP,)
 
 
 def _with_lines(text: str, lines: set[str], *, gaps: bool) -> str:
@@ -327,10 +335,12 @@ def _with_lines(text: str, lines: set[str], *, gaps: bool) -> str:
     found: list[Fragment] = []
     for place, piece, part in pieces_of(0, text):
         if part.strip() in lines:
-            found.append(Fragment(group=Group("course"), place=place, piece=piece, text=part))
+            found.append(
+                Fragment(group=FragmentGroup("course"), line=place, piece=piece, text=part)
+            )
     return _shortened(text, found, gaps=gaps)
 
 
-def _said(line: str) -> tuple[str, str]:
+def _line_variants(line: str) -> tuple[str, str]:
     """Return a line of a call, also without the name of the argument that it may begin."""
     return line.strip(), line.partition(": ")[2].strip()

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from compactctl.summaries.digest.facts import RowPlace, heading
-from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group, rows_of
-from compactctl.summaries.extract.passages import NOWHERE, Passage
+from compactctl.summaries.digest.facts import LineIndex, heading
+from compactctl.summaries.digest.fragments import NUMBER, Fragment, FragmentGroup, text_lines
+from compactctl.summaries.extract.passages import NO_REF, Passage
 from compactctl.summaries.extract.sentences import COURSE, NAMES
 from compactctl.summaries.extract.user_requests import SPOKEN
 
@@ -25,25 +25,25 @@ GAP = "…"
 _TITLES = {"tasks": "## Tasks", "files": "## Files", "names": NAMES}
 
 
-def title(group: Group, found: Sequence[Passage]) -> str:
+def group_heading(group: FragmentGroup, found: Sequence[Passage]) -> str:
     """Return the line that a group stands under; "" for one that has none."""
     if group.section == "course":
         passage = found[group.passage]
-        return f"{passage.spot} {heading(passage)}"
+        return f"{passage.ref} {heading(passage)}"
     return _folder(group)
 
 
-def _folder(group: Group) -> str:
-    return f"{group.folder}/: " if group.folder else ""
+def _folder(group: FragmentGroup) -> str:
+    return f"{group.label}/: " if group.label else ""
 
 
-def noted(note: str, count: int, found: Sequence[Passage]) -> str:
+def format_note(note: str, count: int, found: Sequence[Passage]) -> str:
     """Return what a digest of ``count`` messages begins with."""
-    spot = found[0].spot if found else NOWHERE
+    spot = found[0].ref if found else NO_REF
     return note.format(count=f"{count:,}", legend=spot.legend)
 
 
-def page(
+def render_digest(
     note: str,
     found: Sequence[Passage],
     pinned: Mapping[int, str],
@@ -52,11 +52,11 @@ def page(
     gaps: bool,
 ) -> str:
     """Write a digest that begins with ``note``; ``gaps`` marks where lines are left out."""
-    by_group: dict[Group, list[Fragment]] = {}
+    by_group: dict[FragmentGroup, list[Fragment]] = {}
     for each in chosen:
         by_group.setdefault(each.group, []).append(each)
     lines = [note]
-    lines += _tasks(by_group.get(Group("tasks"), ()))
+    lines += _tasks(by_group.get(FragmentGroup("tasks"), ()))
     lines += _lists("files", by_group)
     course = list(_course(found, pinned, by_group, gaps=gaps))
     lines += [COURSE, *course] if course else []
@@ -67,18 +67,18 @@ def page(
 def _tasks(tasks: Sequence[Fragment]) -> list[str]:
     if not tasks:
         return []
-    rows = sorted(tasks, key=lambda task: task.place.row)
+    rows = sorted(tasks, key=lambda task: task.line.line)
     return [_TITLES["tasks"], *(QUOTE + task.text for task in rows)]
 
 
-def _lists(section: str, by_group: Mapping[Group, Sequence[Fragment]]) -> list[str]:
-    groups = sorted((g for g in by_group if g.section == section), key=lambda g: g.folder)
+def _lists(section: str, by_group: Mapping[FragmentGroup, Sequence[Fragment]]) -> list[str]:
+    groups = sorted((g for g in by_group if g.section == section), key=lambda g: g.label)
     if not groups:
         return []
     return [_TITLES[section], *(QUOTE + row(group, by_group[group]) for group in groups)]
 
 
-def row(group: Group, entries: Sequence[Fragment]) -> str:
+def row(group: FragmentGroup, entries: Sequence[Fragment]) -> str:
     """Write what a folder holds."""
     return _folder(group) + ", ".join(sorted({entry.text for entry in entries}))
 
@@ -86,13 +86,13 @@ def row(group: Group, entries: Sequence[Fragment]) -> str:
 def _course(
     found: Sequence[Passage],
     pinned: Mapping[int, str],
-    by_group: Mapping[Group, Sequence[Fragment]],
+    by_group: Mapping[FragmentGroup, Sequence[Fragment]],
     *,
     gaps: bool,
 ) -> Iterator[str]:
     quoted = {g.passage: entries for g, entries in by_group.items() if g.section == "course"}
     for index in sorted({*quoted, *pinned}):
-        yield title(Group("course", index), found)
+        yield group_heading(FragmentGroup("course", index), found)
         if index in pinned:
             is_said = found[index].kind in SPOKEN
             yield pinned[index] if is_said else _as_data(pinned[index])
@@ -100,7 +100,7 @@ def _course(
 
 
 def _as_data(text: str) -> str:
-    return "\n".join(f"{QUOTE}{row}".rstrip() for row in rows_of(text))
+    return "\n".join(f"{QUOTE}{row}".rstrip() for row in text_lines(text))
 
 
 def _unpadded(text: str) -> str:
@@ -115,20 +115,20 @@ def quotations(
 
     ``gaps`` marks where lines are left out.
     """
-    shown = sorted((e for e in entries if e.text), key=lambda e: (e.place.passage, e.place.row))
-    before: RowPlace | None = None
-    for place, pieces in groupby(shown, key=lambda entry: entry.place):
-        follows = before == RowPlace(place.passage, place.row - 1)
-        text = joined(sorted(pieces, key=lambda entry: entry.piece))
+    shown = sorted((e for e in entries if e.text), key=lambda e: (e.line.passage, e.line.line))
+    before: LineIndex | None = None
+    for place, pieces in groupby(shown, key=lambda entry: entry.line):
+        follows = before == LineIndex(place.passage, place.line - 1)
+        text = join_pieces(sorted(pieces, key=lambda entry: entry.piece))
         # A line's own number tells that others are left out before it.
-        is_told = follows or place.row == 0 or NUMBER.match(text)
+        is_told = follows or place.line == 0 or NUMBER.match(text)
         if gaps and not is_told and found[place.passage].kind == "result":
             yield GAP
         yield QUOTE + (NUMBER.sub("", text, count=1) if follows else _unpadded(text))
         before = place
 
 
-def joined(pieces: Sequence[Fragment]) -> str:
+def join_pieces(pieces: Sequence[Fragment]) -> str:
     """Return the pieces of one line in order, with a mark where others are left out."""
     text, after = "", pieces[0].piece
     for each in pieces:

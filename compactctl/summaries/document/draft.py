@@ -4,10 +4,16 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compactctl.summaries.digest.facts import RowPlace, ToldFact
-from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group, fragments, listed
-from compactctl.summaries.digest.render import QUOTE, quotations, row, title
-from compactctl.summaries.digest.selection import Offer, Selection
+from compactctl.summaries.digest.facts import LineIndex, StateFact
+from compactctl.summaries.digest.fragments import (
+    DigestSection,
+    Fragment,
+    FragmentGroup,
+    collect_fragments,
+    list_entries,
+)
+from compactctl.summaries.digest.render import QUOTE, group_heading, quotations, row
+from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
 from compactctl.summaries.extract.entities import EntityDemand
@@ -22,7 +28,7 @@ def document(note: str, items: Iterable[SummaryItem], template: Template = NINE)
     """Write the note and all sections of a template with their items."""
     by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
-        by_section.setdefault(template.home(item.section, item.topic), []).append(item)
+        by_section.setdefault(template.section_for(item.section, item.topic), []).append(item)
     lines = [note]
     for number, section in enumerate(template.sections, start=1):
         lines.append(f"### {number}. {section.heading}")
@@ -32,7 +38,7 @@ def document(note: str, items: Iterable[SummaryItem], template: Template = NINE)
     return "\n".join(lines)
 
 
-def cost(item: SummaryItem) -> int:
+def item_chars(item: SummaryItem) -> int:
     """Return the characters an item adds to a document, its label not counted."""
     return len(item.text) + len(BULLET) + 1 + len(INDENT) * item.text.count("\n")
 
@@ -59,14 +65,14 @@ _TITLE = 90
 _LINES_PART = 3
 _NAMES_PERCENT = 45
 # Candidates that are weighed against one another, the best of many more.
-_MOST_LINES, _MOST_NAMES = 3_000, 1_500
+_MAX_LINES, _MAX_NAMES = 3_000, 1_500
 # More backslashes or quotation marks than this are data, which nobody can read.
-_MOST_BACKSLASHES = 4
-_MOST_QUOTES = 12
+_MAX_BACKSLASHES = 4
+_MAX_QUOTES = 12
 # Of the demand for an entity, what its mere name is worth; digests are worth reading for more.
 _NAMED = 0.4
 # Names that are needed less, in demands for one that is needed, are what tools happened to show.
-_LEAST_NEEDED = 0.1
+_MIN_DEMAND = 0.1
 # Tokens of a bullet or an indent with the line end.
 _LINE_TOKENS = 2
 # Characters of the same.
@@ -77,12 +83,12 @@ _MARGIN = 5
 class SummaryMaterial:
     """What there is to choose from: points, and the passages that lines and names are from.
 
-    ``said`` is what stands elsewhere: in what is pinned, and behind the summary.
+    ``covered`` is what stands elsewhere: in what is pinned, and behind the summary.
     """
 
-    found: Sequence[Passage]
+    passages: Sequence[Passage]
     items: Mapping[Fragment, SummaryItem]
-    said: Sequence[str]
+    covered: Sequence[str]
     demand: EntityDemand
 
 
@@ -98,7 +104,7 @@ class SummaryDraft:
 
     def text(self) -> str:
         """Write it down."""
-        chosen, found, known = self.selection.fragments, self.material.found, self.material.items
+        chosen, found, known = self.selection.fragments, self.material.passages, self.material.items
         items = [*self.pinned, *(known[each] for each in chosen if each in known)]
         items += [*_name_items(chosen), *_said_items(chosen, found)]
         room = len(document(self.note, items, self.template)) // (_LINES_PART - 1)
@@ -106,22 +112,24 @@ class SummaryDraft:
         return document(self.note, items, self.template)
 
 
-def selection_of(material: SummaryMaterial, budget: int, count: Callable[[str], int]) -> Selection:
+def select_content(
+    material: SummaryMaterial, budget: int, count: Callable[[str], int]
+) -> Selection:
     """Return the choice among points, lines and names for a summary of ``budget`` tokens."""
-    found, demand = material.found, material.demand
+    found, demand = material.passages, material.demand
     offered = (*material.items, *_lines(material), *_names(found, demand))
     titles = {group: _title(group, found) for group in dict.fromkeys(e.group for e in offered)}
     names = {group: demand.lexicon.entities(text) for group, text in titles.items()}
-    offer = Offer(
+    offer = FragmentPool(
         fragments=offered,
         tokens=[_cost(each.text, count) for each in offered],
         headings={group: (_cost(text, count), names[group]) for group, text in titles.items()},
-        needed=demand.needed,
-        unit=demand.unit,
-        named=_NAMED,
-        most={"course": budget // _LINES_PART, "names": budget * _NAMES_PERCENT // 100},
+        demand=demand.demand,
+        demand_unit=demand.mean_top_demand,
+        name_share=_NAMED,
+        section_limits={"course": budget // _LINES_PART, "names": budget * _NAMES_PERCENT // 100},
     )
-    return Selection(offer, (n for text in material.said for n in demand.lexicon.entities(text)))
+    return Selection(offer, (n for text in material.covered for n in demand.lexicon.entities(text)))
 
 
 def _cost(text: str, count: Callable[[str], int]) -> int:
@@ -135,59 +143,61 @@ def fragments_of(items: Iterable[SummaryItem], demand: EntityDemand) -> dict[Fra
 
 def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
     return Fragment(
-        group=Group("items", folder=f"{item.section} {item.label}"),
-        place=RowPlace(item.section, item.place),
+        group=FragmentGroup("items", label=f"{item.section} {item.label}"),
+        line=LineIndex(item.section, item.place),
         text=item.text,
-        tells=tuple(name for name in demand.lexicon.entities(item.text) if name in demand.needed),
-        facts=(ToldFact(f"{item.section} {item.text}", item.value),),
+        describes=tuple(
+            name for name in demand.lexicon.entities(item.text) if name in demand.demand
+        ),
+        facts=(StateFact(f"{item.section} {item.text}", item.value),),
     )
 
 
 def _lines(material: SummaryMaterial) -> list[Fragment]:
     """Return the lines worth most for each character that say something about what they name."""
-    found, demand = material.found, material.demand
-    said = {line.strip() for text in material.said for line in text.split("\n")}
+    found, demand = material.passages, material.demand
+    said = {line.strip() for text in material.covered for line in text.split("\n")}
     said.update(item.text.partition("] ")[2] for item in material.items.values())
     readable = (
         replace(each, facts=())
-        for each in fragments(found, {}, demand.needed, demand.lexicon)
-        if each.tells and each.text.count("\\") <= _MOST_BACKSLASHES
-        if each.text.count('"') <= _MOST_QUOTES
+        for each in collect_fragments(found, {}, demand.demand, demand.lexicon)
+        if each.describes and each.text.count("\\") <= _MAX_BACKSLASHES
+        if each.text.count('"') <= _MAX_QUOTES
         if without_marks(each.text) not in said
     )
 
     def rank(each: Fragment) -> float:
-        return -sum(demand.needed[name] for name in each.tells) / len(each.text)
+        return -sum(demand.demand[name] for name in each.describes) / len(each.text)
 
-    return [_with_speaker(each, found) for each in heapq.nsmallest(_MOST_LINES, readable, key=rank)]
+    return [_with_speaker(each, found) for each in heapq.nsmallest(_MAX_LINES, readable, key=rank)]
 
 
 def _with_speaker(each: Fragment, found: Sequence[Passage]) -> Fragment:
     if found[each.group.passage].kind not in _SAID:
         return each
-    return replace(each, group=Group("said", each.group.passage))
+    return replace(each, group=FragmentGroup("said", each.group.passage))
 
 
 def _names(found: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:
-    floor = _LEAST_NEEDED * demand.unit
+    floor = _MIN_DEMAND * demand.mean_top_demand
     names = (
         each
-        for each in listed(found, demand.needed, demand.lexicon, None)
-        if each.group.section == "names" and demand.needed[each.names[0]] >= floor
+        for each in list_entries(found, demand.demand, demand.lexicon, None)
+        if each.group.section == "names" and demand.demand[each.mentions[0]] >= floor
     )
-    return heapq.nsmallest(_MOST_NAMES, names, key=lambda each: -demand.needed[each.names[0]])
+    return heapq.nsmallest(_MAX_NAMES, names, key=lambda each: -demand.demand[each.mentions[0]])
 
 
-def _title(group: Group, found: Sequence[Passage]) -> str:
+def _title(group: FragmentGroup, found: Sequence[Passage]) -> str:
     match group.section:
         case "items":
-            return group.folder.partition(" ")[2]
+            return group.label.partition(" ")[2]
         case "said":
-            return f"{found[group.passage].spot} "
+            return f"{found[group.passage].ref} "
         case "course" if pair := found[group.passage].pair:
-            return f"{found[group.passage].spot} {call_title(pair, _TITLE)}"
+            return f"{found[group.passage].ref} {call_title(pair, _TITLE)}"
         case _:
-            return title(group, found)
+            return group_heading(group, found)
 
 
 def _said_items(chosen: Iterable[Fragment], found: Sequence[Passage]) -> Iterator[SummaryItem]:
@@ -202,7 +212,7 @@ def _line_items(
     chosen: Iterable[Fragment], found: Sequence[Passage], room: int
 ) -> Iterator[SummaryItem]:
     """Yield one item per passage for the lines chosen first that fit in ``room`` characters."""
-    shown: dict[Group, list[Fragment]] = {}
+    shown: dict[FragmentGroup, list[Fragment]] = {}
     for each in chosen:
         if each.group.section == "course":
             heading = 0 if each.group in shown else len(_title(each.group, found)) + _MARGIN
@@ -220,8 +230,10 @@ def _quoted(lines: Sequence[Fragment], found: Sequence[Passage]) -> str:
     return "\n".join(quoted)
 
 
-def _by_group(chosen: Iterable[Fragment], section: DigestSection) -> dict[Group, list[Fragment]]:
-    found: dict[Group, list[Fragment]] = {}
+def _by_group(
+    chosen: Iterable[Fragment], section: DigestSection
+) -> dict[FragmentGroup, list[Fragment]]:
+    found: dict[FragmentGroup, list[Fragment]] = {}
     for each in chosen:
         if each.group.section == section:
             found.setdefault(each.group, []).append(each)
@@ -230,9 +242,9 @@ def _by_group(chosen: Iterable[Fragment], section: DigestSection) -> dict[Group,
 
 def _name_items(chosen: Sequence[Fragment]) -> Iterator[SummaryItem]:
     """Yield one item per folder for the names chosen that stand nowhere else."""
-    said = {name for each in chosen if each.group.section != "names" for name in each.tells}
-    names = [each for each in chosen if not said.issuperset(each.names)]
+    said = {name for each in chosen if each.group.section != "names" for name in each.describes}
+    names = [each for each in chosen if not said.issuperset(each.mentions)]
     by_folder = _by_group(names, "names")
-    for place, group in enumerate(sorted(by_folder, key=lambda group: group.folder)):
+    for place, group in enumerate(sorted(by_folder, key=lambda group: group.label)):
         text = row(group, by_folder[group])
         yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, place=place)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compactctl.model.message import Message
 from compactctl.summaries.document.labels import prose
-from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clipped
+from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clip_middle
 from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
 
@@ -66,12 +66,12 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     newest = summaries[-1]
     tasks = newest_tasks(tool_pairs(passages))
     for place, (topic, point) in enumerate(_points(newest.text)):
-        is_history = topic.section == _PENDING and any(task.spot > newest.spot for task in tasks)
+        is_history = topic.section == _PENDING and any(task.ref > newest.ref for task in tasks)
         yield SummaryItem(
             section=_OTHER.section if is_history else topic.section,
             topic=topic.topic,
-            label=f"Earlier summary {newest.spot}:",
-            text=clipped(point, POINT),
+            label=f"Earlier summary {newest.ref}:",
+            text=clip_middle(point, POINT),
             value=topic.value,
             place=place,
         )

@@ -20,7 +20,7 @@ _SPEAKERS = {"system": "System", "user": "User", "assistant": "Assistant", "tool
 _OPENING, _CLOSING = "<conversation>", "</conversation>"
 
 
-def labelled(
+def label_messages(
     messages: Sequence[Message], style: LabelStyle, limit: int, mask: Callable[[str], str]
 ) -> str:
     """Write messages one after another, ``mask`` applied, each cut after ``limit`` characters.
@@ -30,7 +30,9 @@ def labelled(
     calls and their results are written as well; reasoning and messages without text are not.
     """
     said = [
-        (message, cut_after(mask(text), limit)) for message in messages if (text := _text(message))
+        (message, truncate_text(mask(text), limit))
+        for message in messages
+        if (text := _text(message))
     ]
     if style == "xml":
         tagged = (_tagged(message, text) for message, text in said)
@@ -80,7 +82,7 @@ def _media(part: MediaPart) -> str:
     return "[Image was attached]" if is_image else f"[{part.media_type} was attached]"
 
 
-def cut_after(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """Return the words in the first ``limit`` characters of a text, and how many more there are.
 
     The characters that are left out are told.

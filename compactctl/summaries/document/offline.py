@@ -11,22 +11,28 @@ from compactctl.summaries.document.draft import (
     document,
     fragments_of,
     item_lines,
-    selection_of,
+    select_content,
 )
 from compactctl.summaries.document.earlier_summary import earlier_items
-from compactctl.summaries.document.templates import template_of
+from compactctl.summaries.document.templates import resolve_template
 from compactctl.summaries.extract.current_work import current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items
 from compactctl.summaries.extract.entities import EntityDemand, Lexicon
 from compactctl.summaries.extract.files import file_items
-from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clipped
+from compactctl.summaries.extract.items import DECISIONS, OMISSION, SummaryItem, clip_middle
 from compactctl.summaries.extract.outcomes import command_items, error_items
-from compactctl.summaries.extract.passages import NOWHERE, Passage, passages, spots_of, tool_pairs
+from compactctl.summaries.extract.passages import (
+    NO_REF,
+    Passage,
+    read_passages,
+    source_refs,
+    tool_pairs,
+)
 from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
 from compactctl.summaries.extract.user_requests import (
-    between_items,
     budget_with,
     lasting_words,
+    middle_request_items,
     word_items,
 )
 
@@ -47,7 +53,7 @@ _SHORTEST = 160
 _BULLET_TOKENS = 6
 
 
-def opening_items(
+def best_items(
     items: Iterable[SummaryItem], room: int, count: Callable[[str], int]
 ) -> Iterator[SummaryItem]:
     """Yield the best point of each section that fits in its share of ``room``.
@@ -65,12 +71,12 @@ def opening_items(
                 yield replace(best[section], text=text)
 
 
-def elsewhere_items(
+def kept_request_items(
     messages: Sequence[Message], following: Sequence[Message]
 ) -> Iterator[SummaryItem]:
     """Say where the request stands if it is not among the messages but follows them."""
     everything = (*messages, *following)
-    spots = zip(everything, spots_of(everything), strict=True)
+    spots = zip(everything, source_refs(everything), strict=True)
     asked = [spot for message, spot in spots if message.starts_turn]
     if asked and not any(message.starts_turn for message in messages):
         text = f"The request is kept as it is: {asked[0]}."
@@ -79,16 +85,18 @@ def elsewhere_items(
 
 def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
     tokens = count(text) + _BULLET_TOKENS
-    return text if tokens <= limit else clipped(text, max(_SHORTEST, len(text) * limit // tokens))
+    return (
+        text if tokens <= limit else clip_middle(text, max(_SHORTEST, len(text) * limit // tokens))
+    )
 
 
 # Measured on real sessions with prefixes of 20,000 to 200,000 tokens: at 3 to 6 % a summary holds
 # most of what is needed again, and a larger one costs more in every later request than it saves.
 BUDGET_PERCENT = 6
-SMALLEST_BUDGET = 2_000
-LARGEST_BUDGET = 8_000
+MIN_BUDGET = 2_000
+MAX_BUDGET = 8_000
 # Tokens that must be left for content, else nine headings are not worth their place.
-_SMALLEST_ROOM = 200
+_MIN_ROOM = 200
 # The best points of the sections take so small a part of the room beside people's words that they
 # may be weighed by this many times that room.
 _OPENING_PART = 4
@@ -96,10 +104,10 @@ _OPENING_PART = 4
 
 def summary_budget(prefix_tokens: int) -> int:
     """Return the tokens a summary of a prefix of that many tokens should have."""
-    return max(SMALLEST_BUDGET, min(prefix_tokens * BUDGET_PERCENT // 100, LARGEST_BUDGET))
+    return max(MIN_BUDGET, min(prefix_tokens * BUDGET_PERCENT // 100, MAX_BUDGET))
 
 
-def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
+def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     """Write a hand-over document of at most ``budget`` tokens as ``count`` measures them.
 
     Everything in it is quoted from the messages or counted; the same messages give the same text.
@@ -108,9 +116,9 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     these words there is no room for sections: then it says so; the text is "" when there are no
     such words and not even that fits. Raises UsageError for an unknown template.
     """
-    template = template_of(request.template, request.template_text)
-    found = passages(request.messages, request.cwd)
-    following = passages(request.following, request.cwd)
+    template = resolve_template(request.template, request.template_text)
+    found = read_passages(request.messages, request.cwd)
+    following = read_passages(request.following, request.cwd)
     lasting = lasting_words(found, following, continues=request.continues)
     words = tuple(word_items(found, lasting))
     note = _note(request.messages)
@@ -118,14 +126,14 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     least = count(document(note, words, template))
     word_tokens = sum(map(count, lasting.texts.values()))
     budget = budget_with(request.budget, word_tokens, least)
-    if room < _SMALLEST_ROOM or budget < least:
+    if room < _MIN_ROOM or budget < least:
         return Summary(text=_shortest(words, request.budget, count))
     demand = EntityDemand.of(found, Lexicon(request.cwd))
-    items = [*between_items(found, lasting), *_items(request, found, following, demand)]
+    items = [*middle_request_items(found, lasting), *_items(request, found, following, demand)]
     pinned = (
         *words,
-        *elsewhere_items(request.messages, request.following),
-        *opening_items(items, min(room, _OPENING_PART * (budget - least)), count),
+        *kept_request_items(request.messages, request.following),
+        *best_items(items, min(room, _OPENING_PART * (budget - least)), count),
     )
     said = (
         *lasting.texts.values(),
@@ -133,8 +141,8 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
         *_texts(following),
     )
     rest = fragments_of(_rest(items, pinned, said), demand)
-    material = SummaryMaterial(found=found, items=rest, said=said, demand=demand)
-    selection = selection_of(material, budget, count)
+    material = SummaryMaterial(passages=found, items=rest, covered=said, demand=demand)
+    selection = select_content(material, budget, count)
     draft = SummaryDraft(
         note=note, template=template, pinned=pinned, material=material, selection=selection
     )
@@ -178,7 +186,7 @@ def _texts(found: Sequence[Passage]) -> list[str]:
 
 
 def _note(messages: Sequence[Message]) -> str:
-    spots = spots_of(messages) or [NOWHERE]
+    spots = source_refs(messages) or [NO_REF]
     first, last = min(spots), max(spots)
     span = f" ({first.unit}{first.number} to {last.unit}{last.number})" if messages else ""
     return (

@@ -23,8 +23,8 @@ class Template:
     Attributes:
         name: what users call it.
         sections: the sections; those of a template are numbered from 1.
-        homes: for each of the nine sections of NeuroLink, in their order, the number of the
-            section that takes what the offline summarizer finds for it.
+        section_numbers: for each of the nine sections of NeuroLink, in their order, the number of
+            the section that takes what the offline summarizer finds for it.
         topics: the same for topics that have no section of their own among the nine.
         empty: what a section says that has nothing to say.
         analysis: points a model goes through before it writes; that part is not kept.
@@ -32,14 +32,14 @@ class Template:
 
     name: str
     sections: tuple[Section, ...]
-    homes: tuple[int, ...]
+    section_numbers: tuple[int, ...]
     topics: Mapping[str, int] = field(default_factory=dict)
     empty: str = "N/A"
     analysis: tuple[str, ...] = ()
 
-    def home(self, section: int, topic: str = "") -> int:
+    def section_for(self, section: int, topic: str = "") -> int:
         """Return the number of the section for an item of one of the nine sections."""
-        return self.topics.get(topic) or self.homes[section - 1]
+        return self.topics.get(topic) or self.section_numbers[section - 1]
 
 
 # The headings of NeuroLink's nine sections.
@@ -68,7 +68,7 @@ _NINE = (
 )
 _SAME_PLACES = tuple(range(1, len(_NINE) + 1))
 
-NINE = Template(name="nine", sections=_NINE, homes=_SAME_PLACES)
+NINE = Template(name="nine", sections=_NINE, section_numbers=_SAME_PLACES)
 
 # What later versions of NeuroLink ask for.
 TEN = Template(
@@ -80,7 +80,7 @@ TEN = Template(
             hint="every rule the person set, word for word; none is ever dropped",
         ),
     ),
-    homes=_SAME_PLACES,
+    section_numbers=_SAME_PLACES,
     topics={RULES: 10},
 )
 
@@ -112,7 +112,7 @@ EIGHT = Template(
         ),
         Section(heading="Continuation Plan", hint="the steps that come next, in order"),
     ),
-    homes=(1, 2, 3, 4, 5, 1, 6, 8, 3),
+    section_numbers=(1, 2, 3, 4, 5, 1, 6, 8, 3),
     topics={OPERATIONS: 7},
     analysis=(
         "Chronological Review",
@@ -136,7 +136,7 @@ SIX = Template(
         Section(heading="Next steps", hint="what is left, in order"),
         Section(heading="Files", hint="each file by its path, read or changed, and how"),
     ),
-    homes=(1, 6, 6, 3, 5, 3, 3, 5, 6),
+    section_numbers=(1, 6, 6, 3, 5, 3, 3, 5, 6),
     topics={RULES: 2, DECISIONS: 4},
     empty="(none)",
 )
@@ -184,14 +184,14 @@ def template_from(text: str) -> Template:
         raise UsageError(f"the template has the heading {twice!r} twice; name each section once")
     homes = tuple(_home(number, sections) for number in _SECTION_NUMBERS)
     topics = {
-        topic: home
+        topic: section_for
         for topic in (RULES, DECISIONS, OPERATIONS)
-        if (home := _best(_WORDS[topic], sections))
+        if (section_for := _best(_WORDS[topic], sections))
     }
-    return Template(name="file", sections=sections, homes=homes, topics=topics)
+    return Template(name="file", sections=sections, section_numbers=homes, topics=topics)
 
 
-def template_of(name: str, text: str) -> Template:
+def resolve_template(name: str, text: str) -> Template:
     """Return the template of a user's ``text``, without one the template called ``name``.
 
     Raises UsageError for an unknown name, and as ``template_from``.

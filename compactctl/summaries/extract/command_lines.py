@@ -32,11 +32,11 @@ def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
     return None
 
 
-def only_looks(command: str) -> bool:
+def is_read_only(command: str) -> bool:
     """Whether a command line shows things and changes nothing, as far as its start tells."""
     return _LOOKING.match(command) is not None
 
 
-def essence(command: str) -> str:
+def normalize_command(command: str) -> str:
     """Return a command without the folder it goes to first and what cuts its output short."""
     return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()

@@ -3,8 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.extract.command_lines import essence
-from compactctl.summaries.extract.items import OPERATIONS, SummaryItem, Worth, clipped, one_line
+from compactctl.summaries.extract.command_lines import normalize_command
+from compactctl.summaries.extract.items import (
+    OPERATIONS,
+    ItemValue,
+    SummaryItem,
+    clip_middle,
+    one_line,
+)
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -18,9 +24,9 @@ PATH = 300
 INTENTIONS = 3
 _INTENTION_LENGTH = range(15, 401)
 
-_CURRENT = Worth(0.7, 0.3)
-_CALL = Worth(0.2)
-_NEXT = Worth(0.8)
+_CURRENT = ItemValue(0.7, 0.3)
+_CALL = ItemValue(0.2)
+_NEXT = ItemValue(0.8)
 
 # What only the model writes.
 _OWN = frozenset({"thought", "call"})
@@ -37,16 +43,16 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
     for passage in replies[-REPLIES:]:
         yield SummaryItem(
             section=7,
-            text=f"{passage.spot} {clipped(passage.text, REPLY)}",
+            text=f"{passage.ref} {clip_middle(passage.text, REPLY)}",
             value=_CURRENT.at(passage.age),
-            place=passage.spot.number,
+            place=passage.ref.number,
         )
     for place, pair in enumerate(pairs[-CALLS:]):
         yield SummaryItem(
             section=7,
             topic=OPERATIONS,
             label="Newest tool calls:",
-            text=f"{pair.spot} {call_title(pair, CALL)}",
+            text=f"{pair.ref} {call_title(pair, CALL)}",
             value=_CALL.at(pair.age),
             place=place,
         )
@@ -63,11 +69,11 @@ def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Ite
     newest, later = passages[spoken[-1]], passages[spoken[-1] + 1 :]
     if newest.kind == "request":
         if not (is_answered or any(passage.kind in _OWN for passage in later)):
-            text = f"The request of {newest.spot} has no reply yet."
+            text = f"The request of {newest.ref} has no reply yet."
             yield SummaryItem(section=8, text=text, value=_NEXT.at(0), place=0)
         return
     for place, sentence in enumerate(_intentions(newest.text, at_work=bool(later))):
-        text = f"{newest.spot} {sentence}"
+        text = f"{newest.ref} {sentence}"
         yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), place=place)
 
 
@@ -87,5 +93,5 @@ def call_title(pair: ToolPair, limit: int) -> str:
     if path:
         return f"{pair.tool} {one_line(path, PATH)}"
     lines = pair.subject.strip().splitlines()[:1]
-    subject = essence(lines[0]) or lines[0] if lines else ""
+    subject = normalize_command(lines[0]) or lines[0] if lines else ""
     return one_line(f"{pair.tool} {subject}", limit)

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.extract.command_lines import only_looks
+from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.items import DECISIONS, SummaryItem, Worth
+from compactctl.summaries.extract.items import DECISIONS, ItemValue, SummaryItem
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
@@ -13,12 +13,12 @@ from compactctl.summaries.extract.sentences import sentences
 # Characters of a finding: less says too little, more is data.
 FINDING = range(15, 401)
 # With fewer words it must name or count something.
-_FEWEST_WORDS = 6
+_MIN_WORDS = 6
 # Of the passages after a thought, so many can show that it was acted on.
 _SOON = 30
 
-_SAID = Worth(0.1, 0.2)
-_THOUGHT_AND_DONE = Worth(0.1, 0.12)
+_SAID = ItemValue(0.1, 0.2)
+_THOUGHT_AND_DONE = ItemValue(0.1, 0.12)
 
 _FINDING = re.compile(
     r"\b(?:decid\w+|ch(?:ose|oose)|root cause|because|instead of|rather than|turns out|approach"
@@ -59,7 +59,7 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Sum
             section=4,
             topic=DECISIONS,
             label="Decisions and findings:",
-            text=f"{passage.spot} {finding}",
+            text=f"{passage.ref} {finding}",
             value=worth.at(passage.age),
             place=len(seen),
         )
@@ -69,7 +69,7 @@ def is_finding(text: str) -> bool:
     """Whether a sentence or line states a decision or a finding, and says which."""
     if len(text) not in FINDING or text.endswith((":", "?")) or not _FINDING.search(text):
         return False
-    says_which = len(text.split()) >= _FEWEST_WORDS or _SPECIFIC.search(text) is not None
+    says_which = len(text.split()) >= _MIN_WORDS or _SPECIFIC.search(text) is not None
     return says_which and _NARRATION.match(text) is None
 
 
@@ -79,27 +79,27 @@ def _findings(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[tuple[P
             yield from ((passage, each) for each in sentences(passage.text) if is_finding(each))
         elif passage.kind == "thought":
             chosen = [each for each in sentences(passage.text) if _is_choice(each)]
-            deeds = _deeds(passages, index) if chosen else []
-            yield from ((passage, each) for each in chosen if _is_done(each, deeds, lexicon))
+            deeds = _later_actions(passages, index) if chosen else []
+            yield from ((passage, each) for each in chosen if _was_acted_on(each, deeds, lexicon))
 
 
 def _is_choice(text: str) -> bool:
     return len(text) in FINDING and _CHOICE.search(text) is not None
 
 
-def _deeds(passages: Sequence[Passage], index: int) -> list[str]:
+def _later_actions(passages: Sequence[Passage], index: int) -> list[str]:
     """Return what the next calls changed or ran."""
     soon = passages[index + 1 : index + 1 + _SOON]
     calls = (passage.pair for passage in soon if passage.kind == "call")
-    return [deed for pair in calls if pair and (deed := _deed(pair))]
+    return [deed for pair in calls if pair and (deed := _action_text(pair))]
 
 
-def _deed(pair: ToolPair) -> str:
-    acts = pair.changes or (pair.command is not None and not only_looks(pair.command))
+def _action_text(pair: ToolPair) -> str:
+    acts = pair.changes or (pair.command is not None and not is_read_only(pair.command))
     return "\n".join((*pair.changes, pair.text)) if acts and not failed(pair) else ""
 
 
-def _is_done(sentence: str, deeds: Sequence[str], lexicon: Lexicon) -> bool:
+def _was_acted_on(sentence: str, deeds: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether one deed has all the names of a sentence in it."""
     names = lexicon.entities(sentence)
     return bool(names) and any(all(name in deed for name in names) for deed in deeds)

@@ -12,8 +12,8 @@ from compactctl.summaries.extract.passages import Passage
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 
 # Long enough to be telling, short enough not to be encoded data.
-SHORTEST = 4
-LONGEST = 200
+MIN_CHARS = 4
+MAX_CHARS = 200
 
 # Escapes in quoted code are skipped, else "\\tname" would read as "tname"; a single one after a
 # letter is left alone, since it is a Windows path more often. So are the colours of a terminal.
@@ -110,7 +110,7 @@ class Lexicon:
 
     def _judged(self, word: str) -> str | None:
         entity = word.rstrip("./-+#@~,;:!?*")
-        match = _KIND.fullmatch(entity) if SHORTEST <= len(entity) <= LONGEST else None
+        match = _KIND.fullmatch(entity) if MIN_CHARS <= len(entity) <= MAX_CHARS else None
         if match is None or match.lastgroup is None:
             return None
         kind = _KINDS[int(match.lastgroup[1:])][0]
@@ -118,7 +118,7 @@ class Lexicon:
             entity = self._relative(entity)
         if kind == "url":
             entity = entity.partition("#")[0]
-        if entity in _COMMONPLACES or len(entity) < SHORTEST:
+        if entity in _COMMONPLACES or len(entity) < MIN_CHARS:
             return None
         self._kinds[entity] = kind
         return entity
@@ -144,23 +144,23 @@ _NEEDED = 60
 class EntityUses:
     """In how many passages each entity stands, and in how many that the model did not write."""
 
-    all: Counter[str] = field(default_factory=Counter)
-    given: Counter[str] = field(default_factory=Counter)
+    passage_counts: Counter[str] = field(default_factory=Counter)
+    not_by_model: Counter[str] = field(default_factory=Counter)
     age: dict[str, int] = field(default_factory=dict)
 
     def add(self, entities: Iterable[str], passage: Passage) -> None:
         """Count the entities of a passage; passages come oldest first."""
         entities = tuple(entities)
-        self.all.update(entities)
+        self.passage_counts.update(entities)
         self.age.update(dict.fromkeys(entities, passage.age))
         if passage.kind in _GIVEN_KINDS:
-            self.given.update(entities)
+            self.not_by_model.update(entities)
 
     def demand(self, entity: str) -> float:
         """Return the demand for an entity that was added, never less than 0."""
         fresh = _FRESH / (1 + self.age[entity] / _HALF_LIFE)
-        often = _OFTEN * math.log1p(self.all[entity])
-        given = _GIVEN * math.log1p(self.given[entity])
+        often = _OFTEN * math.log1p(self.passage_counts[entity])
+        given = _GIVEN * math.log1p(self.not_by_model[entity])
         return max(0.0, fresh + often - given)
 
 
@@ -168,10 +168,10 @@ class EntityUses:
 class EntityDemand:
     """What will be needed of a conversation, and how it is found in a text.
 
-    ``needed`` is the demand for each entity of what is sent again.
+    ``demand`` is the demand for each entity of what is sent again.
     """
 
-    needed: Mapping[str, float]
+    demand: Mapping[str, float]
     lexicon: Lexicon
 
     @classmethod
@@ -181,11 +181,11 @@ class EntityDemand:
         for passage in found:
             if passage.kind != "thought":
                 uses.add(lexicon.entities(passage.text), passage)
-        needed = {entity: uses.demand(entity) ** _POWER for entity in uses.all}
-        return cls(needed=needed, lexicon=lexicon)
+        needed = {entity: uses.demand(entity) ** _POWER for entity in uses.passage_counts}
+        return cls(demand=needed, lexicon=lexicon)
 
     @property
-    def unit(self) -> float:
+    def mean_top_demand(self) -> float:
         """The mean demand for the entities that are needed most."""
-        most = sorted(self.needed.values(), reverse=True)[:_NEEDED]
+        most = sorted(self.demand.values(), reverse=True)[:_NEEDED]
         return sum(most) / len(most) if most else 1.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
-from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
+from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import NOWHERE, Passage, Spot, ToolPair
+from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair
 
 # Names listed per file, characters of a path, and files in the list of required ones.
 DEFINITIONS = 10
@@ -20,11 +20,11 @@ REQUIRED = 12
 OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
 NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 
-_CHANGED = Worth(0.5, 0.3)
-_READ = Worth(0.06, 0.2)
-_REQUIRED = Worth(0.12)
+_CHANGED = ItemValue(0.5, 0.3)
+_READ = ItemValue(0.06, 0.2)
+_REQUIRED = ItemValue(0.12)
 # What each use of a file adds to its worth, up to the most.
-_USE, _MOST_USES = 0.015, 0.1
+_USE, _MAX_USES = 0.015, 0.1
 
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -38,34 +38,34 @@ _DEFINITION = re.compile(
 class FileUse:
     """What happened to one file so far."""
 
-    acts: dict[str, int] = field(default_factory=dict)
+    action_counts: dict[str, int] = field(default_factory=dict)
     defined: dict[str, None] = field(default_factory=dict)
-    spot: Spot = NOWHERE
+    ref: SourceRef = NO_REF
     age: int = 0
 
     @property
     def is_changed(self) -> bool:
         """Whether more was done with it than to look at it."""
-        return not self.acts.keys() <= {"read", "attached"}
+        return not self.action_counts.keys() <= {"read", "attached"}
 
     @property
     def value(self) -> float:
         """What it is worth to know of it: changed files more than read ones."""
-        uses = min(_MOST_USES, _USE * sum(self.acts.values()))
+        uses = min(_MAX_USES, _USE * sum(self.action_counts.values()))
         return (_CHANGED if self.is_changed else _READ).at(self.age) + uses
 
 
 def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[SummaryItem]:
     """Yield one item per file for section 3, and the most needed paths for section 9."""
-    files = files_used(passages, cwd)
+    files = file_uses(passages, cwd)
     for path, file in files.items():
-        acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.acts.items())
+        acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.action_counts.items())
         names = ", ".join(list(file.defined)[-DEFINITIONS:])
-        text = f"{one_line(path, PATH)} - {acts} {file.spot}" + (
+        text = f"{one_line(path, PATH)} - {acts} {file.ref}" + (
             f"; definitions: {names}" if names else ""
         )
-        yield SummaryItem(section=3, text=text, value=file.value, place=file.spot.number)
-    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].spot.number, path))
+        yield SummaryItem(section=3, text=text, value=file.value, place=file.ref.number)
+    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.number, path))
     for place, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + place), place=place)
@@ -82,14 +82,14 @@ def _stripped(pair: ToolPair, names: Collection[str]) -> set[str]:
     return {line.strip() for text in texts for line in text.split("\n")}
 
 
-def files_used(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse]:
+def file_uses(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse]:
     """Return what was done with each file, by its path."""
     files: dict[str, FileUse] = {}
     for passage in passages:
         for act, path in _acts(passage, cwd):
             file = files.setdefault(path, FileUse())
-            file.acts[act] = file.acts.get(act, 0) + 1
-            file.spot, file.age = passage.spot, passage.age
+            file.action_counts[act] = file.action_counts.get(act, 0) + 1
+            file.ref, file.age = passage.ref, passage.age
             if act in {"edited", "written"}:
                 file.defined.update(dict.fromkeys(_DEFINITION.findall(passage.text)))
     return files

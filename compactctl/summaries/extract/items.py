@@ -19,7 +19,7 @@ RULES, DECISIONS, OPERATIONS = "rules", "decisions", "operations"
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class ItemValue:
     """How much a kind of item is worth: always ``base``, and up to ``fresh`` more when new.
 
     Worths are multiples of the demand for an entity that is needed. They were set so that a
@@ -56,7 +56,7 @@ class SummaryItem:
     place: int
 
 
-def clipped(text: str, limit: int) -> str:
+def clip_middle(text: str, limit: int) -> str:
     """Shorten a text to about ``limit`` characters by leaving out its middle.
 
     It is cut between words or values, so that no name or path is halved; a single word stays whole
@@ -86,4 +86,4 @@ def _head(text: str, start: int, most: int) -> str:
 def one_line(text: str, limit: int) -> str:
     """Write a text on one line of about ``limit`` characters."""
     # Far more than the limit is cut off first, so that long texts cost no more than short ones.
-    return clipped(_SPACE.sub(" ", clipped(text, 4 * limit)), limit)
+    return clip_middle(_SPACE.sub(" ", clip_middle(text, 4 * limit)), limit)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.summaries.extract.command_lines import essence, only_looks
-from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_line
+from compactctl.summaries.extract.command_lines import is_read_only, normalize_command
+from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.words import word_end
 
@@ -38,7 +38,7 @@ _FRAME = re.compile(
 _END = 400
 _LAST_LINES = 8
 # A longer line is data; its start says what it is.
-_LONGEST_LINE = 1_000
+_MAX_LINE = 1_000
 
 
 def failed(pair: ToolPair) -> bool:
@@ -49,7 +49,7 @@ def failed(pair: ToolPair) -> bool:
     ends = text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
     if pair.result.is_error or _FAILURE.search(ends):
         return True
-    acts = pair.command is not None and not only_looks(pair.command)
+    acts = pair.command is not None and not is_read_only(pair.command)
     return acts and _LAST_LINE.match(last_line(pair)) is not None
 
 
@@ -67,7 +67,7 @@ def last_line(pair: ToolPair) -> str:
     text = pair.result.text if pair.result else ""
     lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
     last = next((line for line in lines if line and not _FRAME.match(line)), "")
-    return last[: word_end(last, _LONGEST_LINE)]
+    return last[: word_end(last, _MAX_LINE)]
 
 
 COMMAND = 240
@@ -79,11 +79,11 @@ SEARCHED = 6_000
 # Lines outside of these lengths are fragments or data.
 ERROR_LINE = range(8, 400)
 
-_COMMAND = Worth(0.2, 0.4)
+_COMMAND = ItemValue(0.2, 0.4)
 _REPEATED = 0.05
 _CHECKING = 0.3
-_FRESH_ERROR = Worth(0.4, 0.7)
-_OVERCOME_ERROR = Worth(0.15, 0.3)
+_FRESH_ERROR = ItemValue(0.4, 0.7)
+_OVERCOME_ERROR = ItemValue(0.15, 0.3)
 _REPORTED = 0.2
 
 # Commands whose outcome tells where the work stands.
@@ -103,12 +103,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorSeen:
+class ReportedError:
     """A line that told what went wrong, and whether the same call worked later."""
 
     line: str
     pair: ToolPair
-    overcome: bool
+    is_resolved: bool
 
 
 def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
@@ -118,40 +118,40 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
-        if pair.command and pair.result and not only_looks(pair.command):
-            runs.setdefault(essence(pair.command), []).append(pair)
+        if pair.command and pair.result and not is_read_only(pair.command):
+            runs.setdefault(normalize_command(pair.command), []).append(pair)
     for repeated in runs.values():
         newest = repeated[-1]
         command = one_line(newest.command or "", COMMAND)
         times = f" x{len(repeated)}" if len(repeated) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
-        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} {newest.spot}"
-        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * checks(command)
+        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} {newest.ref}"
+        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * is_check(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
             value=_COMMAND.at(newest.age) + bonus,
-            place=newest.spot.number,
+            place=newest.ref.number,
         )
 
 
 def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the last of each distinct error line, and whether the same call worked later."""
-    for error in errors(pairs):
+    for error in find_errors(pairs):
         pair = error.pair
-        worth = _OVERCOME_ERROR if error.overcome else _FRESH_ERROR
-        note = " (later run ok)" if error.overcome else ""
+        worth = _OVERCOME_ERROR if error.is_resolved else _FRESH_ERROR
+        note = " (later run ok)" if error.is_resolved else ""
         yield SummaryItem(
             section=4,
             label="Errors:",
-            text=f"{pair.spot} {clipped(error.line, ERROR)}{note}",
+            text=f"{pair.ref} {clip_middle(error.line, ERROR)}{note}",
             value=worth.at(pair.age) + _REPORTED * failed(pair),
-            place=pair.spot.number,
+            place=pair.ref.number,
         )
 
 
-def errors(pairs: Sequence[ToolPair]) -> Iterator[ErrorSeen]:
+def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
     """Yield the last of each distinct error line; what differs in numbers alone is one."""
     last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
     newest: dict[str, tuple[int, str]] = {}
@@ -160,15 +160,15 @@ def errors(pairs: Sequence[ToolPair]) -> Iterator[ErrorSeen]:
             newest[_DIGITS.sub("#", line)[:80]] = (index, line)
     for index, line in newest.values():
         pair = pairs[index]
-        yield ErrorSeen(line, pair, overcome=last_success.get(pair.subject, -1) > index)
+        yield ReportedError(line, pair, is_resolved=last_success.get(pair.subject, -1) > index)
 
 
-def checks(command: str) -> bool:
+def is_check(command: str) -> bool:
     """Whether the outcome of a command line tells where the work stands."""
     return _CHECK.search(command) is not None
 
 
-def names_error(line: str) -> bool:
+def looks_like_error(line: str) -> bool:
     """Whether a line of a result may tell of an error by itself."""
     return _LIKELY.search(line) is not None
 
@@ -177,7 +177,7 @@ def error_lines(pair: ToolPair) -> list[str]:
     """Return the lines of a result that tell what went wrong, none when nothing did."""
     if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
-    told, looked = failed(pair), only_looks(pair.command or "")
+    told, looked = failed(pair), is_read_only(pair.command or "")
     if not told and (pair.command is None or looked):
         return []
     # A search that finds nothing fails too, and what it finds may speak of errors.

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from compactctl.history.pairs import Place
+from compactctl.history.pairs import PartIndex
 from compactctl.history.pairs import tool_pairs as places_of_pairs
 from compactctl.history.read_calls import edited_paths, read_request
 from compactctl.model.message import (
@@ -25,7 +25,7 @@ PassageKind = (
 )
 
 
-class Spot(NamedTuple):
+class SourceRef(NamedTuple):
     """Where something stands: a line of the file or a message of a document, from 1."""
 
     number: int
@@ -42,7 +42,7 @@ class Spot(NamedTuple):
         return f"[{self.unit}12] is {what} 12 of what was compacted."
 
 
-NOWHERE = Spot(0)
+NO_REF = SourceRef(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class ToolPair:
         tool: the tool's name.
         arguments: the call's arguments; empty when they are not a JSON object.
         text: the texts in the arguments, one after another.
-        spot: where the call stands.
+        ref: where the call stands.
         age: how many model calls were made since.
         reads: the file it shows, None when it shows no single file.
         changes: the files it writes, edits or patches.
@@ -64,7 +64,7 @@ class ToolPair:
     tool: str
     arguments: Mapping[str, object]
     text: str
-    spot: Spot
+    ref: SourceRef
     age: int
     reads: str | None
     changes: tuple[str, ...]
@@ -88,19 +88,19 @@ class Passage:
     """One text of a conversation, with its place and its age in model calls.
 
     ``name`` is the tool's name or the attached file's path; ``pair`` is set for tool calls, and
-    for results whose call is known; ``place`` is the part among the messages that were read.
+    for results whose call is known; ``part_index`` is the part among the messages that were read.
     """
 
     kind: PassageKind
     text: str
     name: str
-    spot: Spot
+    ref: SourceRef
     age: int
-    place: Place
+    part_index: PartIndex
     pair: ToolPair | None = None
 
 
-def passages(
+def read_passages(
     messages: Sequence[Message], cwd: str | None = None, *, staying: Collection[int] = ()
 ) -> tuple[Passage, ...]:
     """Read messages as passages in order; parts without text and cleared results give none.
@@ -109,25 +109,25 @@ def passages(
     """
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
-    spots = _spots_beside(messages, staying)
+    spots = _refs_beside(messages, staying)
     pairs = _pairs(messages, ages, spots, cwd)
     return tuple(
         Passage(
             kind=kind,
             text=text,
             name=name,
-            spot=spots[place.message],
+            ref=spots[place.message],
             age=age,
-            place=place,
+            part_index=place,
             pair=pairs.get(place),
         )
         for place, message, age, part in _parts(messages, ages)
-        for kind, text, name in _readings(message, part, pairs.get(place))
+        for kind, text, name in _passage_texts(message, part, pairs.get(place))
         if text.strip()
     )
 
 
-def spots_of(messages: Sequence[Message]) -> list[Spot]:
+def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
     """Return where messages stand: by line, or by number where all are on one line.
 
     Those from several states of a transcript, whose lines and numbers mean nothing to one another,
@@ -135,27 +135,27 @@ def spots_of(messages: Sequence[Message]) -> list[Spot]:
     """
     is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
     if is_document:
-        spots = [Spot(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
+        spots = [SourceRef(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
     else:
-        spots = [Spot(message.line + 1) for message in messages]
+        spots = [SourceRef(message.line + 1) for message in messages]
     if spots == sorted(spots):
         return spots
-    return [Spot(number, "M") for number in range(1, len(messages) + 1)]
+    return [SourceRef(number, "M") for number in range(1, len(messages) + 1)]
 
 
-def _spots_beside(messages: Sequence[Message], staying: Collection[int]) -> list[Spot]:
+def _refs_beside(messages: Sequence[Message], staying: Collection[int]) -> list[SourceRef]:
     """Return where messages stand, those ``staying`` behind all others.
 
     So what they were read from decides nothing about how the others are referred to.
     """
     if not staying:
-        return spots_of(messages)
+        return source_refs(messages)
     others = [message for index, message in enumerate(messages) if index not in staying]
-    spots = spots_of(others)
-    last = max(spots, default=NOWHERE)
+    spots = source_refs(others)
+    last = max(spots, default=NO_REF)
     waiting = iter(spots)
     return [
-        Spot(last.number + 1 + index, last.unit) if index in staying else next(waiting)
+        SourceRef(last.number + 1 + index, last.unit) if index in staying else next(waiting)
         for index in range(len(messages))
     ]
 
@@ -166,9 +166,9 @@ def _number(message: Message, otherwise: int) -> int:
     return next((step + 1 for path in paths for step in path if isinstance(step, int)), otherwise)
 
 
-def tool_pairs(found: Sequence[Passage]) -> tuple[ToolPair, ...]:
+def tool_pairs(passages: Sequence[Passage]) -> tuple[ToolPair, ...]:
     """Return the tool pairs in the order of their calls."""
-    return tuple(passage.pair for passage in found if passage.kind == "call" and passage.pair)
+    return tuple(passage.pair for passage in passages if passage.kind == "call" and passage.pair)
 
 
 def _steps(messages: Sequence[Message]) -> list[int]:
@@ -187,15 +187,15 @@ def _steps(messages: Sequence[Message]) -> list[int]:
 
 def _parts(
     messages: Sequence[Message], ages: Sequence[int]
-) -> Iterator[tuple[Place, Message, int, Part]]:
+) -> Iterator[tuple[PartIndex, Message, int, Part]]:
     for index, (message, age) in enumerate(zip(messages, ages, strict=True)):
         for position, part in enumerate(message.parts):
-            yield Place(index, position), message, age, part
+            yield PartIndex(index, position), message, age, part
 
 
 def _pairs(
-    messages: Sequence[Message], ages: Sequence[int], spots: Sequence[Spot], cwd: str | None
-) -> dict[Place, ToolPair]:
+    messages: Sequence[Message], ages: Sequence[int], spots: Sequence[SourceRef], cwd: str | None
+) -> dict[PartIndex, ToolPair]:
     """Give the pair at the place of each call, and of each result that has a call."""
     calls_of = places_of_pairs(messages)
     results = {call: messages[place.message].parts[place.part] for place, call in calls_of.items()}
@@ -208,7 +208,7 @@ def _pairs(
 
 
 def _pair(
-    call: ToolCallPart, result: Part | None, *, spot: Spot, age: int, cwd: str | None
+    call: ToolCallPart, result: Part | None, *, spot: SourceRef, age: int, cwd: str | None
 ) -> ToolPair:
     arguments = _arguments(call.arguments)
     read = read_request(call, cwd=cwd)
@@ -216,7 +216,7 @@ def _pair(
         tool=call.tool,
         arguments=arguments,
         text="\n".join(text for _, text in _texts(arguments)) if arguments else call.arguments,
-        spot=spot,
+        ref=spot,
         age=age,
         reads=read.path if read else None,
         changes=edited_paths(call, cwd=cwd),
@@ -249,7 +249,7 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
                 continue
 
 
-def _readings(
+def _passage_texts(
     message: Message, part: Part, pair: ToolPair | None
 ) -> Iterator[tuple[PassageKind, str, str]]:
     """Yield the kind, text and name of what a part says; the text may be empty.
@@ -292,5 +292,5 @@ def _client(message: Message) -> PassageKind:
 
 def _around(text: str, words: str) -> str:
     """Return what a client put around a person's words, all of ``text`` where they are apart."""
-    before, found, after = text.partition(words) if words else (text, "", "")
-    return "\n".join(filter(None, (before.strip(), after.strip()))) if found else text
+    before, passages, after = text.partition(words) if words else (text, "", "")
+    return "\n".join(filter(None, (before.strip(), after.strip()))) if passages else text

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
-from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_line
+from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import Passage, Spot, ToolPair, tool_pairs
+from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, tool_pairs
 from compactctl.summaries.extract.sentences import unwrapped
-from compactctl.summaries.extract.user_requests import requests
+from compactctl.summaries.extract.user_requests import user_requests
 
 TASK = 300
 STATUS = 30
 
-_OPEN = Worth(1.0)
-_DONE = Worth(0.15)
-_NEXT_TASK = Worth(0.8)
+_OPEN = ItemValue(1.0)
+_DONE = ItemValue(0.15)
+_NEXT_TASK = ItemValue(0.8)
 
 # Arguments that hold a whole list, as objects or as a Markdown checklist: Claude Code, Codex,
 # Gemini CLI, VS Code, OpenHands, Cline, Roo.
@@ -32,15 +32,15 @@ _CREATED = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTask:
+class Task:
     """One task with its status in the words of the client, mostly those of Claude Code."""
 
     title: str
     status: str
-    spot: Spot
+    ref: SourceRef
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether nothing is left to do."""
         return self.status in {"completed", "cancelled", "deleted"}
 
@@ -49,73 +49,73 @@ def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest task list for section 5, and its first open task for section 8."""
     tasks = newest_tasks(pairs)
     for place, task in enumerate(tasks):
-        worth = _DONE if task.done else _OPEN
+        worth = _DONE if task.is_done else _OPEN
         text = f"[{task.status}] {one_line(task.title, TASK)}"
-        label = f"Current plan, the task list of {tasks[-1].spot}:"
+        label = f"Current plan, the task list of {tasks[-1].ref}:"
         yield SummaryItem(section=5, label=label, text=text, value=worth.at(0), place=place)
-    waiting = [task for task in tasks if not task.done]
+    waiting = [task for task in tasks if not task.is_done]
     started = [task for task in waiting if task.status != "pending"]
     for task in (started or waiting)[:1]:
-        text = f"{task.spot} open task: {one_line(task.title, TASK)}"
+        text = f"{task.ref} open task: {one_line(task.title, TASK)}"
         yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), place=len(pairs))
 
 
-def newest_tasks(pairs: Sequence[ToolPair]) -> list[OpenTask]:
+def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
     """Return the task list after all calls: the newest whole list, or the tasks kept singly."""
-    whole: list[OpenTask] = []
-    single: dict[str, OpenTask] = {}
+    whole: list[Task] = []
+    single: dict[str, Task] = {}
     for pair in pairs:
         listed = _listed(pair)
         if listed:
             whole, single = listed, {}
         elif pair.tool in {_CREATE, _UPDATE}:
-            _keep(single, pair)
+            _apply_update(single, pair)
     return [*whole, *single.values()]
 
 
-def _listed(pair: ToolPair) -> list[OpenTask]:
+def _listed(pair: ToolPair) -> list[Task]:
     for key in _LISTS:
         match pair.arguments.get(key):
             case str(text):
                 return [
-                    OpenTask(title.strip(), _BOXES.get(box, "in_progress"), pair.spot)
+                    Task(title.strip(), _BOXES.get(box, "in_progress"), pair.ref)
                     for box, title in _CHECKBOX.findall(text)
                 ]
             case list(entries):
-                return [task for entry in entries if (task := _task(entry, pair.spot))]
+                return [task for entry in entries if (task := _task(entry, pair.ref))]
             case _:
                 continue
     return []
 
 
-def _task(entry: object, spot: Spot) -> OpenTask | None:
+def _task(entry: object, spot: SourceRef) -> Task | None:
     if not isinstance(entry, Mapping):
         return None
     title = first_text(entry, _TITLES)
     status = one_line(first_text(entry, ("status",)) or "pending", STATUS)
-    return OpenTask(title, _STATUSES.get(status, status), spot) if title else None
+    return Task(title, _STATUSES.get(status, status), spot) if title else None
 
 
-def _keep(tasks: dict[str, OpenTask], pair: ToolPair) -> None:
+def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
     """Carry out one call that creates or updates a single task."""
     if pair.tool == _CREATE:
         created = _CREATED.search(pair.result.text) if pair.result else None
         title = first_text(pair.arguments, _TITLES)
         if created and title:
-            tasks[created[1]] = OpenTask(title, "pending", pair.spot)
+            tasks[created[1]] = Task(title, "pending", pair.ref)
         return
     number = str(pair.arguments.get("taskId"))
     status = first_text(pair.arguments, ("status",))
     if number in tasks and status:
-        tasks[number] = OpenTask(tasks[number].title, one_line(status, STATUS), pair.spot)
+        tasks[number] = Task(tasks[number].title, one_line(status, STATUS), pair.ref)
 
 
 # Steps quoted of a plan, and characters of each.
 STEPS = 40
 STEP = 300
 
-_CURRENT = Worth(0.5)
-_REPLACED = Worth(0.12)
+_CURRENT = ItemValue(0.5)
+_REPLACED = ItemValue(0.12)
 
 # Tools by which a model presents a plan, in lower case: Claude Code, Gemini CLI.
 _PRESENTING = frozenset({"exitplanmode", "exit_plan_mode"})
@@ -128,7 +128,7 @@ _CODE_FENCE = "```"
 
 
 class _Plan(NamedTuple):
-    spot: Spot
+    ref: SourceRef
     text: str
 
 
@@ -137,14 +137,14 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     plan = _newest_plan(passages)
     if plan is None:
         return
-    replaced = any(task.spot > plan.spot for task in newest_tasks(tool_pairs(passages)))
+    replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
     label = "Agreed before, the plan of" if replaced else "Current plan, agreed at"
     worth = _REPLACED if replaced else _CURRENT
     for place, step in enumerate(_steps(plan.text)[:STEPS]):
         yield SummaryItem(
             section=5,
-            label=f"{label} {plan.spot}:",
-            text=clipped(step, STEP),
+            label=f"{label} {plan.ref}:",
+            text=clip_middle(step, STEP),
             value=worth.at(0),
             place=place,
         )
@@ -152,17 +152,17 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
 
 def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
     handed = [
-        _Plan(passage.spot, text)
-        for passage, text in requests(passages)
+        _Plan(passage.ref, text)
+        for passage, text in user_requests(passages)
         if _HANDED_OVER.match(text)
     ]
     accepted = [
-        _Plan(pair.spot, text)
+        _Plan(pair.ref, text)
         for pair in tool_pairs(passages)
         if pair.tool.lower() in _PRESENTING and pair.result is not None and not failed(pair)
         if (text := first_text(pair.arguments, ("plan",)))
     ]
-    return max((*handed, *accepted), key=lambda plan: plan.spot, default=None)
+    return max((*handed, *accepted), key=lambda plan: plan.ref, default=None)
 
 
 def _steps(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import dropwhile
 from typing import get_args
 
-from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped
+from compactctl.summaries.extract.items import RULES, ItemValue, SummaryItem, clip_middle
 from compactctl.summaries.extract.passages import Passage, PassageKind
 from compactctl.summaries.extract.sentences import (
     ANSWERS,
@@ -17,7 +17,7 @@ from compactctl.summaries.extract.sentences import (
     sentences,
 )
 
-SHORTEST_USEFUL = 600
+MIN_USEFUL = 600
 """The fewest tokens in which a summary says more than names."""
 SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold the words of people."""
@@ -32,23 +32,23 @@ _HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
 OTHER_REQUEST = 420
 # A longer text is pasted, and most of its sentences describe something: of these, a rule is what
 # tells somebody to do or not to do something. An instruction that long is kept by its rules.
-LONGEST_TYPED = 1_600
+MAX_TYPED = 1_600
 # Characters of a sentence that can be a rule: pasted ones that are longer are data.
-RULE, TYPED_RULE = range(8, 401), range(8, LONGEST_TYPED + 1)
+RULE, TYPED_RULE = range(8, 401), range(8, MAX_TYPED + 1)
 # Some people begin no sentence with a capital.
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+")
 
 # More quotation marks are those of data.
-_MOST_QUOTES = 6
+_MAX_QUOTES = 6
 
-_OTHER = Worth(0.5, 0.5)
+_OTHER = ItemValue(0.5, 0.5)
 
 _STRICT = re.compile(
     r"\b(?:must(?:n['\u2019]?t)?|never|always|do not|don['\u2019]?t|shouldn['\u2019]?t"
     r"|should not|not allowed|forbidden|required?|requires)\b",
     re.IGNORECASE,
 )
-_WISH = re.compile(
+_PREFERENCE = re.compile(
     r"\b(?:only|prefer|instead of|rather than|avoid|without|make sure|ensure|important|exactly"
     r"|at least|at most|keep (?:the|it|all)|no need|stop \w+ing|remember|has to|have to|needs? to"
     r"|i want)\b",
@@ -99,13 +99,13 @@ def lasting_words(
         for index, passage in enumerate(passages)
         if passage.kind == "answer"
         or index in main
-        or (passage.kind == "instruction" and len(passage.text) <= LONGEST_TYPED)
+        or (passage.kind == "instruction" and len(passage.text) <= MAX_TYPED)
     }
     said = [*whole.values(), *(each.text for each in following if each.kind in SPOKEN)]
     newest: dict[str, tuple[int, str]] = {}
     for index, passage in enumerate(passages):
         if passage.kind in SPOKEN and index not in whole:
-            newest.update((_key(rule), (index, rule)) for rule in rules(passage.text))
+            newest.update((_key(rule), (index, rule)) for rule in find_rules(passage.text))
     found: dict[int, tuple[str, ...]] = {}
     for index, rule in newest.values():
         if not any(rule in text for text in said):
@@ -115,7 +115,7 @@ def lasting_words(
 
 def _is_one(passages: Sequence[Passage], index: int, other: int) -> bool:
     """Whether two passages were said as one: they are the same, or parts of one message."""
-    one, two = passages[index].place, passages[other].place
+    one, two = passages[index].part_index, passages[other].part_index
     return index == other or (one.message == two.message and one.part != two.part)
 
 
@@ -127,7 +127,7 @@ def budget_with(budget: int, word_tokens: int, least: int, said: int = 0) -> int
     still worth reading.
     """
     asked = budget + said
-    return least + min(SHORTEST_USEFUL, asked) if 0 < asked < word_tokens + said else budget
+    return least + min(MIN_USEFUL, asked) if 0 < asked < word_tokens + said else budget
 
 
 def spoken(passages: Sequence[Passage]) -> list[Passage]:
@@ -147,7 +147,7 @@ def set_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     newest = {
         _key(rule): (passage, " ".join(rule.split()))
         for passage in spoken(passages)
-        for rule in rules(passage.text)
+        for rule in find_rules(passage.text)
     }
     return list(newest.values())
 
@@ -168,48 +168,50 @@ def word_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[S
             section=section,
             topic=topic,
             label=label,
-            text=f"{passages[place].spot} {text}",
+            text=f"{passages[place].ref} {text}",
             value=0.0,
             place=place,
         )
 
 
-def between_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
+def middle_request_items(
+    passages: Sequence[Passage], lasting: LastingWords
+) -> Iterator[SummaryItem]:
     """Yield the requests that are not kept whole, but those that are rules alone."""
     whole = {id(passages[index]) for index in lasting.whole}
-    for passage, text in requests(passages):
-        if id(passage) not in whole and rules(text) != [text]:
+    for passage, text in user_requests(passages):
+        if id(passage) not in whole and find_rules(text) != [text]:
             yield SummaryItem(
                 section=6,
                 label="Requests in between:",
-                text=f"{passage.spot} {clipped(text, OTHER_REQUEST)}",
+                text=f"{passage.ref} {clip_middle(text, OTHER_REQUEST)}",
                 value=_OTHER.at(passage.age),
-                place=passage.spot.number,
+                place=passage.ref.number,
             )
 
 
-def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+def user_requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the requests with their text; of repeated ones the first and the newest."""
     asked = [(each, each.text.strip()) for each in passages if each.kind == "request"]
-    newest = {text: passage.spot for passage, text in asked}
+    newest = {text: passage.ref for passage, text in asked}
     return [
         (passage, text)
         for index, (passage, text) in enumerate(asked)
-        if index == 0 or newest[text] == passage.spot
+        if index == 0 or newest[text] == passage.ref
     ]
 
 
-def rules(text: str) -> list[str]:
+def find_rules(text: str) -> list[str]:
     """Return the sentences of what a person wrote that set a rule, as they stand there."""
-    is_typed = len(text) <= LONGEST_TYPED
+    is_typed = len(text) <= MAX_TYPED
     return [
         _as_written(sentence, text)
         for found in sentences(text)
         for sentence in ([found] if len(found) in RULE else _CLAUSE_END.split(found))
         if len(sentence) in (TYPED_RULE if is_typed else RULE)
         and not sentence.endswith("?")
-        and sentence.count('"') <= _MOST_QUOTES
-        and (_STRICT.search(sentence) or _WISH.search(sentence))
+        and sentence.count('"') <= _MAX_QUOTES
+        and (_STRICT.search(sentence) or _PREFERENCE.search(sentence))
         and (is_typed or _DEMAND.search(sentence))
     ]
 

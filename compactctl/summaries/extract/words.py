@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 
-from compactctl.summaries.extract.entities import LONGEST
+from compactctl.summaries.extract.entities import MAX_CHARS
 
 # What paths, names and addresses are made of, and words with an apostrophe; and their parts.
 _NAME = re.compile(r"[\w./@~+'’-]")  # noqa: RUF001 - apostrophes as people write them
@@ -38,7 +38,7 @@ def word_start(text: str, at: int) -> int:
     return _between_characters(text, at, 1) if stop is None else stop
 
 
-def goes_on(text: str, at: int) -> bool:
+def is_inside_character(text: str, at: int) -> bool:
     """Whether what a reader sees as one character goes on at index ``at``."""
     if not 0 < at < len(text):
         return False
@@ -56,13 +56,13 @@ def _edges(text: str, at: int, kind: re.Pattern[str]) -> tuple[int, int] | tuple
     """Return where the word that goes on at ``at`` starts and ends; None where it is too long."""
     goes = partial(_holds, text, kind)
     start, stop = _edge(goes, at, -1), _edge(goes, at, 1)
-    return (start, stop) if stop - start <= LONGEST else (None, None)
+    return (start, stop) if stop - start <= MAX_CHARS else (None, None)
 
 
 def _edge(goes: _Goes, at: int, step: int) -> int:
     """Return the nearest place in one direction where nothing goes on, or one that is too far."""
     edge = at
-    while goes(edge) and abs(edge - at) <= LONGEST:
+    while goes(edge) and abs(edge - at) <= MAX_CHARS:
         edge += step
     return edge
 
@@ -74,9 +74,9 @@ def _holds(text: str, kind: re.Pattern[str], at: int) -> bool:
     before, after = text[at - 1], text[at]
     is_word = kind.match(before) is not None and kind.match(after) is not None
     is_address = "://" in text[max(0, at - 2) : at + 3]
-    return is_word or is_address or before == "\\" or goes_on(text, at)
+    return is_word or is_address or before == "\\" or is_inside_character(text, at)
 
 
 def _between_characters(text: str, at: int, step: int) -> int:
     places = range(at, at + step * _MARKS, step)
-    return next((place for place in places if not goes_on(text, place)), at)
+    return next((place for place in places if not is_inside_character(text, place)), at)

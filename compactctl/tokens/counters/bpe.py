@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 # The engine aborts on 999,995 whitespace characters in a row and takes 46 bytes of memory per
 # character; a slice stays below the first and bounds the second.
-SHORTEST = 500_000
-LONGEST = 990_000
+MIN_SLICE = 500_000
+MAX_SLICE = 990_000
 
 # In both vocabularies' patterns a piece with letters ends at the first ASCII character that is
 # neither letter nor apostrophe, and no piece goes on from a newline to anything but whitespace or
@@ -23,8 +23,8 @@ LONGEST = 990_000
 _SEAM = re.compile(r"(?<=[A-Za-z])(?=[\x00-&(-@\[-`{-\x7f])|(?<=\n)(?=[^\s/])")
 
 
-def slices(
-    text: str, *, shortest: int = SHORTEST, longest: int = LONGEST
+def split_at_seams(
+    text: str, *, shortest: int = MIN_SLICE, longest: int = MAX_SLICE
 ) -> Iterator[tuple[str, bool]]:
     """Cut ``text`` into slices of at most ``longest`` characters; a shorter text stays whole.
 
@@ -68,7 +68,7 @@ class BpeCounter:
     def _count(self, text: str) -> int:
         encode = self._encode
         total = 0
-        for piece, seamless in slices(without_surrogates(text)):
+        for piece, seamless in split_at_seams(without_surrogates(text)):
             n_tokens, exact = count_or_bound(encode, piece)
             if not (exact and seamless):
                 self.exactness = "estimate"

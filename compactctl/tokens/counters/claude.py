@@ -20,7 +20,7 @@ _DIGIT = re.compile("[0-9]")
 _NUMBERS = {f"{number:0{width}}" for width in (1, 2, 3) for number in range(10**width)}
 
 
-def are_separable(pieces: Collection[str]) -> bool:
+def can_count_separately(pieces: Collection[str]) -> bool:
     """Tell whether words, and what stands between them, can be counted apart.
 
     No piece goes on behind the end of a word or begins before the start of one; a newline and
@@ -39,7 +39,7 @@ _MARK = re.compile("|".join(_MARKS))
 _WORD_PIECE = re.compile(r"(?:⟨shift⟩|⟨caps⟩)?(?:⟨bow⟩)?[A-Za-z]*(?:⟨eow⟩)?")
 
 
-class WordTiles:
+class WordCounter:
     """Counts the tokens of words of ASCII letters, each taken by itself.
 
     ``capitals_from`` is the length from which a word in capitals is written small with a mark;
@@ -81,10 +81,10 @@ _FRAME = "⟨pad⟩"
 _WORD_START = "⟨bow⟩"
 _CAPITALS = "⟨caps⟩"
 _BYTES = "prefix"
-_LONGEST_TRIED = 10
+_MAX_TRIED = 10
 
 
-class Engine:
+class CtokEngine:
     """Counts texts with ctok, exactly but slowly: some 0.2 MB in a second.
 
     Raises ImportError when ctok is not installed.
@@ -118,9 +118,9 @@ class Engine:
         """Tell whether an apostrophe joins "s" to a word that ends with a character."""
         return self._is_one_word(LETTER + char + "'s")
 
-    def capitals_from(self) -> int:
+    def min_capitals_length(self) -> int:
         """Return how long a word in capitals must be to be written small with a mark, or 0."""
-        words = ("A" * length for length in range(1, _LONGEST_TRIED))
+        words = ("A" * length for length in range(1, _MAX_TRIED))
         marked = (w for w in words if self._stream(w).startswith(_CAPITALS))
         return len(next(marked, ""))
 
@@ -134,7 +134,7 @@ class Engine:
 class Splitter:
     """Splits texts into words and gaps; learns which characters are letters as it meets them."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: CtokEngine) -> None:
         self._engine = engine
         self._seen = set(map(chr, range(128)))
         self._letters = {char for char in self._seen if char.isalpha()}
@@ -183,8 +183,8 @@ class BoundedCache(dict[str, int]):
     """Remembers what a function gave for a segment, up to a bound of memory."""
 
     # Of 30 MB of real transcripts 220,000 segments are distinct, of 10 characters on average.
-    LARGEST = 500_000
-    LONGEST_KEY = 1_000
+    MAX_ENTRIES = 500_000
+    MAX_KEY_CHARS = 1_000
 
     def __init__(self, cost: Callable[[str], int]) -> None:
         super().__init__()
@@ -193,9 +193,9 @@ class BoundedCache(dict[str, int]):
     def __missing__(self, segment: str) -> int:
         """Ask for a segment's cost; forget everything once there is too much."""
         cost = self._cost(segment)
-        if len(self) >= self.LARGEST:
+        if len(self) >= self.MAX_ENTRIES:
             self.clear()
-        if len(segment) <= self.LONGEST_KEY:
+        if len(segment) <= self.MAX_KEY_CHARS:
             self[segment] = cost
         return cost
 
@@ -210,7 +210,7 @@ class SegmentCounter:
     made of its segments.
     """
 
-    def __init__(self, engine: Engine, words: WordTiles) -> None:
+    def __init__(self, engine: CtokEngine, words: WordCounter) -> None:
         self._engine = engine
         self._words = words
         self._split = Splitter(engine)
@@ -345,10 +345,10 @@ def _way_to_get_it() -> str:
 @cache
 def load_reconstruction(name: str) -> Callable[[str], int]:
     """Return the function that counts a text, once in a process: about a second and 100 MB."""
-    engine = Engine(VERSIONS[name])
+    engine = CtokEngine(VERSIONS[name])
     pieces = engine.pieces()
-    if not are_separable(pieces):
+    if not can_count_separately(pieces):
         return engine.count
-    fast = SegmentCounter(engine, WordTiles(pieces, engine.capitals_from())).count
+    fast = SegmentCounter(engine, WordCounter(pieces, engine.min_capitals_length())).count
     agrees = all(fast(probe) == engine.count(probe) for probe in _PROBES)
     return fast if agrees else engine.count

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
 from compactctl.tokens.counters.counter import Exactness
 
-SWITCH_OFF = "COMPACTCTL_NO_FAST"
+DISABLE_VARIABLE = "COMPACTCTL_NO_FAST"
 """Environment variable that, set to anything, keeps every count with tiktoken."""
 
-WORTH_LOADING = 3_000_000
+MIN_CHARS_TO_LOAD = 3_000_000
 """Characters from which on the engine's speed makes up for its longer load, as measured."""
 
-BATCH = 4_000_000
+BATCH_CHARS = 4_000_000
 """Characters that are handed to the engine at once."""
 
 BatchCount = Callable[[Sequence[str], str, int], list[int]]
@@ -29,19 +29,21 @@ class FastCounter:
 
     exactness: Exactness = "exact"
 
-    def __init__(self, name: str, batch_count: BatchCount, worth: int = WORTH_LOADING) -> None:
+    def __init__(
+        self, name: str, batch_count: BatchCount, min_chars: int = MIN_CHARS_TO_LOAD
+    ) -> None:
         self.id = name
         self.engine = "tiktoken"
         self._plain = BpeCounter(name)
         self._batch_count = batch_count
-        self._left = worth
+        self._chars_until_load = min_chars
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Count all texts in one call of the engine: names of special tokens have no meaning."""
         if not any(texts):
             return [0] * len(texts)
-        self._left -= sum(map(len, texts))
-        if self._left >= 0:
+        self._chars_until_load -= sum(map(len, texts))
+        if self._chars_until_load >= 0:
             counts = self._plain.count_many(texts)
             if self._plain.exactness == self.exactness:
                 return counts
@@ -60,18 +62,18 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     for text in texts:
         batch.append(text)
         size += len(text)
-        if size >= BATCH:
+        if size >= BATCH_CHARS:
             yield batch
             batch, size = [], 0
     yield batch
 
 
-def fast_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | None:
+def fast_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> FastCounter | None:
     """Return the fast counter for a vocabulary; None when it is not installed or switched off.
 
-    ``worth`` is how many characters tiktoken counts before the engine is loaded.
+    ``min_chars`` is how many characters tiktoken counts before the engine is loaded.
     """
-    if os.environ.get(SWITCH_OFF):
+    if os.environ.get(DISABLE_VARIABLE):
         return None
     try:
         engine = importlib.import_module("toktok")
@@ -79,9 +81,9 @@ def fast_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | None:
         return None
     # Another package installs a module of this name.
     batch_count = getattr(engine, "batch_count", None)
-    return FastCounter(name, batch_count, worth) if batch_count else None
+    return FastCounter(name, batch_count, min_chars) if batch_count else None
 
 
-def exact_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | BpeCounter:
-    """Return the fastest counter there is for a vocabulary; ``worth`` as for ``fast_counter``."""
-    return fast_counter(name, worth) or BpeCounter(name)
+def exact_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> FastCounter | BpeCounter:
+    """Return the fastest installed counter for a vocabulary; see ``fast_counter``."""
+    return fast_counter(name, min_chars) or BpeCounter(name)

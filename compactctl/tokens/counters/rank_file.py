@@ -17,7 +17,7 @@ DEFAULT_PATTERN = "o200k_base"
 # tiktoken keeps ranks in 32 bits.
 _RANK_DIGITS = 9
 # Ten times the largest vocabulary there is.
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 
 
 def rank_file_counter(argument: str) -> BpeCounter:
@@ -32,8 +32,8 @@ def rank_file_counter(argument: str) -> BpeCounter:
     path, pattern = path_and_pattern(argument)
     try:
         status = path.stat()
-        if status.st_size > _MOST_BYTES:
-            raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; give a rank file")
+        if status.st_size > _MAX_BYTES:
+            raise UsageError(f"{path}: has more than {_MAX_BYTES:,} bytes; give a rank file")
         encoding = _load(path, pattern, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}; give a rank file") from error

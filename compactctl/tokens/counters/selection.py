@@ -19,12 +19,12 @@ from compactctl.tokens.counters.estimates import (
     NeuroLinkCounter,
     RatioCounter,
 )
-from compactctl.tokens.counters.fast import WORTH_LOADING, exact_counter
+from compactctl.tokens.counters.fast import MIN_CHARS_TO_LOAD, exact_counter
 from compactctl.tokens.counters.rank_file import rank_file_counter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 from compactctl.tokens.models.lookup import ModelInfo
-from compactctl.tokens.models.token_sizes import parse_size
-from compactctl.tokens.models.user_models import OwnModel
+from compactctl.tokens.models.token_sizes import parse_token_size
+from compactctl.tokens.models.user_models import UserModel
 
 RANK_FILE = "file"
 COUNTER_NAMES = (
@@ -44,34 +44,34 @@ _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
 }
 
 
-def counter_for(model: ModelInfo, worth: int = WORTH_LOADING) -> TokenCounter:
+def best_counter(model: ModelInfo, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
     """Return the best counter for a model that is installed.
 
     The one that the user's own table names, else exact with the model's own vocabulary,
-    reconstructed with ctok, or an estimate. ``worth`` as for ``fast_counter``.
+    reconstructed with ctok, or an estimate. ``min_chars`` as for ``fast_counter``.
 
     Raises:
         UsageError: the user's table names a counter that is not there.
     """
-    if model.own is not None and model.own.counter:
-        return own_counter(model.own, worth)
+    if model.user_row is not None and model.user_row.counter:
+        return user_counter(model.user_row, min_chars)
     if model.reconstruction and claude_is_installed():
         return ClaudeCounter(model.reconstruction)
-    base = exact_counter(model.counter, worth)
-    return base if model.exact else RatioCounter(base, model.factor, model.family)
+    base = exact_counter(model.counter, min_chars)
+    return base if model.is_exact else RatioCounter(base, model.factor, model.family)
 
 
-def counter_named(name: str, worth: int = WORTH_LOADING) -> TokenCounter:
+def parse_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
     """Return the counter a user names; any name may be followed by a factor, as in ``… x1.2``.
 
-    ``worth`` as for ``fast_counter``.
+    ``min_chars`` as for ``fast_counter``.
 
     Raises:
         UsageError: there is no counter of that name, what it needs is not installed, or the rank
             file it names is not such a file.
     """
     base_name, size = _without_factor(name)
-    base = _base_counter(base_name, worth)
+    base = _base_counter(base_name, min_chars)
     if base is None:
         names = ", ".join(COUNTER_NAMES)
         raise UsageError(
@@ -81,7 +81,7 @@ def counter_named(name: str, worth: int = WORTH_LOADING) -> TokenCounter:
     return base if size is None else RatioCounter(base, float(size), "chosen by the user")
 
 
-def rank_file_in(name: str) -> str:
+def rank_file_of(name: str) -> str:
     """Return the file, and its pattern if any, that a counter's name names; "" without one."""
     kind, _, argument = _without_factor(name)[0].partition(":")
     return argument if kind == RANK_FILE else ""
@@ -90,21 +90,21 @@ def rank_file_in(name: str) -> str:
 def _without_factor(name: str) -> tuple[str, Fraction | None]:
     wanted = name.strip()
     base_name, times, factor = wanted.rpartition(" x")
-    size = parse_size(factor) if times else None
+    size = parse_token_size(factor) if times else None
     return (base_name, size) if size else (wanted, None)
 
 
-def own_counter(row: OwnModel, worth: int = WORTH_LOADING) -> TokenCounter:
+def user_counter(row: UserModel, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
     """Return the counter that a row of the user's table names; UsageError names the row."""
     try:
-        return counter_named(row.counter, worth)
+        return parse_counter(row.counter, min_chars)
     except UsageError as error:
         raise UsageError(f"{row.source}: {row.prefix!r}: counter: {error}") from error
 
 
-def _base_counter(name: str, worth: int) -> TokenCounter | None:
+def _base_counter(name: str, min_chars: int) -> TokenCounter | None:
     if name in VOCABULARIES:
-        return exact_counter(name, worth)
+        return exact_counter(name, min_chars)
     if name in VERSIONS:
         return claude_counter(name)
     kind, _, argument = name.partition(":")
@@ -117,5 +117,5 @@ def _estimate(name: str) -> TokenCounter | None:
     kind, slash, argument = name.partition("/")
     if kind == "neurolink" and (not slash or argument in NEUROLINK_MULTIPLIERS):
         return NeuroLinkCounter(argument)
-    build, size = _PER_TOKEN.get(kind), parse_size(argument)
+    build, size = _PER_TOKEN.get(kind), parse_token_size(argument)
     return build(float(size)) if build and size else None

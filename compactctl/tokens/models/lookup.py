@@ -7,9 +7,15 @@ from typing import Literal
 
 from compactctl.errors import suggestion
 from compactctl.tokens.models import table
-from compactctl.tokens.models.names import bare_name, dashed, is_beginning, is_edition, plain_name
+from compactctl.tokens.models.names import (
+    dash_versions,
+    is_edition,
+    is_name_prefix,
+    normalize_name,
+    strip_provider,
+)
 from compactctl.tokens.models.table import Family, VocabularyName
-from compactctl.tokens.models.user_models import NO_MODELS, OwnModel, OwnModels
+from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModel, UserModelTable
 
 # How a model was looked up: by its own name, or else by what its name is like.
 Rule = Literal[
@@ -31,36 +37,38 @@ class ModelInfo:
         name: as it was asked for; ``unknown`` when there was none.
         family: label of the models that count alike.
         counter: vocabulary to count with, and ``factor`` what to multiply its counts by.
-        exact: whether ``counter`` is the model's own vocabulary.
+        is_exact: whether ``counter`` is the model's own vocabulary.
         reconstruction: the counter that an optional package offers for the family, or "".
         window: context window in tokens.
         max_output: longest answer in tokens; None when not known.
-        match: the row it was found by: a name, a beginning of it, or a provider; "" for none.
+        matched_prefix: the row it was found by: a name, a beginning of it, or a provider; "" for
+            none.
         rule: how that row was chosen.
-        longer: the longer window that the model can have as well; None when there is one alone.
-        for_input: whether the window is for input alone, beside the answer.
+        long_window: the longer window that the model can have as well; None when there is one
+            alone.
+        is_input_only: whether the window is for input alone, beside the answer.
         keeps_reasoning: whether it reads the reasoning of earlier turns again, for models whose
             reasoning is encrypted.
-        own: the row of the user's table that has the last word; None without one.
+        user_row: the row of the user's table that has the last word; None without one.
     """
 
     name: str
     family: str
     counter: VocabularyName
     factor: float
-    exact: bool
+    is_exact: bool
     reconstruction: str
     window: int
     max_output: int | None
-    match: str
+    matched_prefix: str
     rule: Rule
-    longer: int | None = None
-    for_input: bool = False
+    long_window: int | None = None
+    is_input_only: bool = False
     keeps_reasoning: bool = False
-    own: OwnModel | None = None
+    user_row: UserModel | None = None
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether a table names this model; if not, window and family are inferred or defaults."""
         return self.rule in ("own table", "name")
 
@@ -89,7 +97,7 @@ _CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
 
-def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
+def resolve_model(name: str | None, own: UserModelTable = NO_USER_MODELS) -> ModelInfo:
     """Look a model up by its name, else by the longest beginning of it that a table has.
 
     Providers, regions and gateways in front of the name and dates, variants and API versions
@@ -104,15 +112,15 @@ def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
         built_in,
         window=row.window or built_in.window,
         max_output=row.max_output or built_in.max_output,
-        longer=None if row.window else built_in.longer,
-        for_input=built_in.for_input and row.window is None,
-        match=row.prefix,
+        long_window=None if row.window else built_in.long_window,
+        is_input_only=built_in.is_input_only and row.window is None,
+        matched_prefix=row.prefix,
         rule="own table",
-        own=row,
+        user_row=row,
     )
 
 
-def window_holding(model: ModelInfo, tokens: int) -> int:
+def smallest_window_for(model: ModelInfo, tokens: int) -> int:
     """Return the smallest window known of the model's family that holds ``tokens``.
 
     Where none does it is the long one that names can ask for, and ``tokens`` themselves above it.
@@ -124,11 +132,11 @@ def window_holding(model: ModelInfo, tokens: int) -> int:
 
 def longest_window(model: ModelInfo) -> int:
     """Return the longest window known of a model or its family; of any model for an unknown one."""
-    known = _WINDOWS.get(model.family, set()) if model.known else set().union(*_WINDOWS.values())
-    return max(model.window, model.longer or 0, *known)
+    known = _WINDOWS.get(model.family, set()) if model.is_known else set().union(*_WINDOWS.values())
+    return max(model.window, model.long_window or 0, *known)
 
 
-def listed_models() -> Iterator[ModelInfo]:
+def all_models() -> Iterator[ModelInfo]:
     """Yield what is known for every row of the built-in tables, in their order."""
     names = (name for row in table.MODELS for name in _names(row[0]))
     versions = (_claude_name(line, version) for line, version, _, _ in _CLAUDES)
@@ -138,12 +146,12 @@ def listed_models() -> Iterator[ModelInfo]:
 
 def model_suggestion(name: str) -> str:
     """Return "did you mean …?" with the listed model that a name is most like; "" for none."""
-    return suggestion(plain_name(name), (m.name for m in listed_models() if m.known), "")
+    return suggestion(normalize_name(name), (m.name for m in all_models() if m.is_known), "")
 
 
 def _built_in(name: str | None) -> ModelInfo:
-    path = plain_name(name)
-    bare = bare_name(path)
+    path = normalize_name(name)
+    bare = strip_provider(path)
     own = _LONG_WINDOW.sub("", bare)
     found = _claude(own) or _longest_match(own)
     row = found or _provider_default(path)
@@ -152,14 +160,14 @@ def _built_in(name: str | None) -> ModelInfo:
         family=row.family.label,
         counter=row.family.counter,
         factor=row.family.factor,
-        exact=row.family.exact,
+        is_exact=row.family.exact,
         reconstruction=row.family.reconstruction,
         window=row.window if own == bare else max(row.window, table.LONG_WINDOW),
         max_output=row.max_output,
-        match=row.match,
+        matched_prefix=row.match,
         rule=row.rule,
-        longer=row.longer if own == bare else None,
-        for_input=row.match in table.INPUT_WINDOWS and own == bare,
+        long_window=row.longer if own == bare else None,
+        is_input_only=row.match in table.INPUT_ONLY_WINDOWS and own == bare,
         keeps_reasoning=row.match.startswith(table.KEEP_REASONING),
     )
 
@@ -180,12 +188,12 @@ def _names(names: str) -> list[str]:
 
 
 _ROWS = {
-    dashed(name): _Row(name, "longest prefix", *row[1:])
+    dash_versions(name): _Row(name, "longest prefix", *row[1:])
     for row in table.MODELS
     for name in _names(row[0])
 }
 _BEGINNINGS = {
-    dashed(name[:-1]) for row in table.MODELS for name in row[0].split() if name[-1] == "*"
+    dash_versions(name[:-1]) for row in table.MODELS for name in row[0].split() if name[-1] == "*"
 }
 _WINDOWS = {
     family.label: {row[2] for row in table.MODELS if row[1] is family}
@@ -201,7 +209,7 @@ _PROVIDERS = {
 def _longest_match(bare: str) -> _Row | None:
     for end in range(min(len(bare), _LONGEST_ROW), 0, -1):
         row = _ROWS.get(bare[:end])
-        if row and is_beginning(bare[:end], bare):
+        if row and is_name_prefix(bare[:end], bare):
             is_name = bare[:end] not in _BEGINNINGS and is_edition(bare[end:])
             return replace(row, rule="name") if is_name else row
     return None
@@ -226,7 +234,7 @@ def _claude(bare: str) -> _Row | None:
     if not reached:
         return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
     which, newest, window, max_output = max(reached, key=lambda row: _version_number(row[1]))
-    longer = table.LONG_WINDOW if (which, newest) in table.CLAUDE_OR_LONG else None
+    longer = table.LONG_WINDOW if (which, newest) in table.CLAUDE_WITH_LONG_WINDOW else None
     rule: Rule = "name" if _version_number(newest) == number else "Claude version"
     return _Row(_claude_name(which, newest), rule, family, window, max_output, longer)
 

@@ -21,23 +21,23 @@ _EDITION = re.compile(
 )
 
 
-def plain_name(name: str | None) -> str:
+def normalize_name(name: str | None) -> str:
     """Return a name without case and spaces around it; "" for none."""
     return (name or "").strip().lower()
 
 
-def bare_name(path: str) -> str:
+def strip_provider(path: str) -> str:
     """Strip what stands in front of a model's own name; write versions with dashes."""
     last = _FINE_TUNED.sub(r"\1", path.rpartition("/")[2].removeprefix("~"))
-    return dashed(_PREFIX.sub("", last, count=1))
+    return dash_versions(_PREFIX.sub("", last, count=1))
 
 
-def dashed(name: str) -> str:
+def dash_versions(name: str) -> str:
     """Write the versions in a name with dashes: ``gpt-4-1`` for ``gpt-4.1``."""
     return name.replace(".", "-")
 
 
-def is_beginning(prefix: str, name: str) -> bool:
+def is_name_prefix(prefix: str, name: str) -> bool:
     """Tell whether a name begins with ``prefix`` and does not go on in its last number or word.
 
     So ``o1`` is not a beginning of ``o100``; ``llama`` is one of ``llama3``.

@@ -9,12 +9,12 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, number, string
-from compactctl.tokens.models.names import bare_name, dashed, plain_name
+from compactctl.tokens.models.names import dash_versions, normalize_name, strip_provider
 
 # Prices are for so many tokens.
 MILLION = 1_000_000
 # What stands behind a model's own name: a date, "latest", a cloud's version, a long window.
-_BEHIND = re.compile(
+_VERSION_SUFFIX = re.compile(
     r"(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|default))?(?:-v\d+(?::\d+)?)?(?:\[1m\])?$"
 )
 
@@ -27,9 +27,9 @@ class Price:
         model: its name, without provider, date and variant.
         input: what is sent and not cached.
         cache_read: what is read from a cache.
-        cache_write: what is put into it; ``cache_hour`` for an hour.
+        cache_write: what is put into it; ``cache_write_1h`` for an hour.
         output: the answer with its reasoning.
-        over: the row is for requests of more tokens than this.
+        above_tokens: the row is for requests of more tokens than this.
         source: where the price is published; ``date`` as of when.
     """
 
@@ -37,40 +37,48 @@ class Price:
     input: float
     cache_read: float
     cache_write: float
-    cache_hour: float
+    cache_write_1h: float
     output: float
-    over: int = 0
+    above_tokens: int = 0
     source: str = ""
     date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class PriceTable:
     """A table of prices; ``name`` is what people call it."""
 
     name: str
     rows: tuple[Price, ...]
 
-    def of(self, model: str | None, context: int) -> Price | None:
+    def price_for(self, model: str | None, context: int) -> Price | None:
         """Return what a request of ``context`` tokens costs; None for a model without a price.
 
         A name means one model: no price is taken from another one that is called alike.
         """
         names = _names(model)
-        fitting = [row for row in self.rows if row.model in names and row.over < max(1, context)]
-        return max(fitting, key=lambda row: (-names.index(row.model), row.over), default=None)
+        fitting = [
+            row for row in self.rows if row.model in names and row.above_tokens < max(1, context)
+        ]
+        return max(
+            fitting, key=lambda row: (-names.index(row.model), row.above_tokens), default=None
+        )
 
 
 def price_key(name: str) -> str:
     """Return a model's name as tables are searched for it."""
-    return dashed(plain_name(name))
+    return dash_versions(normalize_name(name))
 
 
 def _names(model: str | None) -> list[str]:
     """Return the names a model may have in a table, the most exact first."""
-    whole = plain_name(model)
-    bare = bare_name(whole)
-    return [name for name in (dashed(whole), bare, _BEHIND.sub("", bare, count=1)) if name]
+    whole = normalize_name(model)
+    bare = strip_provider(whole)
+    return [
+        name
+        for name in (dash_versions(whole), bare, _VERSION_SUFFIX.sub("", bare, count=1))
+        if name
+    ]
 
 
 # Models; input, read from a cache, put into it for five minutes and for an hour, output; and from
@@ -145,24 +153,24 @@ def _builtin_rows() -> Iterator[Price]:
                     input=sent,
                     cache_read=read,
                     cache_write=write,
-                    cache_hour=hour,
+                    cache_write_1h=hour,
                     output=output,
-                    over=over,
+                    above_tokens=over,
                     source=source,
                     date=checked_on,
                 )
 
 
-BUILT_IN = Prices("builtin", tuple(_builtin_rows()))
+BUILTIN_PRICES = PriceTable("builtin", tuple(_builtin_rows()))
 
 
 _NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
 _KEYS = (*_NUMBERS, "source", "date", "long")
 _LONG_KEYS = ("over", *_NUMBERS)
-_MOST = 1_000_000_000
+_MAX_PRICE = 1_000_000_000
 
 
-def read_own_prices(document: Mapping[str, Any], source: str) -> Prices:
+def parse_user_prices(document: Mapping[str, Any], source: str) -> PriceTable:
     """Read a table: ``"my-model" = {input = 2.5, output = 15}``, US dollars per million tokens.
 
     What is read from a cache or put into it costs as much as other input unless ``cache_read``,
@@ -178,7 +186,7 @@ def read_own_prices(document: Mapping[str, Any], source: str) -> Prices:
         if any(row.model == found[0].model for row in rows):
             raise UsageError(f"{source}: {name!r} is there once more; keep one of them")
         rows += found
-    return Prices(source, tuple(rows))
+    return PriceTable(source, tuple(rows))
 
 
 def _user_rows(name: str, value: object, source: str) -> Iterator[Price]:
@@ -195,7 +203,7 @@ def _user_rows(name: str, value: object, source: str) -> Iterator[Price]:
     if "long" in row.entries:
         long = _table(row.entries["long"], _LONG_KEYS, f"{where}: long")
         over = int(_number(long, "over"))
-        yield replace(_price(name, long), source=base.source, date=base.date, over=over)
+        yield replace(_price(name, long), source=base.source, date=base.date, above_tokens=over)
 
 
 def _table(value: object, keys: tuple[str, ...], where: str) -> SettingsTable:
@@ -213,13 +221,13 @@ def _price(name: str, row: SettingsTable) -> Price:
         input=sent,
         cache_read=_number(row, "cache_read", sent),
         cache_write=write,
-        cache_hour=_number(row, "cache_hour", write),
+        cache_write_1h=_number(row, "cache_hour", write),
         output=_number(row, "output"),
     )
 
 
 def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
-    value = row.get(key, partial(number, most=_MOST), default)
+    value = row.get(key, partial(number, most=_MAX_PRICE), default)
     if value is None:
         raise UsageError(f"{row.location}{key} is missing; give a number, such as {key} = 2.5")
     return value

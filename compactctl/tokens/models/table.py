@@ -42,8 +42,8 @@ class Family:
 # and English stay within about 10 % of them, other languages in the Latin script within 20 %, other
 # scripts can be up to 45 % off.
 OPENAI = Family(label="OpenAI o200k", exact=True)
-OPENAI_OLD = Family(label="OpenAI cl100k", counter="cl100k_base", exact=True)
-OPENAI_NEXT = Family(label="OpenAI, vocabulary not confirmed")
+OPENAI_CL100K = Family(label="OpenAI cl100k", counter="cl100k_base", exact=True)
+OPENAI_UNCONFIRMED = Family(label="OpenAI, vocabulary not confirmed")
 CLAUDE_OLD = Family(label="Claude up to 4.6", factor=1.18, reconstruction="claude-3")
 CLAUDE = Family(label="Claude 4.7 and later", factor=1.52, reconstruction="claude-4.7")
 GEMINI = Family(label="Gemini", factor=1.16)
@@ -92,7 +92,7 @@ CLAUDE_LIMITS: tuple[tuple[str, str, int, int], ...] = (
 )
 # Models that can have ``LONG_WINDOW`` tokens as well: sessions with them were compacted by their
 # client at 167,000 to 178,000, so the smaller window is the one to assume.
-CLAUDE_OR_LONG = frozenset({("opus", "4.6"), ("sonnet", "4.6")})
+CLAUDE_WITH_LONG_WINDOW = frozenset({("opus", "4.6"), ("sonnet", "4.6")})
 # For a Claude without a version in its name (NeuroLink's default for its provider).
 CLAUDE_WINDOW = 200_000
 
@@ -100,11 +100,11 @@ CLAUDE_WINDOW = 200_000
 # which the longest counts; one with a star behind it is a beginning only, and no model.
 MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     # agent-code, for every name that begins like this.
-    ("gpt-3.5*", OPENAI_OLD, 16_384, 4_096),
-    ("gpt-3.5-turbo gpt-35-turbo", OPENAI_OLD, 16_385, 4_096),
-    ("gpt-4", OPENAI_OLD, 8_192, 8_192),
-    ("gpt-4-32k", OPENAI_OLD, 32_768, 8_192),
-    ("gpt-4-turbo gpt-4-1106 gpt-4-0125 gpt-4-vision", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-3.5*", OPENAI_CL100K, 16_384, 4_096),
+    ("gpt-3.5-turbo gpt-35-turbo", OPENAI_CL100K, 16_385, 4_096),
+    ("gpt-4", OPENAI_CL100K, 8_192, 8_192),
+    ("gpt-4-32k", OPENAI_CL100K, 32_768, 8_192),
+    ("gpt-4-turbo gpt-4-1106 gpt-4-0125 gpt-4-vision", OPENAI_CL100K, 128_000, 4_096),
     ("gpt-4o gpt-4o-mini chatgpt-4o", OPENAI, 128_000, 16_384),
     ("gpt-4.1 gpt-4.1-mini gpt-4.1-nano", OPENAI, 1_047_576, 32_768),
     ("gpt-4.5", OPENAI, 128_000, 16_384),
@@ -121,8 +121,8 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("gpt-5.4-mini gpt-5.4-nano", OPENAI, 400_000, 128_000),
     ("gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna", OPENAI, 1_050_000, 128_000),
     ("gpt-5.6-cyber", OPENAI, 272_000, 128_000),
-    ("gpt-6* gpt-6-sol gpt-6-luna gpt-6-astra", OPENAI_NEXT, 1_050_000, 128_000),
-    ("gpt-6.1-sol gpt-6.1-terra", OPENAI_NEXT, 1_050_000, 128_000),
+    ("gpt-6* gpt-6-sol gpt-6-luna gpt-6-astra", OPENAI_UNCONFIRMED, 1_050_000, 128_000),
+    ("gpt-6.1-sol gpt-6.1-terra", OPENAI_UNCONFIRMED, 1_050_000, 128_000),
     ("gpt-oss", OPENAI, 128_000, None),
     ("codex-mini", OPENAI, 200_000, 100_000),
     ("o1 o1-pro o3 o3-mini o3-pro o4-mini", OPENAI, 200_000, 100_000),
@@ -231,7 +231,7 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
 )
 
 # Models whose window is for input alone: the answer has room of its own beside it.
-INPUT_WINDOWS = frozenset(
+INPUT_ONLY_WINDOWS = frozenset(
     {
         "gpt-5-codex",
         "gpt-5-codex-mini",

@@ -12,7 +12,7 @@ _MOST = 10**15
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([km]?)", re.ASCII | re.IGNORECASE)
 
 
-def parse_size(size: object) -> Fraction | None:
+def parse_token_size(size: object) -> Fraction | None:
     """Return the number that a text writes, or that is given; None when it is not positive."""
     if not isinstance(size, str):
         number = fraction_of(size)
@@ -29,7 +29,7 @@ def parse_window(window: object) -> int:
     Raises:
         UsageError: ``window`` is not a positive whole number of tokens.
     """
-    size = parse_size(window)
+    size = parse_token_size(window)
     if size is None or size.denominator != 1:
         raise UsageError(f"{window!r} is not a context window; write it as 128k, 1m or 131072")
     return size.numerator

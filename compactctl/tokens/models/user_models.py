@@ -6,14 +6,19 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, string, validate_value
-from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
-from compactctl.tokens.models.token_sizes import parse_size
+from compactctl.tokens.models.names import (
+    dash_versions,
+    is_name_prefix,
+    normalize_name,
+    strip_provider,
+)
+from compactctl.tokens.models.token_sizes import parse_token_size
 
 _KEYS = ("window", "max_output", "counter")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnModel:
+class UserModel:
     """What a user says of the models whose names begin with ``prefix``.
 
     Attributes:
@@ -32,31 +37,31 @@ class OwnModel:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnModels:
+class UserModelTable:
     """A user's table."""
 
-    rows: tuple[OwnModel, ...] = ()
+    rows: tuple[UserModel, ...] = ()
 
-    def match(self, name: str | None) -> OwnModel | None:
+    def match(self, name: str | None) -> UserModel | None:
         """Return the row with the longest beginning of a model's name; None without one.
 
         A prefix counts at the start of the whole name ("openrouter/…"), of what follows the last
         slash, and of the model's own name without provider and region.
         """
-        path = plain_name(name)
-        starts = {dashed(path), dashed(path.rpartition("/")[2]), bare_name(path)}
+        path = normalize_name(name)
+        starts = {dash_versions(path), dash_versions(path.rpartition("/")[2]), strip_provider(path)}
         fitting = (
             row
             for row in self.rows
-            if any(is_beginning(_key(row.prefix), start) for start in starts)
+            if any(is_name_prefix(_key(row.prefix), start) for start in starts)
         )
         return max(fitting, key=lambda row: len(row.prefix), default=None)
 
 
-NO_MODELS = OwnModels()
+NO_USER_MODELS = UserModelTable()
 
 
-def read_own_models(document: Mapping[str, Any], source: str) -> OwnModels:
+def parse_user_models(document: Mapping[str, Any], source: str) -> UserModelTable:
     """Read a table: ``"gpt-4.1" = "1m"``, or with ``window``, ``max_output`` and ``counter``.
 
     Raises:
@@ -68,25 +73,25 @@ def read_own_models(document: Mapping[str, Any], source: str) -> OwnModels:
         other = first.setdefault(_key(row.prefix), row.prefix)
         if other is not row.prefix:
             raise UsageError(f"{source}: {row.prefix!r} is {other!r} once more; keep one of them")
-    return OwnModels(tuple(rows))
+    return UserModelTable(tuple(rows))
 
 
 def _key(prefix: str) -> str:
-    return dashed(plain_name(prefix))
+    return dash_versions(normalize_name(prefix))
 
 
-def _row(prefix: str, value: object, source: str) -> OwnModel:
-    if not plain_name(prefix):
+def _row(prefix: str, value: object, source: str) -> UserModel:
+    if not normalize_name(prefix):
         raise UsageError(f"{source}: a model without a name; write the beginning of its name")
     where = f"{source}: {prefix!r}"
     if not isinstance(value, Mapping):
         window = validate_value(f"{where} = ", _tokens, value)
-        return OwnModel(prefix=prefix, source=source, window=window)
+        return UserModel(prefix=prefix, source=source, window=window)
     if not value:
         raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
     check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
     table = SettingsTable(value, f"{where}: ")
-    return OwnModel(
+    return UserModel(
         prefix=prefix,
         source=source,
         window=table.get("window", _tokens, None),
@@ -97,7 +102,7 @@ def _row(prefix: str, value: object, source: str) -> OwnModel:
 
 def _tokens(value: object) -> int:
     is_size = isinstance(value, int | str) and not isinstance(value, bool)
-    size = parse_size(str(value)) if is_size else None
+    size = parse_token_size(str(value)) if is_size else None
     if size is None or size.denominator != 1:
         raise ValueError('is not a number of tokens; write it as "128k" or 131072')
     return size.numerator

@@ -6,14 +6,14 @@ from pathlib import PurePath
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.output_files import PageChoice
-from compactctl.commands.planning.fates import ComparedMessage, Comparison, MessageFate
+from compactctl.commands.planning.fates import ComparedMessage, Comparison, Fate
 from compactctl.history.categories import Category
 from compactctl.history.usage.costs import UNSEEN
 from compactctl.lab.audit_findings import Audit
 from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
-from compactctl.views.pages.page import PageNames, holds_texts, page_of, shown_texts
+from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import MOST_MESSAGES, anchor_of, request_pieces
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
@@ -22,7 +22,7 @@ from compactctl.views.terminal.text import one_line, path_name
 _BEGINNING = 90
 _MOST_COLUMNS = 720
 _HEADROOM = 1.14
-_FATES: tuple[MessageFate, ...] = ("kept", "rewritten", "written", "hidden")
+_FATES: tuple[Fate, ...] = ("kept", "rewritten", "written", "hidden")
 _LINES = 2
 
 
@@ -39,7 +39,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
         {
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
-            "holds": list(holds_texts(choice, cut, len(compared.messages) - len(listed))),
+            "holds": list(page_contents(choice, cut, len(compared.messages) - len(listed))),
             "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
             "result": result,
             **_bars(result, compared.before, compared.after),
@@ -200,7 +200,7 @@ def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object
     }
 
 
-def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
+def _tokens_by_fate(rows: Iterable[tuple[Fate, int]]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for fate, tokens in rows:
         sizes[fate] = sizes.get(fate, 0) + tokens
@@ -243,7 +243,7 @@ def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterat
 
     for audit in _audits(result):
         for loss in audit.lost:
-            yield {"kind": f"{loss.kind} lost", "where": str(loss.spot), "text": said(loss.text)}
+            yield {"kind": f"{loss.kind} lost", "where": str(loss.ref), "text": said(loss.text)}
         for claim in audit.invented or ():
-            where = f"line {claim.row} of the summary"
+            where = f"line {claim.line} of the summary"
             yield {"kind": f"{claim.kind} made up", "where": where, "text": said(claim.text)}

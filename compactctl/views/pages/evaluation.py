@@ -7,7 +7,7 @@ from compactctl.commands.lab.eval_session import CONTROL_POLICIES
 from compactctl.commands.lab.evaluate import EvaluateResult
 from compactctl.commands.output_files import PageChoice
 from compactctl.views.pages.drawing import recall_chart
-from compactctl.views.pages.page import PageNames, holds_names, page_of
+from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.results.evaluate import (
     CAVEAT,
     TITLES,
@@ -36,7 +36,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "title": "What compactions keep",
             "caveat": CAVEAT,
             "facts": list(_facts(result, cuts, names)),
-            "holds": list(holds_names(choice)),
+            "holds": list(page_contents_of_many(choice)),
             "warnings": list(_warnings(result, choice, names)),
             "cuts": cuts,
             "chart": recall_chart(found, [policies[each.name] for each in found]),

@@ -30,7 +30,7 @@ from compactctl.views.pages.drawing import (
     percent,
     series,
 )
-from compactctl.views.pages.page import PageNames, holds_names, page_of
+from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import plural, share_text
 
@@ -55,7 +55,7 @@ def report_page(result: ReportResult, choice: PageChoice) -> str:
                 for name, count in summary.statuses.items()
             ]
             + [BEFORE_AND_AFTER] * bool(summary.saved),
-            "holds": list(holds_names(choice)),
+            "holds": list(page_contents_of_many(choice)),
             "is_summed": summary.is_summed,
             "tokens": summary.tokens,
             "saved": summary.saved,

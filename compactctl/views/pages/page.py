@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from compactctl.commands.measuring.measure import Measure
+from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.output_files import PageChoice
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
@@ -21,7 +21,7 @@ from compactctl.store.archive.sealed import is_sealed_text, sealed_text
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 from compactctl.views.facts import counter_text, model_text
 from compactctl.views.results.view import part_text
@@ -78,7 +78,7 @@ class PageNames:
         """Return a model's name; redacted, that it is one."""
         return "another model" if self._redact else self.line(model)
 
-    def measured(self, measured: Measure) -> Iterator[str]:
+    def measured(self, measured: Measurement) -> Iterator[str]:
         """Yield what was counted with, and the model; redacted, the row of the built-in table.
 
         A model's name may hold an account or a deployment, as ARNs do.
@@ -89,7 +89,7 @@ class PageNames:
         if not self._redact:
             yield self.line(model_text(measured))
         elif measured.model.rule == "name":
-            yield f"model {measured.model.match}"
+            yield f"model {measured.model.matched_prefix}"
         else:
             yield "another model"
 
@@ -102,7 +102,7 @@ class PageNames:
 
     def line(self, text: str) -> str:
         """Return a text on one line, without the secrets in it."""
-        return one_line(masked(text) if self._mask else text, _NAME_WIDTH)
+        return one_line(mask_secrets(text) if self._mask else text, _NAME_WIDTH)
 
     def _number(self, kind: str, name: str) -> int:
         same = sum(known == kind for known, _ in self._numbers)
@@ -158,7 +158,7 @@ def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
     return write_output(
         FileSystem(),
         Path(choice.path),
-        Content.of((sealed_text(page.encode("utf-8", "backslashreplace")),)),
+        Content.from_chunks((sealed_text(page.encode("utf-8", "backslashreplace")),)),
         force=choice.force or is_sealed_text(Path(choice.path)),
     )
 
@@ -190,13 +190,13 @@ def _text(message: Message, *, cut: int, mask: bool) -> str:
     """Return what a message says; names of tools and files in it are masked with the rest."""
     shown = partial(_shown, cut=cut, mask=mask)
     text = "\n".join(part_text(part, shown) for part in message.parts)
-    return masked(text) if mask else text
+    return mask_secrets(text) if mask else text
 
 
 def _shown(text: str, *, cut: int, mask: bool) -> str:
     """Return the beginning of a text; what a cut parts is masked as a whole."""
     begun = text[: cut + _LONGEST_TOKEN]
-    begun = masked(begun) if mask else begun
+    begun = mask_secrets(begun) if mask else begun
     kept = safe_text(begun[:cut])
     rest = len(text) - cut
     return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
@@ -206,7 +206,7 @@ def _size(text: str) -> int:
     return len(escape(text).encode("utf-8", "backslashreplace"))
 
 
-def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
+def page_contents(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
     """Yield what is on a page and what is not, for those who pass it on.
 
     ``cut`` is that of ``shown_texts``, ``unlisted`` how many messages are not on the page.
@@ -226,7 +226,7 @@ def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[
         yield f"The {unlisted:,} smallest messages are not listed."
 
 
-def holds_names(choice: PageChoice) -> Iterator[str]:
+def page_contents_of_many(choice: PageChoice) -> Iterator[str]:
     """Yield what is on a page of figures about files."""
     if choice.redact:
         yield "This page holds figures only: no names of files or projects."

@@ -24,12 +24,12 @@ from compactctl.views.pages.drawing import (
     grid,
     percent,
 )
-from compactctl.views.pages.page import PageNames, holds_texts, page_of, shown_texts
+from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
 from compactctl.views.pages.session_lists import (
     anchor_of,
     category_bars,
-    chosen_messages,
     file_bars,
+    largest_messages,
     message_bars,
     message_rows,
     read_rows,
@@ -92,7 +92,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
         raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
     names = PageNames(choice)
     columns = _columns_of(result, timeline)
-    chosen = chosen_messages(timeline)
+    chosen = largest_messages(timeline)
     texts, cut = shown_texts([timeline.messages[at].message for at in chosen], choice)
     anchors = {timeline.messages[at].message.id: anchor_of(at) for at in chosen}
     titles, rows = _request_table(columns, anchors, names)
@@ -101,12 +101,12 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
         {
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
-            "holds": list(holds_texts(choice, cut, len(timeline.messages) - len(chosen))),
+            "holds": list(page_contents(choice, cut, len(timeline.messages) - len(chosen))),
             "warnings": _warnings(result, choice, names),
             **_request(result),
             **_drawn(result, columns),
             "is_reported": timeline.is_reported,
-            "aside": timeline.rounds.aside,
+            "aside": timeline.rounds.subagent_requests,
             "totals": list(_totals(result, timeline)),
             "titles": titles,
             "table": rows,
@@ -332,6 +332,6 @@ def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]
         yield share_text(found.cache_read / max(1, found.sent)), "of that read from the cache"
         yield f"{found.paid_again:,}", "tokens paid again, at most"
     if timeline.is_reported:
-        yield f"{found.marked('compacted'):,}", "compactions by the client"
-    if result.costs is not None and result.costs.known and timeline.is_reported:
+        yield f"{found.count_marked('compacted'):,}", "compactions by the client"
+    if result.costs is not None and result.costs.priced_rounds and timeline.is_reported:
         yield dollars(result.costs.input + result.costs.output), "for what has a price (estimate)"

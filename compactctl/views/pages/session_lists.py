@@ -181,7 +181,7 @@ def anchor_of(index: int) -> str:
     return f"m{index + 1}"
 
 
-def chosen_messages(timeline: Timeline) -> list[int]:
+def largest_messages(timeline: Timeline) -> list[int]:
     """Return the indices of the messages on a page: all, or the largest where there are many."""
     indices = range(len(timeline.messages))
     if len(indices) <= MOST_MESSAGES:

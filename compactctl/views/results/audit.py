@@ -4,8 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.commands.lab.audit import AuditedCompaction, AuditResult, AuditVerdict
-from compactctl.lab.audit_findings import LOSS_KINDS, Audit, Invention, Loss, LossKind, SecondLook
-from compactctl.summaries.extract.passages import Spot
+from compactctl.lab.audit_findings import (
+    LOSS_KINDS,
+    Audit,
+    Loss,
+    LossKind,
+    RepeatedRead,
+    UnsupportedClaim,
+)
+from compactctl.summaries.extract.passages import SourceRef
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, warning_lines
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
@@ -87,12 +94,17 @@ def audit_messages(result: AuditResult) -> Iterator[str]:
 def audit_fields(audit: Audit) -> dict[str, Any]:
     """Return what an audit found as an object."""
     readable = audit.invented is not None
-    known = {_LISTS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
+    known = {_LISTS[kind]: audit.known_counts.get(kind, 0) for kind in LOSS_KINDS}
     lost = {_LISTS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
     return {
         "known": known if readable else None,
         "lost": lost if readable else None,
-        **record(audit, only=("invented", "rereads", "reread_tokens", "looks", "look_tokens")),
+        **record(
+            audit,
+            only=("invented", "rereads", "reread_tokens", "read_calls", "read_tokens"),
+            read_tokens="lookTokens",
+            read_calls="looks",
+        ),
     }
 
 
@@ -132,17 +144,17 @@ def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...
     invented = "?" if audit.invented is None else f"{len(audit.invented):,}"
     kinds = (kind for kind in LOSS_KINDS if kind != "read")
     losses = (_share(audit, kind) for kind in kinds)
-    return (*start, *losses, invented, f"{len(audit.rereads):,}/{audit.looks:,}")
+    return (*start, *losses, invented, f"{len(audit.rereads):,}/{audit.read_calls:,}")
 
 
-def _ref(spot: Spot) -> str:
+def _ref(spot: SourceRef) -> str:
     return f"{spot.unit}{spot.number}"
 
 
 def _share(audit: Audit, kind: LossKind) -> str:
     if audit.invented is None:
         return "?"
-    return f"{len(audit.lost_of(kind)):,}/{audit.known.get(kind, 0):,}"
+    return f"{len(audit.lost_of(kind)):,}/{audit.known_counts.get(kind, 0):,}"
 
 
 def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[ScreenItem]:
@@ -172,13 +184,13 @@ def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
     if audit is None:
         return
     if audit.invented is not None:
-        lost, known = len(audit.lost_of("read")), audit.known.get("read", 0)
+        lost, known = len(audit.lost_of("read")), audit.known_counts.get("read", 0)
         yield Fact("read files", f"{lost:,} of {known:,} are named nowhere any more")
-    if audit.looks:
+    if audit.read_calls:
         yield Fact(
             "looked again",
-            f"{len(audit.rereads):,} of {plural(audit.looks, 'look')} afterwards, "
-            f"{audit.reread_tokens:,} of {audit.look_tokens:,} tokens",
+            f"{len(audit.rereads):,} of {plural(audit.read_calls, 'look')} afterwards, "
+            f"{audit.reread_tokens:,} of {audit.read_tokens:,} tokens",
         )
 
 
@@ -200,9 +212,9 @@ def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
 
 
 def _loss_row(loss: Loss) -> tuple[str, ...]:
-    again = _ref(loss.again) if loss.again else ""
+    again = _ref(loss.mentioned_again) if loss.mentioned_again else ""
     note = f" ({loss.note})" if loss.note else ""
-    return (_NAMES[loss.kind], _ref(loss.spot), one_line(loss.text + note, _TEXT_WIDTH), again)
+    return (_NAMES[loss.kind], _ref(loss.ref), one_line(loss.text + note, _TEXT_WIDTH), again)
 
 
 def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
@@ -210,7 +222,7 @@ def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
         return
     columns = (text("Invented"), number("Line"), text("What the summary says", "end", least=20))
     rows = [
-        (each.kind, f"{each.row:,}", one_line(each.text, _TEXT_WIDTH))
+        (each.kind, f"{each.line:,}", one_line(each.text, _TEXT_WIDTH))
         for each in audit.invented[:top]
     ]
     yield ""
@@ -231,7 +243,12 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
     )
     largest = sorted(audit.rereads, key=lambda each: -each.tokens)[:top]
     rows = [
-        (_ref(each.spot), _ref(each.first), f"{each.tokens:,}", one_line(each.what, _TEXT_WIDTH))
+        (
+            _ref(each.ref),
+            _ref(each.first_seen),
+            f"{each.tokens:,}",
+            one_line(each.what, _TEXT_WIDTH),
+        )
         for each in largest
     ]
     yield ""
@@ -254,25 +271,29 @@ def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
 
 @encoded.register
 def _loss(loss: Loss) -> dict[str, Any]:
-    return {"text": loss.text, **encoded(loss.spot), **record(loss, only=("note", "again"))}
-
-
-@encoded.register
-def _invention(invention: Invention) -> dict[str, Any]:
-    return record(invention, row="summaryLine")
-
-
-@encoded.register
-def _second_look(look: SecondLook) -> dict[str, Any]:
     return {
-        "what": look.what,
-        **encoded(look.spot),
-        **record(look, only=("first", "tokens"), first="seen"),
+        "text": loss.text,
+        **encoded(loss.ref),
+        **record(loss, only=("note", "mentioned_again"), mentioned_again="again"),
     }
 
 
 @encoded.register
-def _spot(spot: Spot) -> dict[str, int | None]:
+def _invention(invention: UnsupportedClaim) -> dict[str, Any]:
+    return record(invention, line="summaryLine")
+
+
+@encoded.register
+def _second_look(look: RepeatedRead) -> dict[str, Any]:
+    return {
+        "what": look.what,
+        **encoded(look.ref),
+        **record(look, only=("first_seen", "tokens"), first_seen="seen"),
+    }
+
+
+@encoded.register
+def _spot(spot: SourceRef) -> dict[str, int | None]:
     """Where something stands: its line in a file, or its message in a document."""
     is_line = spot.unit == "L"
     return {

@@ -92,7 +92,7 @@ def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> Ba
     if kind == "parquet":
         warnings = write_report(result.rows, path, force=force)
     else:
-        content = Content.of((_bytes(_TEXTS[kind](result)),))
+        content = Content.from_chunks((_bytes(_TEXTS[kind](result)),))
         warnings = write_output(FileSystem(), Path(path), content, force=force)
     file = WrittenFile(path=path, kind="report", rows=len(result.rows), warnings=warnings)
     return replace(result, written=(*result.written, file))
@@ -162,7 +162,7 @@ def _lines(result: BatchResult) -> Iterator[str]:
         share = share_text(totals.saved / max(1, totals.tokens_before))
         yield f"| saved | {totals.saved:,} ({share}) |"
     yield f"| exit code | {result.exit_code} |"
-    rows, fail_on = worst(result.rows), result.options.gates.fail_on
+    rows, fail_on = failing_rows(result.rows), result.options.gates.fail_on
     if rows:
         yield ""
         yield "| file | status | why |"
@@ -326,7 +326,9 @@ def runner_of(variables: Mapping[str, str]) -> str:
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
     """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
     fail_on = result.options.gates.fail_on
-    findings = [(line_text(row.path), _finding_text(row, fail_on)) for row in worst(result.rows)]
+    findings = [
+        (line_text(row.path), _finding_text(row, fail_on)) for row in failing_rows(result.rows)
+    ]
     if findings:
         commands = {"github": _github, "azure": _azure, "gitlab": _gitlab}
         yield from commands[runner](findings)
@@ -361,7 +363,7 @@ def _escaped(text: str, table: Mapping[str, str]) -> str:
     return "".join(table.get(letter, letter) for letter in text)
 
 
-def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
+def failing_rows(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
     """Return the rows that fail the batch, the most severe first, ten at most."""
     failing = sorted(
         (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
-from compactctl.tokens.budget import usage_of
+from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import fit_of
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields
 from compactctl.views.facts import (
@@ -18,7 +18,7 @@ from compactctl.views.facts import (
     request_text,
     unread_facts,
 )
-from compactctl.views.other_systems import CHECK, told_as
+from compactctl.views.other_systems import CHECK, foreign_records
 from compactctl.views.results.stats import REFUSED, conversation_facts, request_name, stats_messages
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.text import one_line, path_name, plural, share_text
@@ -48,7 +48,7 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
 def check_document(result: CheckResult) -> dict[str, Any]:
     """Return the answer, what ``stats`` says of the size, and how bad that is."""
     measured, situation = result.stats.measure, result.situation
-    usage = usage_of(result.stats.usage.tokens, measured.budget.available)
+    usage = utilization(result.stats.usage.tokens, measured.budget.available)
     document = {
         "schema": "compactctl.check/2",
         "path": result.stats.options.input.path,
@@ -72,7 +72,7 @@ def check_document(result: CheckResult) -> dict[str, Any]:
         "turnCount": situation.turns,
         "breakdown": encoded(result.breakdown),
     }
-    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level.name)})}
+    return {**document, "as": foreign_records(CHECK, {**document, **_reached(result.level.name)})}
 
 
 def check_messages(result: CheckResult) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _fired_text(result: CheckResult) -> str:
     """Return what fired, and in how many conversations where there are several."""
     if not result.fired_in:
         return REFUSED
-    told = result.trigger.told(result.fired_in[0])
+    told = result.trigger.describe(result.fired_in[0])
     count = result.stats.counts.conversations
     return told if count <= 1 else f"{told}, in {len(result.fired_in):,} of {count:,} conversations"
 

@@ -7,7 +7,7 @@ from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.compact.presets import RescueResult
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.measuring.next_request import CacheUse
-from compactctl.commands.planning.fates import Explained
+from compactctl.commands.planning.fates import MessageFate
 from compactctl.model.operation import StageRecord
 from compactctl.sessions.session import Session
 from compactctl.stages.registry import stage_named
@@ -19,17 +19,17 @@ from compactctl.views.encode import (
 )
 from compactctl.views.facts import (
     base_text,
-    beside_texts,
-    continue_texts,
     counter_text,
     model_text,
     request_text,
+    resume_lines,
+    session_lines,
     tokens_text,
     undo_text,
     warning_lines,
     written_text,
 )
-from compactctl.views.other_systems import COMPACT, told_as
+from compactctl.views.other_systems import COMPACT, foreign_records
 from compactctl.views.results.audit import audit_fields
 from compactctl.views.terminal.screen import Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import number, table, text
@@ -115,7 +115,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "notUnderstood": encoded(result.opaque),
         "warnings": encoded(result.warnings),
     }
-    document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
+    document["as"] = foreign_records(COMPACT, {**document, "tier": _tier(used)})
     if result.options.explain:
         document["messages"] = encoded(result.requested.fates)
     return document
@@ -157,7 +157,7 @@ def _fates(result: CompactResult) -> Iterator[ScreenItem]:
     yield ""
 
 
-def _message_cells(row: Explained) -> tuple[str, ...]:
+def _message_cells(row: MessageFate) -> tuple[str, ...]:
     what = " ".join((row.role, *row.tools))
     return (
         str(row.line),
@@ -169,12 +169,12 @@ def _message_cells(row: Explained) -> tuple[str, ...]:
     )
 
 
-def _fate(row: Explained) -> str:
+def _fate(row: MessageFate) -> str:
     return f"{row.fate} by {row.stage}" if row.stage else row.fate
 
 
 def _fate_reasons(result: CompactResult) -> Iterator[str]:
-    groups: dict[tuple[str, str], list[Explained]] = {}
+    groups: dict[tuple[str, str], list[MessageFate]] = {}
     for row in result.requested.fates:
         groups.setdefault((_fate(row), row.reason), []).append(row)
     for (fate, reason), rows in groups.items():
@@ -189,7 +189,7 @@ def _stage_cells(record: StageRecord) -> tuple[str, ...]:
         unsent = record.figures.get("unsentRecords")
         taken_out = "" if unsent is None else f"{unsent:,} taken out"
         outcome = ", ".join(filter(None, (_changes(record), taken_out)))
-    numbers = (record.tokens_before, record.tokens_after, record.saved)
+    numbers = (record.tokens_before, record.tokens_after, record.tokens_saved)
     return (record.name, outcome, *(f"{count:,}" for count in numbers))
 
 
@@ -251,7 +251,7 @@ def unseen_text(tokens: int, source: str) -> str:
 def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
     kept = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
     paid = "" if pays_after is None else f"; pays after {plural(pays_after, 'request')}"
-    return f"{kept}, {cache.anew:,} are sent anew{paid}"
+    return f"{kept}, {cache.resent:,} are sent anew{paid}"
 
 
 def _verdict(result: CompactResult) -> Fact:
@@ -302,7 +302,7 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
         "audit": audit_fields(summary.audit) if summary and summary.audit else None,
     }
     figures = {**fields, "applied": record.outcome == "applied"}
-    return {**fields, "as": told_as(stage.told_as, figures)}
+    return {**fields, "as": foreign_records(stage.foreign_schemas, figures)}
 
 
 def _restated(result: CompactResult) -> dict[str, Any] | None:
@@ -317,20 +317,20 @@ def _cache(result: CompactResult) -> dict[str, Any] | None:
     return {
         "firstChangedLine": cache.line + 1,
         "heldTokens": cache.held,
-        "sentAnewTokens": cache.anew,
+        "sentAnewTokens": cache.resent,
         "savedTokens": cache.saved,
         "paysAfterRequests": result.requested.pays_after,
     }
 
 
 def _tier(used: Iterable[StageRecord]) -> int:
-    return max((stage_named(record.name).tier for record in used), default=0)
+    return max((stage_named(record.name).codebuddy_tier for record in used), default=0)
 
 
 def _written(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield what was written where, what it lacks, how to undo it, and how to go on."""
     yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
-    yield from beside_texts(written)
+    yield from session_lines(written)
     if written.left_out_from is not None:
         yield (
             f"{path_name(result.options.input.path)} went on growing; left out from line "
@@ -342,7 +342,7 @@ def _written(result: CompactResult, written: Written) -> Iterator[str]:
         yield f"their lines, each with its tags, are in {line_text(result.options.archived_out)}"
     if result.change.operation:
         yield f"operation {result.change.operation}; undo with: {undo_text(written)}"
-    yield from continue_texts(written.continue_with)
+    yield from resume_lines(written.continue_with)
 
 
 def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
@@ -356,10 +356,10 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
         yield from _rescued_before(result.earlier, done.options.input.path)
     if done.written is not None:
         yield written_text(done.written)
-        yield from beside_texts(done.written)
+        yield from session_lines(done.written)
         yield f"undo with: {undo_text(done.written)}"
     # Whole on its line, to be copied.
-    yield from map(Verbatim, continue_texts(result.continue_with))
+    yield from map(Verbatim, resume_lines(result.continue_with))
 
 
 def rescue_document(result: RescueResult) -> dict[str, Any]:

@@ -280,7 +280,7 @@ def _first(result: EvaluateResult) -> str:
 
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
     """Write the drawing, whole or not at all; return warnings. Raises as ``write_output`` does."""
-    content = Content.of((drawing(result).encode(),))
+    content = Content.from_chunks((drawing(result).encode(),))
     return write_output(FileSystem(), Path(path), content, force=force)
 
 

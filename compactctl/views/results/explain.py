@@ -11,7 +11,7 @@ from compactctl.commands.inspect.explain import (
     RestoreCommand,
     Way,
 )
-from compactctl.commands.planning.fates import Explained
+from compactctl.commands.planning.fates import MessageFate
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, warning_lines
@@ -121,7 +121,7 @@ def _sent(result: ExplainResult) -> str:
     return f"no, {why}" + (f"; was sent{since}" if since else "")
 
 
-def _fate_text(fate: Explained) -> str:
+def _fate_text(fate: MessageFate) -> str:
     """Say what would become of the message, and why."""
     by = f" by {fate.stage}" if fate.stage else ""
     left = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""

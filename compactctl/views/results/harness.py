@@ -8,7 +8,7 @@ from compactctl.commands.harness.file_budget import FileBudgetResult
 from compactctl.commands.harness.limit_output import LimitOutputResult
 from compactctl.commands.harness.prompt import PromptResult
 from compactctl.profiles.overflow import Overflow
-from compactctl.tokens.file_budget import FileVerdict
+from compactctl.tokens.file_budget import FileAllocation
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, model_text, tokens_text, window_facts
 from compactctl.views.terminal.screen import Accent, Fact, Facts, Raw, ScreenItem, Verbatim
@@ -184,18 +184,18 @@ def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
     }
 
 
-def _file_cells(verdict: FileVerdict) -> tuple[str, ...]:
+def _file_cells(verdict: FileAllocation) -> tuple[str, ...]:
     return (
         f"{verdict.tokens:,}",
         _outcome(verdict),
-        f"{verdict.whole_tokens:,}",
+        f"{verdict.full_tokens:,}",
         verdict.file.kind,
         size_text(verdict.file.size),
         one_line(verdict.file.name),
     )
 
 
-def _outcome(verdict: FileVerdict) -> str:
+def _outcome(verdict: FileAllocation) -> str:
     if verdict.max_chars is None:
         return "nothing" if verdict.outcome == "excluded" else "all of it"
     return f"{verdict.max_chars:,} characters"
@@ -211,7 +211,7 @@ def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
     yield Fact("needed", f"{tokens_text(result.needed)} (estimated from sizes)")
 
 
-def _file_document(verdict: FileVerdict) -> dict[str, Any]:
+def _file_document(verdict: FileAllocation) -> dict[str, Any]:
     return {
         "name": verdict.file.name,
         "sizeBytes": verdict.file.size,
@@ -221,7 +221,7 @@ def _file_document(verdict: FileVerdict) -> dict[str, Any]:
         "maxChars": verdict.max_chars,
         "previewMode": verdict.outcome == "preview",
         "estimatedTokens": verdict.tokens,
-        "wholeTokens": verdict.whole_tokens,
+        "wholeTokens": verdict.full_tokens,
     }
 
 

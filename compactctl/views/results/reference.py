@@ -11,11 +11,11 @@ from compactctl.commands.reference import (
     ProfilesResult,
     StagesResult,
 )
-from compactctl.history.protection import RECENT_STEPS
+from compactctl.history.protection import DEFAULT_KEEP_STEPS
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
 from compactctl.tokens.budget import BudgetRule, TargetSize
-from compactctl.tokens.client_thresholds import Client
+from compactctl.tokens.client_thresholds import ClientRule
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
 from compactctl.views.encode import record
 from compactctl.views.facts import tokens_text
@@ -76,8 +76,8 @@ def _profile_facts(profile: Profile) -> Iterator[Fact]:
     yield Fact("compacts when", str(profile.trigger))
     yield Fact("down to", _target_text(profile.target))
     yield Fact("output reserve", _reserve(profile.budget))
-    if profile.budget.usable != 1:
-        yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
+    if profile.budget.usable_share != 1:
+        yield Fact("safety margin", f"{float(profile.budget.usable_share):.1%} of the rest is used")
     for name, value in (("window", profile.counting.window), ("counter", profile.counting.counter)):
         if value:
             yield Fact(name, one_line(value))
@@ -100,19 +100,19 @@ def _target_text(target: TargetSize | str) -> str:
 
 
 def _reserve(rule: BudgetRule) -> str:
-    known = "the longest answer of the model" if rule.longest_answer else ""
+    known = "the longest answer of the model" if rule.use_max_output else ""
     plain = (
         f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )
     text_ = f"{known}, {plain} if it is not known" if known else plain
-    return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
+    return text_ if rule.max_reserve is None else f"{text_}, at most {rule.max_reserve:,} tokens"
 
 
 def _left_alone(profile: Profile) -> str:
     if profile.keeps.turns is not None:
         newest = f"the newest {profile.keeps.turns:,} turns and " if profile.keeps.turns else ""
         return f"{newest}the newest message, beside what its stages keep"
-    count = profile.keeps.steps or RECENT_STEPS
+    count = profile.keeps.steps or DEFAULT_KEEP_STEPS
     return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
 
 
@@ -207,9 +207,9 @@ def _budget_document(rule: BudgetRule) -> dict[str, Any]:
     return {
         "reserveTokens": rule.reserve,
         "reservePercent": rule.percent if rule.reserve is None else None,
-        "reserveAtMostTokens": rule.most,
-        "reserveLongestAnswer": rule.longest_answer,
-        "usableShare": float(rule.usable),
+        "reserveAtMostTokens": rule.max_reserve,
+        "reserveLongestAnswer": rule.use_max_output,
+        "usableShare": float(rule.usable_share),
     }
 
 
@@ -272,10 +272,10 @@ def _model_facts(found: KnownModel) -> Iterator[Fact]:
 
 def _rule(model: ModelInfo) -> str:
     """Return in words why this is what is known of the model."""
-    row = one_line(model.match)
+    row = one_line(model.matched_prefix)
     match model.rule:
         case "own table":
-            source = one_line(model.own.source) if model.own else ""
+            source = one_line(model.user_row.source) if model.user_row else ""
             return f"your own table: {row} in {source}"
         case "name":
             return f"its name: {row}"
@@ -294,15 +294,15 @@ def _rule(model: ModelInfo) -> str:
 
 def _also(model: ModelInfo) -> str:
     """Return what else there is to say about a window."""
-    if model.longer is not None:
-        return f"; {model.longer:,} once a larger request was answered"
-    return " for input alone" if model.for_input else ""
+    if model.long_window is not None:
+        return f"; {model.long_window:,} once a larger request was answered"
+    return " for input alone" if model.is_input_only else ""
 
 
 def _model_cells(row: KnownModel) -> tuple[str, ...]:
     model = row.model
     return (
-        one_line(model.match),
+        one_line(model.matched_prefix),
         f"{model.window:,}",
         f"{model.max_output:,}" if model.max_output else "",
         row.counter.id,
@@ -311,31 +311,31 @@ def _model_cells(row: KnownModel) -> tuple[str, ...]:
     )
 
 
-def _client_facts(client: Client) -> Iterator[Fact]:
-    yield Fact(f"{client.name} {client.versions}".rstrip(), client.rule)
+def _client_facts(client: ClientRule) -> Iterator[Fact]:
+    yield Fact(f"{client.name} {client.versions}".rstrip(), client.formula)
     yield Fact("", f"{client.date}: {client.source}")
 
 
 def _model_document(row: KnownModel) -> dict[str, Any]:
     return {
-        "match": row.model.match,
+        "match": row.model.matched_prefix,
         "rule": row.model.rule,
         "family": row.model.family,
         "windowTokens": row.model.window,
-        "longerWindowTokens": row.model.longer,
-        "windowForInput": row.model.for_input,
+        "longerWindowTokens": row.model.long_window,
+        "windowForInput": row.model.is_input_only,
         "maxOutputTokens": row.model.max_output,
         "counter": row.counter.id,
         "exactness": row.counter.exactness,
     }
 
 
-def _client_document(client: Client) -> dict[str, Any]:
+def _client_document(client: ClientRule) -> dict[str, Any]:
     return {
         "format": client.format,
         "client": client.name,
         "versions": client.versions or None,
-        "rule": client.rule,
+        "rule": client.formula,
         "source": client.source,
         "date": client.date,
     }
@@ -344,7 +344,7 @@ def _client_document(client: Client) -> dict[str, Any]:
 def _resolved_document(found: KnownModel) -> dict[str, Any]:
     return {
         "model": found.model.name,
-        "modelKnown": found.model.known,
+        "modelKnown": found.model.is_known,
         **_model_document(found),
         "outputReserveTokens": found.budget.output_reserve,
         "availableInputTokens": found.budget.available,

@@ -6,8 +6,8 @@ from typing import Any
 from compactctl.commands.rewind.result import RewindResult
 from compactctl.views.encode import encoded, record, written_fields
 from compactctl.views.facts import (
-    beside_texts,
-    continue_texts,
+    resume_lines,
+    session_lines,
     undo_text,
     warning_lines,
     written_text,
@@ -52,10 +52,10 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if written is None or written.output == "-":
         return
     yield written_text(written)
-    yield from beside_texts(written)
+    yield from session_lines(written)
     if written.archive:
         yield f"undo with: {undo_text(written)}"
-    yield from continue_texts(written.continue_with)
+    yield from resume_lines(written.continue_with)
     if result.redo_options:
         path = shell_path(result.options.input.path)
         yield f"go back with: compactctl rewind {path} {result.redo_options}"

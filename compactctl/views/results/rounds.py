@@ -10,7 +10,7 @@ from typing import Any
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.measuring.timeline import Timeline
 from compactctl.history.categories import CATEGORIES, Category
-from compactctl.history.usage.costs import Costs, RoundCost, priced
+from compactctl.history.usage.costs import Costs, RoundCost, with_costs
 from compactctl.history.usage.rounds import Round, RoundMark, Rounds
 from compactctl.views.facts import tokens_text
 from compactctl.views.table_file import write_table
@@ -79,7 +79,7 @@ def rounds_terminal(found: Rounds, costs: Costs | None = None) -> Iterator[Scree
     yield _round_table(found, costs)
     yield ""
     yield Facts((*_facts(found), *_cost_facts(costs, is_cache_known=found.cache_reports > 0)))
-    if costs is not None and costs.carried:
+    if costs is not None and costs.input_by_category:
         yield ""
         yield "What the input was spent on (estimate)"
         yield _carried_table(costs)
@@ -90,7 +90,7 @@ def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
     if found is None:
         return {"rounds": None, "roundTotals": None, "costs": None}
     return {
-        "rounds": [_round(*each) for each in priced(found.rounds, costs)],
+        "rounds": [_round(*each) for each in with_costs(found.rounds, costs)],
         "roundTotals": _totals(found),
         "costs": None if costs is None else _costs(costs),
     }
@@ -110,7 +110,7 @@ def _round_table(found: Rounds, costs: Costs | None) -> Table:
         text("Entered", "end", least=16, spare=3),
     )
     many = len({each.conversation for each in found.rounds}) > 1
-    rows = [_cells(each, cost, many=many) for each, cost in priced(found.rounds, costs)]
+    rows = [_cells(each, cost, many=many) for each, cost in with_costs(found.rounds, costs)]
     # A document stands on one line, whatever the round.
     lines = {each.line for each in found.rounds}
     left_out = {*(["Line"] if len(lines) == 1 < len(rows) else []), *([] if costs else ["Cost $"])}
@@ -162,7 +162,11 @@ def _entered_text(each: Round) -> str:
 
 def _facts(found: Rounds) -> Iterator[Fact]:
     turns = f"{len(found.rounds):>11,} in {plural(found.turns, 'turn')}"
-    beside = f"; {plural(found.aside, 'request')} of subagents left out" if found.aside else ""
+    beside = (
+        f"; {plural(found.subagent_requests, 'request')} of subagents left out"
+        if found.subagent_requests
+        else ""
+    )
     yield Fact("rounds", turns + beside)
     resent = found.sent - sum(each.context for each in found.rounds)
     beside = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
@@ -171,7 +175,7 @@ def _facts(found: Rounds) -> Iterator[Fact]:
     counted = sum(not each.is_output_reported for each in found.rounds)
     note = f", {counted:,} of the answers by count (~)" if counted else ""
     yield Fact("output", tokens_text(found.output) + note)
-    client, own = found.marked("compacted"), found.marked("compactctl")
+    client, own = found.count_marked("compacted"), found.count_marked("compactctl")
     yield Fact("compactions", f"{client:>11,} by the client, {own:,} by compactctl")
 
 
@@ -181,7 +185,7 @@ def _cache_facts(found: Rounds) -> Iterator[Fact]:
         return
     share = share_text(found.cache_read / found.sent)
     yield Fact("cached", f"{tokens_text(found.cache_read)}, {share} of what was sent")
-    missed, idle = found.marked("missed"), found.marked("missed", "idle")
+    missed, idle = found.count_marked("missed"), found.count_marked("missed", "idle")
     why = f"the cache was missed in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
     yield Fact("paid again", f"{tokens_text(found.paid_again)} at most; {why}")
 
@@ -190,13 +194,14 @@ def _cost_facts(costs: Costs | None, *, is_cache_known: bool) -> Iterator[Fact]:
     """Yield what the session cost; it is the most that it can be where nothing tells of a cache."""
     if costs is None:
         return
-    if costs.known:
+    if costs.priced_rounds:
         parts = f"{costs.input:,.2f} for input, {costs.output:,.2f} for output"
         whole = costs.input + costs.output
         most = "" if is_cache_known else " at most"
         yield Fact("cost", f"{whole:>11,.2f} US dollars{most} (estimate): {parts}")
-        again = f"{costs.again:>11,.2f} of it for what was paid again instead of read from a cache"
-        yield Fact("", again if is_cache_known else "what was read from a cache was not reported")
+        again = costs.cache_miss_cost
+        missed = f"{again:>11,.2f} of it for what was paid again instead of read from a cache"
+        yield Fact("", missed if is_cache_known else "what was read from a cache was not reported")
         yield Fact("prices", _prices_text(costs))
     for model, count in costs.unpriced.items():
         named = one_line(model, 60)
@@ -209,11 +214,11 @@ def _prices_text(costs: Costs) -> str:
 
 
 def _carried_table(costs: Costs) -> Table:
-    total = sum(costs.carried.values()) or 1.0
+    total = sum(costs.input_by_category.values()) or 1.0
     columns = (number("Cost $"), number("Share"), text("For"))
     rows = [
         (f"{amount:,.4f}", share_text(amount / total), name)
-        for name, amount in costs.carried.items()
+        for name, amount in costs.input_by_category.items()
     ]
     return table(columns, rows)
 
@@ -252,23 +257,23 @@ def _time_text(seconds: float) -> str:
 
 
 def _cost(cost: RoundCost) -> dict[str, float]:
-    return {"input": cost.input, "output": cost.output, "paidAgain": cost.again}
+    return {"input": cost.input, "output": cost.output, "paidAgain": cost.cache_miss_cost}
 
 
 def _totals(found: Rounds) -> dict[str, int]:
     return {
         "rounds": len(found.rounds),
         "turns": found.turns,
-        "subagentRequests": found.aside,
+        "subagentRequests": found.subagent_requests,
         "sentTokens": found.sent,
         "cacheReports": found.cache_reports,
         "cacheReadTokens": found.cache_read,
         "paidAgainTokens": found.paid_again,
         "outputTokens": found.output,
-        "clientCompactions": found.marked("compacted"),
-        "ownCompactions": found.marked("compactctl"),
-        "cacheMisses": found.marked("missed"),
-        "idleGaps": found.marked("idle"),
+        "clientCompactions": found.count_marked("compacted"),
+        "ownCompactions": found.count_marked("compactctl"),
+        "cacheMisses": found.count_marked("missed"),
+        "idleGaps": found.count_marked("idle"),
     }
 
 
@@ -281,8 +286,8 @@ def _costs(costs: Costs) -> dict[str, Any]:
         "total": costs.input + costs.output,
         "input": costs.input,
         "output": costs.output,
-        "paidAgain": costs.again,
-        "carried": dict(costs.carried),
+        "paidAgain": costs.cache_miss_cost,
+        "carried": dict(costs.input_by_category),
         "unpriced": dict(costs.unpriced),
     }
 
@@ -349,7 +354,7 @@ def write_rounds(
     found: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
     """Write one line per round; see ``write_table``."""
-    rows = (round_row(*each) for each in priced(found.rounds, costs))
+    rows = (round_row(*each) for each in with_costs(found.rounds, costs))
     return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
 
 
@@ -373,5 +378,5 @@ def _other_values(each: Round, cost: RoundCost | None) -> dict[str, object]:
         "results": json.dumps(dict(each.tools)),
         "cost_input": cost and cost.input,
         "cost_output": cost and cost.output,
-        "cost_paid_again": cost and cost.again,
+        "cost_paid_again": cost and cost.cache_miss_cost,
     }

@@ -124,7 +124,7 @@ def _notes(session: Session) -> list[str]:
 
 
 def _is_closed(session: Session) -> bool:
-    return bool(store_named(session.entry.client).instead)
+    return bool(store_named(session.entry.client).unsupported_hint)
 
 
 def _is_full(row: SessionRow) -> bool:
@@ -151,7 +151,7 @@ def _session_document(row: SessionRow) -> dict[str, Any]:
         "kind": details.kind,
         "archived": entry.archived,
         "open": details.open,
-        "readable": not store_named(entry.client).instead,
+        "readable": not store_named(entry.client).unsupported_hint,
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Opaque, Transcript
-from compactctl.tokens.budget import usage_of
+from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import fit_of
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
 from compactctl.views.facts import (
@@ -21,7 +21,7 @@ from compactctl.views.facts import (
     unread_facts,
     warning_lines,
 )
-from compactctl.views.other_systems import STATS, told_as
+from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.rounds import round_fields, rounds_terminal, session_graph
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.views.terminal.tables import Table, bar_cell, number, table, text
@@ -75,7 +75,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
     """Return the sizes, what they rest on, and what they are made of."""
     transcript, found = result.transcript, result.breakdown
     calibration = result.size.calibration
-    usage = usage_of(result.usage.tokens, result.measure.budget.available)
+    usage = utilization(result.usage.tokens, result.measure.budget.available)
     document = {
         "schema": "compactctl.stats/2",
         "path": result.options.input.path,
@@ -118,7 +118,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "warnings": [*filter(None, (result.unread,)), *transcript.warnings, *result.warnings],
     }
     is_above_warning = usage.level in ("warning", "critical", "over")
-    document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})
+    document["as"] = foreign_records(STATS, {**document, "isAboveWarning": is_above_warning})
     return document
 
 

@@ -12,7 +12,7 @@ import click
 
 from compactctl.views.terminal.graph import Graph, graph_lines
 from compactctl.views.terminal.tables import Table, cell_width, table_lines
-from compactctl.views.terminal.text import inert
+from compactctl.views.terminal.text import defused
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +85,7 @@ class Screen:
 
     def _write(self, lines: Sequence[str], style: TextStyle) -> None:
         # Wrapped, or beside others, safe texts may begin a line or become a command.
-        shown = inert("\n".join(lines))
+        shown = defused("\n".join(lines))
         if not style or self.width is None:
             click.echo(shown, file=self._stream)
             return
@@ -131,10 +131,10 @@ def write_bytes(lines: Iterable[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
-def tell(*lines: str) -> None:
+def print_messages(*lines: str) -> None:
     """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
     for line in lines:
-        click.echo(inert(line), err=True)
+        click.echo(defused(line), err=True)
 
 
 def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:

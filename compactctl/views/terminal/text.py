@@ -38,13 +38,13 @@ def is_on_runner(variables: Mapping[str, str]) -> bool:
     return any(variables.get(name) for name in _VARIABLES)
 
 
-def inert(text: str, mark: str = BACKSLASH) -> str:
+def defused(text: str, mark: str = BACKSLASH) -> str:
     """Return text in which no CI runner finds a command; ``mark`` parts what would be one.
 
     Carriage returns end lines, too, as they do for the runners.
     """
     if "\r" in text:
-        return "\r".join(inert(line, mark) for line in text.split("\r"))
+        return "\r".join(defused(line, mark) for line in text.split("\r"))
     for pattern in _PATTERNS:
         text = pattern.sub(lambda found: f"{found[0]}{mark}", text)
     return text
@@ -67,7 +67,7 @@ _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 def safe_text(text: str) -> str:
     """Return text with control characters as visible escapes and without runners' commands."""
-    return inert(_visible(text))
+    return defused(_visible(text))
 
 
 def line_text(text: str) -> str:
@@ -77,7 +77,7 @@ def line_text(text: str) -> str:
 
 def one_line(text: str, width: int = 200) -> str:
     """Return safe text on one line of at most ``width`` characters."""
-    joined = inert(" ".join(_visible(text[: width * 8]).split()))
+    joined = defused(" ".join(_visible(text[: width * 8]).split()))
     return joined if len(joined) <= width else f"{joined[: max(0, width - 1)]}…"
 
 
@@ -129,12 +129,12 @@ def shell_path(path: str) -> str:
     """Return a path as it can be pasted into a shell, where a leading dash is not an option."""
     is_like_option = path.startswith("-") and path != "-"
     quoted = shlex.quote(f"./{path}" if is_like_option else path)
-    return inert(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
+    return defused(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
 
 
 def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
     """Return a command for a file, with options as they were typed, as it can be pasted."""
-    quoted = (inert(_NOT_TYPED.sub(_typed, shlex.quote(each)), _TWO_QUOTES) for each in options)
+    quoted = (defused(_NOT_TYPED.sub(_typed, shlex.quote(each)), _TWO_QUOTES) for each in options)
     return " ".join((command, shell_path(path), *quoted))
 
 

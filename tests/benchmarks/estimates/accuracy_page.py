@@ -10,7 +10,7 @@ from statistics import median
 from textwrap import fill
 from typing import Any
 
-from benchmarks.estimates.fit import NEW, OLD, Constants, shipped
+from benchmarks.estimates.fit import FIELDS, NEW, OLD, Constants, shipped
 from benchmarks.estimates.recorded_session import (
     CODEX,
     CTOK,
@@ -21,7 +21,7 @@ from benchmarks.estimates.recorded_session import (
     OURS_CTOK,
 )
 from benchmarks.estimates.strict_protocol import BOUNDARY, HORIZONS, Judged, Trial
-from compactctl.tokens.overhead import Framing
+from compactctl.tokens.overhead import RequestOverhead
 
 FACTS = Path(__file__).with_name("accuracy.toml")
 FAMILIES = (OLD, NEW, CODEX, OPENCODE)
@@ -248,17 +248,17 @@ def _constants(fits: Mapping[str, Constants]) -> str:
     return "\n".join(lines)
 
 
-def _values(framing: Framing) -> dict[str, float]:
+def _values(framing: RequestOverhead) -> dict[str, float]:
     """Return the constants of a framing by what they are called on the page."""
     plain = {
-        name: getattr(framing, name)
+        name: getattr(framing, FIELDS.get(name, name))
         for name in (*_RATIOS, "per_call", "per_result", "per_injected", "per_prompt", "per_text")
     }
-    seals = {"sealed": framing.sealed, "summed": framing.summed}
+    seals = {"sealed": framing.hidden_reasoning, "summed": framing.summarized_reasoning}
     return plain | {
         f"{name}, {what}": getattr(seal, field)
         for name, seal in seals.items()
-        for what, field in (("per character", "per_character"), ("less", "own"))
+        for what, field in (("per character", "per_character"), ("less", "envelope"))
     }
 
 

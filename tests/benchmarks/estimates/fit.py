@@ -19,8 +19,8 @@ from benchmarks.estimates.steps import MADE_BY_CTOK, O200K, Evidence, Kinds, Ste
 from compactctl.history.usage import calibration
 from compactctl.tokens import client_overhead as usual
 from compactctl.tokens import overhead as framing
-from compactctl.tokens.client_overhead import Usual
-from compactctl.tokens.overhead import NO_SEAL, Framing, Seal
+from compactctl.tokens.client_overhead import UsualTokens
+from compactctl.tokens.overhead import NO_SIGNATURE, RequestOverhead, SignatureEstimate
 
 OLD, NEW = "Claude up to 4.6", "Claude 4.7 and later"
 # A long session counts with so many of its steps, so that it does not decide alone.
@@ -30,6 +30,7 @@ _ENTERED = ("result", "numbered", "user", "injected", "per_result", "per_injecte
 _ANSWER = ("call", "said", "per_call", "per_text")
 # Where an answer was not reported, what is stored of its thinking, a summary or all, is one more.
 _ALL = (*_ENTERED, *_ANSWER, "thought")
+FIELDS = {"user": "user_text", "said": "assistant_text"}
 _FRAMES = tuple(name for name in (*_ENTERED, *_ANSWER) if name.startswith("per_"))
 _ROUNDS, _SMALL = 15, 2.0
 Equation = tuple[Sequence[float], float]
@@ -42,10 +43,10 @@ class Constants:
     What there was too little to fit on is not there.
     """
 
-    framings: Mapping[tuple[str, str], Framing]
+    framings: Mapping[tuple[str, str], RequestOverhead]
     usual_reasoning: int | None
-    restored: Mapping[str, Usual]
-    overhead: Mapping[str, Usual]
+    restored: Mapping[str, UsualTokens]
+    overhead: Mapping[str, UsualTokens]
 
     def __contains__(self, family: str) -> bool:
         """Tell whether a family can be estimated with them."""
@@ -62,7 +63,7 @@ def shipped() -> Constants:
             (NEW, MADE_BY_CTOK): framing.RECONSTRUCTED["claude-4.7"],
             (CODEX, O200K): framing.OPENAI,
         },
-        usual_reasoning=calibration.USUAL_REASONING,
+        usual_reasoning=calibration.TYPICAL_REASONING,
         restored=usual.RESTORED,
         overhead=usual.OVERHEAD,
     )
@@ -79,7 +80,7 @@ def using(constants: Constants) -> Iterator[None]:
         for module, names in (
             (framing, {"CLAUDE_UP_TO_4_6": framings[OLD, O200K], "RECONSTRUCTED": made}),
             (framing, {"CLAUDE_FROM_4_7": framings[NEW, O200K], "OPENAI": framings[CODEX, O200K]}),
-            (calibration, {"USUAL_REASONING": thought}),
+            (calibration, {"TYPICAL_REASONING": thought}),
             (usual, {"RESTORED": constants.restored, "OVERHEAD": constants.overhead}),
         ):
             stack.enter_context(patch.multiple(module, **names))
@@ -89,7 +90,7 @@ def using(constants: Constants) -> Iterator[None]:
 def fitted(found: Sequence[Evidence]) -> Constants:
     """Fit constants on what sessions tell."""
     steps = [step for each in found for step in _some(each.steps)]
-    framings: dict[tuple[str, str], Framing | None] = {
+    framings: dict[tuple[str, str], RequestOverhead | None] = {
         (family, counter): _claude(family, counter, steps)
         for family in (OLD, NEW)
         for counter in (O200K, MADE_BY_CTOK)
@@ -152,7 +153,7 @@ def _some(steps: Sequence[Step]) -> list[Step]:
     return [steps[place] for place in sorted(spread(range(len(steps)), MOST_STEPS))]
 
 
-def _claude(family: str, counter: str, steps: Sequence[Step]) -> Framing | None:
+def _claude(family: str, counter: str, steps: Sequence[Step]) -> RequestOverhead | None:
     of = [step for step in steps if step.family == family and counter in step.answer]
     equations = [each for step in of for each in _equations(step, counter)]
     if len(of) < LEAST_STEPS or not equations:
@@ -164,7 +165,11 @@ def _claude(family: str, counter: str, steps: Sequence[Step]) -> Framing | None:
     }
     sealed = _seal(_sealed(of, counter, factors, "sealed"))
     summed = _seal(_sealed(of, counter, factors, "summed"))
-    return Framing(**values, sealed=sealed or summed or NO_SEAL, summed=summed or sealed or NO_SEAL)
+    return RequestOverhead(
+        **{FIELDS.get(name, name): value for name, value in values.items()},
+        hidden_reasoning=sealed or summed or NO_SIGNATURE,
+        summarized_reasoning=summed or sealed or NO_SIGNATURE,
+    )
 
 
 def _equations(step: Step, counter: str) -> Iterator[Equation]:
@@ -198,15 +203,15 @@ def _sealed(
         yield (answer[kind], -answer[f"per_{kind}"]), total - known
 
 
-def _seal(equations: Iterator[Equation]) -> Seal | None:
+def _seal(equations: Iterator[Equation]) -> SignatureEstimate | None:
     found = list(equations)
     if len(found) < LEAST_SEALS:
         return None
     per_character, own = least_absolute(found)
-    return Seal(per_character=round(per_character, 2), own=max(0, round(own)))
+    return SignatureEstimate(per_character=round(per_character, 2), envelope=max(0, round(own)))
 
 
-def _openai(steps: Sequence[Step]) -> Framing | None:
+def _openai(steps: Sequence[Step]) -> RequestOverhead | None:
     """Fit frames alone: the vocabulary is OpenAI's own."""
     if len(steps) < LEAST_STEPS:
         return None
@@ -232,14 +237,14 @@ def _usual_reasoning(found: Sequence[Evidence]) -> int | None:
 
 def _by_client(
     found: Sequence[Evidence], told: Callable[[Evidence], Sequence[int]], unit: int
-) -> dict[str, Usual]:
+) -> dict[str, UsualTokens]:
     """Return the median of what each client's sessions tell, and between what nine of ten lie."""
     figures = {}
     for client in sorted({each.client for each in found}):
         values = sorted(chain.from_iterable(told(e) for e in found if e.client == client))
         if len(values) >= LEAST_SESSIONS:
             least, most = _narrowest(values, round(0.9 * len(values)))
-            figures[client] = Usual(
+            figures[client] = UsualTokens(
                 usual=round(median(values) / unit) * unit,
                 least=math.floor(least / unit) * unit,
                 most=math.ceil(most / unit) * unit,

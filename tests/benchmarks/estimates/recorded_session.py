@@ -20,9 +20,9 @@ from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter
 from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import exact_counter
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.overhead import OPENAI_SEAL
+from compactctl.tokens.overhead import OPENAI_SIGNATURE
 
 OURS, OURS_CTOK = "compactctl", "compactctl with ctok"
 # As ours, with the length of encrypted reasoning given as it was reported.
@@ -129,13 +129,13 @@ class Session:
         """Return the counter of an estimator; each text is counted once in a session."""
         if name in (OURS, GIVEN):
             base = self._remembering(model.counter, exact_counter(model.counter))
-            return base if model.exact else RatioCounter(base, model.factor, model.family)
+            return base if model.is_exact else RatioCounter(base, model.factor, model.family)
         if name in (OURS_CTOK, CTOK):
             return self._remembering(model.reconstruction, ClaudeCounter(model.reconstruction))
         if name == RAW:
             return self._remembering("o200k_base", exact_counter("o200k_base"))
         provider = "anthropic" if model.family.startswith("Claude") else "openai"
-        return counter_named(f"neurolink/{provider}" if name == NEUROLINK else name)
+        return parse_counter(f"neurolink/{provider}" if name == NEUROLINK else name)
 
     def _remembering(self, name: str, counter: TokenCounter) -> TokenCounter:
         return self._counters.setdefault(name, Remembering(counter))
@@ -224,7 +224,7 @@ def with_reasoning(seen: Transcript, before: Transcript) -> Transcript:
         if thought is None or not any(map(_is_opaque, message.parts)):
             return message
         del reported[message.response_id]
-        length = round((thought + OPENAI_SEAL.own) / OPENAI_SEAL.per_character)
+        length = round((thought + OPENAI_SIGNATURE.envelope) / OPENAI_SIGNATURE.per_character)
         return replace(message, parts=tuple(_sealed(part, length) for part in message.parts))
 
     return replace(seen, effective=tuple(map(told, seen.effective)))

@@ -12,13 +12,13 @@ from itertools import pairwise
 
 from benchmarks.estimates.recorded_session import CTOK, OURS, RAW, Session, is_replaced, known_at
 from compactctl.commands.measuring.context_size import (
-    begins_in_the_middle,
     context_size,
+    continues_another,
     restored_after,
 )
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
-from compactctl.history.usage.calibration import growths
-from compactctl.history.usage.requests import Request, requests
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
+from compactctl.history.usage.calibration import context_growth
+from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -34,7 +34,7 @@ from compactctl.tokens.client_overhead import WRITTEN
 from compactctl.tokens.counters.claude import claude_is_installed
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.overhead import FramedMeter, framing_for, is_numbered
+from compactctl.tokens.overhead import RequestMeter, has_line_numbers, overhead_for
 
 O200K, MADE_BY_CTOK = "o200k_base", "ctok"
 Kinds = Mapping[str, int]
@@ -91,16 +91,18 @@ def steps(session: Session) -> Iterator[Step]:
     meters = dict(_meters(session))
     for meter in meters.values():
         meter.prime(messages)
-    found = sorted(requests(messages, meters[O200K].message), key=lambda request: request.first)
+    found = sorted(
+        find_requests(messages, meters[O200K].message), key=lambda request: request.first_index
+    )
     for (earlier, later), growth in zip(pairwise(found), _growths(session, found), strict=True):
         sent = _sent(messages, earlier, later)
-        ends = (messages[earlier.first].line, messages[later.first].line)
+        ends = (messages[earlier.first_index].line, messages[later.first_index].line)
         if _is_usable(session, ends, sent):
-            answer = [_without_results(messages[at]) for at in earlier.members]
+            answer = [_without_results(messages[at]) for at in earlier.message_indices]
             yield Step(
                 family=session.family,
                 growth=growth,
-                output=earlier.output if earlier.is_reported else None,
+                output=earlier.output if earlier.is_output_reported else None,
                 reasoning=earlier.reasoning,
                 answer={name: _kinds(answer, meter) for name, meter in meters.items()},
                 entered={name: _kinds(sent, meter) for name, meter in meters.items()},
@@ -112,7 +114,7 @@ def _growths(session: Session, found: Sequence[Request]) -> list[int]:
     keeps = resolve_model(session.transcript.session.model).keeps_reasoning
     if keeps or not session.transcript.session.drops_past_reasoning:
         found = [replace(request, reasoning=0) for request in found]
-    return growths(found)
+    return context_growth(found)
 
 
 def _meters(session: Session) -> Iterator[tuple[str, Meter]]:
@@ -126,9 +128,9 @@ def _sent(messages: Sequence[Message], earlier: Request, later: Request) -> list
     """Return what was sent between two requests beside the answer, but with the results in it."""
     return [
         replace(messages[at], parts=messages[at].results, role="tool")
-        if at in earlier.members
+        if at in earlier.message_indices
         else messages[at]
-        for at in range(earlier.first, later.first)
+        for at in range(earlier.first_index, later.first_index)
     ]
 
 
@@ -168,7 +170,7 @@ def _kinds(messages: Sequence[Message], meter: Meter) -> Kinds:
 def _kind(part: Part, message: Message) -> str:
     match part:
         case ToolResultPart():
-            return "numbered" if is_numbered(part.text) else "result"
+            return "numbered" if has_line_numbers(part.text) else "result"
         case ToolCallPart():
             return "call"
         case ReasoningPart():
@@ -184,16 +186,16 @@ def _kind(part: Part, message: Message) -> str:
 def _overhead(session: Session) -> int | None:
     """Return what the first request held beside the messages, None where the file begins later."""
     transcript = session.transcript
-    if begins_in_the_middle(transcript) or not session.requests:
+    if continues_another(transcript) or not session.requests:
         return None
     first = session.requests[0]
     sent = (m for m in transcript.messages[: first.place] if not m.origin.is_subagent)
-    return round(first.context - sum(map(_measured(session).framed.whole, sent)))
+    return round(first.context - sum(map(_measured(session).framed.total, sent)))
 
 
 def _restored(session: Session) -> Iterator[int]:
     """Yield what the client restored after each of its compactions, where that can be told."""
-    if begins_in_the_middle(session.transcript):
+    if continues_another(session.transcript):
         return
     for place in sorted(session.boundaries):
         request = session.requests[place]
@@ -205,8 +207,8 @@ def _restored(session: Session) -> Iterator[int]:
                 yield request.context - (size.total - size.restored)
 
 
-def _measured(session: Session) -> Measure:
+def _measured(session: Session) -> Measurement:
     measured = measure(session.transcript, MeasureOptions())
     meter = Meter(session.counter(OURS, measured.model))
-    framed = FramedMeter(meter, framing_for(measured.model, meter.counter))
+    framed = RequestMeter(meter, overhead_for(measured.model, meter.counter))
     return replace(measured, meter=meter, framed=framed)

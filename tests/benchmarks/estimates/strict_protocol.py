@@ -25,7 +25,7 @@ from benchmarks.estimates.recorded_session import (
     with_reasoning,
 )
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure, window_of
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure, window_of
 from compactctl.history.turns import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -34,7 +34,7 @@ from compactctl.tokens.counters.estimates import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.fit import fit_of
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.overhead import FramedMeter, framing_for
+from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 AHEAD = {"1 call": 1, "10 calls": 10, "50 calls": 50}
 FIRST, TURN, BOUNDARY = "first usage", "turn start", "after a boundary"
@@ -147,7 +147,7 @@ def _ours(
     trial: Trial,
     session: Session,
     seen: tuple[Transcript, Transcript],
-    measured: Measure,
+    measured: Measurement,
     constants: Constants,
 ) -> Iterator[Trial]:
     """Yield what ``stats`` says with these constants, of a session before and as far as known."""
@@ -164,13 +164,13 @@ def _ours(
     yield from found
 
 
-def _estimated(trial: Trial, seen: Transcript, session: Session, measured: Measure) -> Trial:
+def _estimated(trial: Trial, seen: Transcript, session: Session, measured: Measurement) -> Trial:
     meter = Meter(session.counter(trial.estimator, measured.model))
-    framed = FramedMeter(meter, framing_for(measured.model, meter.counter))
+    framed = RequestMeter(meter, overhead_for(measured.model, meter.counter))
     return _told(trial, seen, replace(measured, meter=meter, framed=framed))
 
 
-def _told(trial: Trial, seen: Transcript, measured: Measure) -> Trial:
+def _told(trial: Trial, seen: Transcript, measured: Measurement) -> Trial:
     """Estimate as ``stats`` does, and say of the estimate what it says."""
     now = replace(measured, limits=measure(seen, MeasureOptions()).limits)
     size = context_size(seen, now)

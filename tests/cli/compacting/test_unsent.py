@@ -15,7 +15,7 @@ from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 from sessions.homes import Home, Said
 
-from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.proof import expected_messages
 from compactctl.commands.reading.transcript import InputOptions, load
 
 Json = dict[str, Any]
@@ -124,8 +124,8 @@ def test_it_goes_while_all_that_is_sent_stays(ask: Ask, session: Path, client: s
     assert SCREEN not in session.read_text()
     assert sent.format == now.format == client
     assert [m.id for m in now.effective] == [m.id for m in sent.effective]
-    assert [m.content for m in meant_by(now.effective)] == [
-        m.content for m in meant_by(sent.effective)
+    assert [m.content for m in expected_messages(now.effective)] == [
+        m.content for m in expected_messages(sent.effective)
     ]
     assert not now.opaque
     assert (done["before"]["bytes"], done["after"]["bytes"]) == (

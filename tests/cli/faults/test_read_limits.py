@@ -10,7 +10,7 @@ from cli.asking import Ask
 from compactctl.cli.group import Commands
 from compactctl.cli.opt import Opt
 from compactctl.cli.options.reading import LIMITS
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_byte_size
 
 # Commands about one transcript; batch and verify take many and go on after one that is too large.
 READING = [
@@ -102,13 +102,13 @@ def test_what_is_no_size_is_refused(ask: Ask, tmp_path: Path, size: str) -> None
     ],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert parse_size(text) == size
+    assert parse_byte_size(text) == size
 
 
 def test_the_options_limit_what_is_limited_without_them() -> None:
     options = (option for option in LIMITS.parts if isinstance(option, Opt))
-    given = {option.place: parse_size(str(option.default)) for option in options}
-    assert given == {"line": READ_LIMITS.line, "unpacked": READ_LIMITS.unpacked}
+    given = {option.place: parse_byte_size(str(option.default)) for option in options}
+    assert given == {"line": READ_LIMITS.max_line_bytes, "unpacked": READ_LIMITS.max_bytes}
 
 
 def test_a_document_over_many_lines_is_one_line(ask: Ask, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_a_document_over_many_lines_is_one_line(ask: Ask, tmp_path: Path) -> Non
 
 
 def test_lines_are_limited_too() -> None:
-    limits = ReadLimits(lines=3)
-    lines = limits.lines_of(io.BytesIO(b"\n" * 4), "run.jsonl")
+    limits = ReadLimits(max_lines=3)
+    lines = limits.limited_lines(io.BytesIO(b"\n" * 4), "run.jsonl")
     assert [next(lines) for _ in range(3)] == [b"\n"] * 3
     with pytest.raises(Exception, match="has more than 3 lines; split it"):
         next(lines)
@@ -146,13 +146,13 @@ class Endless(io.RawIOBase):
 
 @pytest.mark.parametrize("unit", [b"a", b"ab\n"])
 def test_no_more_is_read_than_the_limits_allow(unit: bytes) -> None:
-    limits = ReadLimits(line=100_000, unpacked=300_000)
+    limits = ReadLimits(max_line_bytes=100_000, max_bytes=300_000)
     endless = Endless(unit)
     with pytest.raises(Exception, match="allow more with"):
-        list(limits.lines_of(io.BufferedReader(endless, 6_000), "-"))
-    assert endless.taken <= limits.unpacked + 6_000
+        list(limits.limited_lines(io.BufferedReader(endless, 6_000), "-"))
+    assert endless.taken <= limits.max_bytes + 6_000
     if unit == b"a":
-        assert endless.taken <= limits.line + 6_000
+        assert endless.taken <= limits.max_line_bytes + 6_000
 
 
 @pytest.mark.parametrize(

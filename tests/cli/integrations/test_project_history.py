@@ -20,7 +20,7 @@ from compactctl.commands.integrations.project_history import (
     ProjectHistory,
 )
 from compactctl.errors import CompactctlError, NoInputError
-from compactctl.store.client_folders import Machine
+from compactctl.store.client_folders import UserEnvironment
 
 WORD = "the harbour master's word"
 Question = Callable[[ProjectHistory, str], Any]
@@ -79,7 +79,7 @@ def other(home: Home, tmp_path: Path) -> str:
 @pytest.fixture
 def history(home: Home, tmp_path: Path, mine: str, other: str) -> ProjectHistory:
     assert mine != other
-    return ProjectHistory(machine=Machine(home=home.root), here=tmp_path / "mine")
+    return ProjectHistory(machine=UserEnvironment(home=home.root), here=tmp_path / "mine")
 
 
 def test_the_sessions_of_the_project_are_listed_and_no_others(
@@ -103,7 +103,7 @@ def test_what_left_the_context_is_found_and_shown_whole(history: ProjectHistory,
 def test_no_answer_holds_a_secret(home: Home, tmp_path: Path) -> None:
     texts = [f"needle {planted.text}" for planted in PLANTED[::5]]
     put(home, tmp_path / "mine", "mine", *texts)
-    history = ProjectHistory(machine=Machine(home=home.root), here=tmp_path / "mine")
+    history = ProjectHistory(machine=UserEnvironment(home=home.root), here=tmp_path / "mine")
     found = history.search("needle")
     assert found["found"] == len(texts)
     for number, planted in enumerate(PLANTED[::5], 1):
@@ -172,7 +172,7 @@ def test_a_project_that_is_entered_through_a_link_is_the_same_one(
     link.symlink_to(history.here)
     named = put(home, link, "named", "Said under the other name")
     entered = replace(
-        history, machine=Machine(home=home.root, environ={"PWD": str(link)})
+        history, machine=UserEnvironment(home=home.root, environ={"PWD": str(link)})
     ).sessions()
     assert {each["id"] for each in entered["sessions"]} == {mine, named}
 
@@ -185,7 +185,7 @@ def test_a_file_that_is_called_as_a_session_in_a_database_is_not_read_instead(
     home.opencode(Said(project=str(project)))
     monkeypatch.setenv("HOME", str(home.root))
     monkeypatch.chdir(project)
-    history = ProjectHistory(machine=Machine(home=home.root), here=project)
+    history = ProjectHistory(machine=UserEnvironment(home=home.root), here=project)
     (row,) = history.sessions()["sessions"]
     assert history.stats(row["id"])["session"] == row["id"]
     (project / f"opencode:{row['id']}").write_text("{}")
@@ -200,7 +200,9 @@ def test_an_excerpt_shows_what_was_found(
 ) -> None:
     text = f"{letter * count} NEEDLE {letter * count}"
     session = put(home, tmp_path / "mine", "mine", text)
-    history = ProjectHistory(machine=Machine(home=home.root, environ={}), here=tmp_path / "mine")
+    history = ProjectHistory(
+        machine=UserEnvironment(home=home.root, environ={}), here=tmp_path / "mine"
+    )
     (message,) = history.search("needle", session)["messages"]
     assert "NEEDLE" in message["excerpt"]
     assert len(message["excerpt"].strip("…")) == min(EXCERPT, len(text))
@@ -212,7 +214,7 @@ def test_every_answer_is_bounded(home: Home, tmp_path: Path) -> None:
         put(home, project, f"session {number}", "word")
     texts = ["word", *(f"{'word ' * 30_000}{number}" for number in range(PAGE + 4))]
     big = put(home, project, "big", *texts)
-    history = ProjectHistory(machine=Machine(home=home.root), here=project)
+    history = ProjectHistory(machine=UserEnvironment(home=home.root), here=project)
     listed = history.sessions()
     assert (len(listed["sessions"]), listed["more"]) == (MOST_SESSIONS, 4)
     first, second = (history.search("word", big, page) for page in (1, 2))
@@ -236,7 +238,7 @@ def test_every_client_is_served_and_nothing_is_written(
     project.mkdir()
     everything(home, str(project))
     before = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()}
-    history = ProjectHistory(machine=Machine(home=home.root), here=project)
+    history = ProjectHistory(machine=UserEnvironment(home=home.root), here=project)
     rows = history.sessions()["sessions"]
     assert len({row["client"] for row in rows}) > 5
     for row in rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 
-from compactctl.commands.reading.hook_input import told_at_start, transcript_of
+from compactctl.commands.reading.hook_input import hook_fields_at_start, transcript_of
 
 
 def told(transcript: str | Path, **more: object) -> bytes:
@@ -65,4 +65,4 @@ def test_a_transcript_is_not_taken_for_it(ask: Ask, piped: bytes) -> None:
     ],
 )
 def test_of_a_start_what_is_whole_is_read(start: bytes, members: dict[str, object]) -> None:
-    assert told_at_start(start) == members
+    assert hook_fields_at_start(start) == members

@@ -15,7 +15,7 @@ from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.opt import StageOption
 from compactctl.cli.precedence import flag_of
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.profiles.registry import DEFAULT_PROFILE, built_in
+from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 
@@ -120,7 +120,7 @@ def test_help_fits_and_parts_no_flag(
 
 
 def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask) -> None:
-    names = [stage.name for stage in built_in(DEFAULT_PROFILE).stages]
+    names = [stage.name for stage in builtin_profile(DEFAULT_PROFILE).stages]
     told = ask("compact", "--help").out.partition("Without --stages")[2].partition("\n\n")[0]
     assert re.findall(r"\((\w+)\)", told) == names
     page = Path(__file__).resolve().parents[3] / "docs" / "stages.md"

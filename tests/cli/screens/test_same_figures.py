@@ -36,8 +36,8 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
 from compactctl.history.breakdown import breakdown
 from compactctl.history.turns import conversations_of
-from compactctl.profiles.registry import built_in
-from compactctl.store.client_folders import Machine
+from compactctl.profiles.registry import builtin_profile
+from compactctl.store.client_folders import UserEnvironment
 from compactctl.tokens.trigger import NEVER
 from compactctl.views.pages.session import stats_page
 from compactctl.views.results.check import check_document
@@ -146,7 +146,7 @@ def history(tmp_path: Path) -> ProjectHistory:
     )
     path.parent.mkdir(parents=True)
     path.write_text("".join(f"{json.dumps(record)}\n" for record in moved))
-    return ProjectHistory(machine=Machine(home=tmp_path, environ={}), here=project)
+    return ProjectHistory(machine=UserEnvironment(home=tmp_path, environ={}), here=project)
 
 
 def test_agents_are_told_what_stats_tells(ask: Ask, history: ProjectHistory) -> None:
@@ -166,7 +166,7 @@ WAYS: Mapping[str, MeasureOptions] = {
     "characters": MeasureOptions(chars_per_token=3.5),
     "reserve": MeasureOptions(max_tokens=9_000),
     "base": MeasureOptions(base="window"),
-    "profile": MeasureOptions(profile=built_in("neurolink")),
+    "profile": MeasureOptions(profile=builtin_profile("neurolink")),
 }
 ROWS = (
     "totalTokens",
@@ -247,7 +247,9 @@ def compare(path: Path, way: str) -> None:
 
     simulated = simulate(
         SimulateOptions(
-            input=InputOptions(path=str(path)), measure=WAYS[way], profiles=(built_in("default"),)
+            input=InputOptions(path=str(path)),
+            measure=WAYS[way],
+            profiles=(builtin_profile("default"),),
         )
     )
     assert simulated.requests[-1].tokens == found.usage.tokens

@@ -64,7 +64,9 @@ def test_options_of_stages_may_be_set_unless_they_are_text() -> None:
 
 def test_a_new_option_is_refused_until_it_is_judged(tmp_path: Path) -> None:
     command = click.Command("new", params=[click.Option(["--shiny"])])
-    file = SettingsFile(path=tmp_path / "compactctl.toml", table={"shiny": "x"}, of_project=True)
+    file = SettingsFile(
+        path=tmp_path / "compactctl.toml", table={"shiny": "x"}, is_project_file=True
+    )
     with pytest.raises(UsageError, match=f"shiny {NOT_JUDGED}.*--shiny.*COMPACTCTL_SHINY"):
         settings_of_files({"new": command}, "new", (file,))
     own = SettingsFile(path=tmp_path / "config.toml", table={"shiny": "x"})

@@ -27,11 +27,11 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.agent_code import AgentCode
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 
 def agent_code(*messages: Mapping[str, Any]) -> Transcript:
@@ -55,7 +55,7 @@ def test_messages_are_read_and_notes_are_not_sent() -> None:
     assert found.effective[2].results[1].tool == "FileRead"
     assert (found.session.model, found.session.cwd) == ("claude-sonnet-4-5", "/work/app")
     assert found.metadata["note"].count == 1
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_a_summary_and_a_reminder_start_no_turn() -> None:
@@ -128,7 +128,7 @@ def test_written_messages_are_the_client_s_own(kind: SyntheticKind, wanted: str)
     message = Synthetic(
         id=MessageId(f"{kind}-g"), kind=kind, role="user", text="…", group=GroupId("g"), tool="Bash"
     )
-    beside = Beside(anchor=agent_code(*TALK).effective[0], like=TALK[0])
+    beside = InsertionContext(anchor=agent_code(*TALK).effective[0], neighbour=TALK[0])
     written = AgentCode().new_record(message, beside)
     assert (written["type"], written["timestamp"]) == (wanted, TALK[0]["timestamp"])
     assert str(UUID(written["uuid"])) == written["uuid"]

@@ -7,7 +7,7 @@ import pytest
 from formats.claude_code.sessions import Record, answered, called, record, said, user
 from formats.jsonl import read
 
-from compactctl.formats.claude_code.native import ClaudeAppending
+from compactctl.formats.claude_code.native import ClaudeNativeAppend
 
 
 def _lines(records: Sequence[Record]) -> tuple[bytes, ...]:
@@ -58,13 +58,13 @@ def test_what_follows_progress_is_appended_with_another_parent(
         if each["uuid"] not in gone
     ]
     lines, goal = _lines(now), _lines(wanted)
-    block = ClaudeAppending().block(lines, goal, "0123456789ab")
+    block = ClaudeNativeAppend().lines_to_append(lines, goal, "0123456789ab")
     assert block
     assert "progress" not in {json.loads(line)["type"] for line in block}
     assert _shown((*lines, *block)) == _shown(goal)
     again = (*lines, *block)
-    assert ClaudeAppending().block(again, goal, "0123456789ab") == []
-    back = ClaudeAppending().block(again, lines, "ba9876543210")
+    assert ClaudeNativeAppend().lines_to_append(again, goal, "0123456789ab") == []
+    back = ClaudeNativeAppend().lines_to_append(again, lines, "ba9876543210")
     assert _shown((*again, *back)) == _shown(lines)
 
 
@@ -78,9 +78,9 @@ def test_a_hidden_record_that_the_client_would_go_on_from_is_named_no_more() -> 
         if each.get("uuid") and each["uuid"] not in gone
     ]
     lines, goal = _lines(now), _lines(wanted)
-    block = ClaudeAppending().block(lines, goal, "0123456789ab")
+    block = ClaudeNativeAppend().lines_to_append(lines, goal, "0123456789ab")
     again = (*lines, *block)
     assert _shown(again) == _shown(goal)
     assert _shown((*again, *_lines([user("u3", "b2", "on")]))) == [*_shown(goal), "u3"]
-    back = ClaudeAppending().block(again, lines, "ba9876543210")
+    back = ClaudeNativeAppend().lines_to_append(again, lines, "ba9876543210")
     assert _shown((*again, *back)) == _shown(lines)

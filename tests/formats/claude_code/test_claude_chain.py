@@ -16,7 +16,7 @@ from formats.claude_code.sessions import (
 from formats.jsonl import read, texts
 
 from compactctl.formats.claude_code.chain import CLEARED
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import TextPart
 from compactctl.model.transcript import Transcript
 
@@ -42,7 +42,7 @@ def test_parallel_calls_and_their_results_are_all_effective() -> None:
     )
 
     assert [m.id for m in found.effective] == ["u", "a1", "a2", "a3", "r1", "r2", "r3", "a4"]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_results_beside_the_path_stand_behind_the_last_record_of_their_response() -> None:

@@ -26,8 +26,8 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.cline.adapter import Cline
-from compactctl.history.pairs import orphans
-from compactctl.history.reads import file_reads
+from compactctl.history.pairs import find_orphans
+from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (
     FilePart,
     GroupId,
@@ -38,7 +38,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 IMAGE = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
 
@@ -78,8 +78,8 @@ def test_results_written_as_text_belong_to_the_calls_in_their_order() -> None:
         [heads[0], "print(1)\n", heads[1], NOT_RUN.removeprefix(heads[1]), ENVIRONMENT]
     )
     assert (answer.role, answer.starts_turn) == ("tool", False)
-    assert orphans(found.effective) == frozenset()
-    assert [read.body for read in file_reads(found.effective)] == ["print(1)"]
+    assert find_orphans(found.effective) == frozenset()
+    assert [read.body for read in find_file_reads(found.effective)] == ["print(1)"]
 
 
 def test_a_result_may_stand_in_the_block_behind_its_head() -> None:
@@ -92,7 +92,7 @@ def test_a_result_may_stand_in_the_block_behind_its_head() -> None:
 
     assert results(found.effective) == [("list_files", "a.py\nb.py"), ("list_files", "")]
     assert found.effective[1].results[0].path == (1, "content", 1, "text")
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_a_call_may_be_answered_twice() -> None:
@@ -108,7 +108,7 @@ def test_a_call_may_be_answered_twice() -> None:
         "<feedback>\nYes.\n</feedback>",
         "Done.",
     ]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_results_in_blocks_of_their_own_are_joined_by_id() -> None:
@@ -118,7 +118,7 @@ def test_results_in_blocks_of_their_own_are_joined_by_id() -> None:
     )
 
     assert results(found.effective) == [("read_file", "two"), ("read_file", "one")]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_a_result_without_a_head_goes_to_the_next_open_call() -> None:
@@ -138,7 +138,7 @@ def test_calls_without_an_id_get_one_that_tells_their_place() -> None:
     )
 
     assert found.effective[0].calls[0].call_id
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_failed_call_shows_no_file(body: str) -> None:
     )
 
     assert found.effective[1].results[0].is_error
-    assert file_reads(found.effective) == ()
+    assert find_file_reads(found.effective) == ()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_what_the_model_says_to_the_person_is_no_call() -> None:
     assert [len(m.calls) for m in found.effective] == [0, 0, 1, 0, 0]
     assert texts(found.effective)[0] == '{"result":"All done."}'
     assert [m.starts_turn for m in found.effective] == [False, True, False, False, False]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_thinking_and_files_are_read_as_what_they_are() -> None:
@@ -288,11 +288,15 @@ def test_a_written_message_is_like_its_neighbour() -> None:
     )
     anchor = cline(user("hi", ts=9)).messages[0]
 
-    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi", ts=9))) == user(
-        "gone", ts=8
-    )
-    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi"))) == user("gone")
-    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi", id="m"))) == {
+    assert Cline().new_record(
+        marker, InsertionContext(anchor=anchor, neighbour=user("hi", ts=9))
+    ) == user("gone", ts=8)
+    assert Cline().new_record(
+        marker, InsertionContext(anchor=anchor, neighbour=user("hi"))
+    ) == user("gone")
+    assert Cline().new_record(
+        marker, InsertionContext(anchor=anchor, neighbour=user("hi", id="m"))
+    ) == {
         "id": "truncation-g",
         **user("gone"),
     }
@@ -367,7 +371,7 @@ def test_no_result_written_as_text_is_without_a_call_and_no_text_is_lost(
             block = records[message.record_path[0]]["content"][path[2]]
             assert words == (block["text"] or "")
     native = {"a", "b"}
-    assert all(o.call_id in native for o in orphans(found.effective) if o.kind == "result")
+    assert all(o.call_id in native for o in find_orphans(found.effective) if o.kind == "result")
 
 
 def test_what_a_real_task_reports(real_transcripts: Path) -> None:
@@ -377,7 +381,7 @@ def test_what_a_real_task_reports(real_transcripts: Path) -> None:
     reported = [m.usage.context for m in found.messages if m.usage]
     assert (len(reported), max(reported)) == (36, 83_785)
     assert found.session.cwd == "/workspaces/Online-Card-Architecture"
-    assert len(file_reads(found.effective, cwd=found.session.cwd)) == 17
+    assert len(find_file_reads(found.effective, cwd=found.session.cwd)) == 17
     assert sum(message.starts_turn for message in found.effective) == 1
 
 

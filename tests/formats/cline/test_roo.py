@@ -7,8 +7,8 @@ from formats.cline.tasks import assistant, call, result, results, task, text, us
 from formats.jsonl import read, texts
 from formats.squeeze import ALL, each_plan, pretty, squeezed
 
-from compactctl.history.pairs import orphans
-from compactctl.history.reads import file_reads
+from compactctl.history.pairs import find_orphans
+from compactctl.history.reads import find_file_reads
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
@@ -50,7 +50,7 @@ def test_a_call_in_the_text_is_read_with_what_stands_around_it() -> None:
     assert said == f"Let me see.\n\n | {call_text} | \n\n[Response interrupted.]"
     assert {part.path for part in found.effective[0].parts} == {(0, "content", 0, "text")}
     assert results(found.effective) == [("list_files", "a.py")]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
     assert (found.session.cwd, found.session.model) == ("c:/dev/app", "m-1")
 
 
@@ -99,7 +99,7 @@ def test_calls_that_nothing_answers_are_text() -> None:
     )
 
     assert [len(m.calls) for m in found.effective] == [0, 0]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_only_the_last_text_of_an_answer_calls() -> None:
@@ -129,7 +129,9 @@ def test_reads_of_one_file_are_known_as_such() -> None:
         *asked(words, "read_file", BODY), *asked(f"{several}</read_file>", "read_file", BODY)
     )
 
-    assert [(read.path, read.range) for read in file_reads(found.effective)] == [("a.py", None)]
+    assert [(read.path, read.requested_lines) for read in find_file_reads(found.effective)] == [
+        ("a.py", None)
+    ]
 
 
 def test_the_history_starts_at_the_newest_summary() -> None:
@@ -164,7 +166,7 @@ def test_results_whose_call_was_condensed_are_not_sent() -> None:
     )
 
     assert texts(found.effective) == ["All so far.", " | and now this"]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_results_written_as_text_stay_when_their_call_is_gone() -> None:
@@ -173,7 +175,7 @@ def test_results_written_as_text_stay_when_their_call_is_gone() -> None:
     # The summary was put between a call and its result.
     assert texts(found.effective)[1].endswith(f"a.py | {ENVIRONMENT}")
     assert not found.effective[1].starts_turn
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_truncated_messages_are_hidden_as_long_as_their_marker_is_there() -> None:
@@ -242,7 +244,7 @@ def test_what_real_tasks_hold(real_transcripts: Path) -> None:
     for path in sorted((real_transcripts / "roo").glob("*/api_conversation_history.json")):
         found = read("roo", json.loads(path.read_text()))
         turns = sum(message.starts_turn for message in found.effective)
-        reads = len(file_reads(found.effective, cwd=found.session.cwd))
+        reads = len(find_file_reads(found.effective, cwd=found.session.cwd))
         held[path.parent.name] = (len(found.effective), len(results(found.effective)), turns, reads)
 
     assert held == {

@@ -1,7 +1,7 @@
 from formats.codex.rollouts import call, event, item, message, output, record, tokens
 from formats.jsonl import read, texts
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import MediaPart, ReasoningPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 
@@ -101,7 +101,7 @@ def test_other_kinds_of_calls_are_calls() -> None:
         ("web_search", '{"type":"search","query":"q"}'),
         ("image_generation", "a cat"),
     ]
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
     assert isinstance(found.effective[-1].parts[-1], MediaPart)
 
 
@@ -116,7 +116,7 @@ def test_found_tools_are_definitions_that_stay() -> None:
     answer = found.effective[1]
     assert [p.name for p in answer.parts if isinstance(p, ToolDefinitionPart)] == ["list_issues"]
     assert answer.locks.immutable_reason is not None
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_what_of_an_answer_was_reasoning_is_read_and_ends_with_its_turn() -> None:

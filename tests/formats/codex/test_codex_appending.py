@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.reading.proof import meant_by
+from compactctl.commands.reading.proof import expected_messages
 from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
-from compactctl.formats.codex.native import CodexAppending
-from compactctl.history.stand_ins import edit_places, record_name
+from compactctl.formats.codex.native import CodexNativeAppend
+from compactctl.history.stand_ins import base_id, edit_places
 
 Record = dict[str, Any]
 OPERATION = "0123456789ab"
@@ -46,11 +46,13 @@ def lines(*records: Record, numbered: bool = True) -> list[bytes]:
 
 
 def says(session: Sequence[bytes]) -> list[bytes]:
-    return [each.content for each in meant_by(parse(session, Codex()).effective)]
+    return [each.content for each in expected_messages(parse(session, Codex()).effective)]
 
 
 def block(now: Sequence[bytes], wanted: Sequence[bytes]) -> list[Record]:
-    return [json.loads(line) for line in CodexAppending().block(now, wanted, OPERATION)]
+    return [
+        json.loads(line) for line in CodexNativeAppend().lines_to_append(now, wanted, OPERATION)
+    ]
 
 
 def without(*gone: Record) -> list[bytes]:
@@ -102,7 +104,7 @@ def test_a_summary_without_a_history_becomes_an_item() -> None:
     condensed = {"type": "compacted", "payload": {"message": "So far: nothing."}}
     now = lines(*SESSION, condensed, item("user", "Go on."))
     wanted = [line for line in now if b"Go on." not in line]
-    told = CodexAppending().block(now, wanted, OPERATION)
+    told = CodexNativeAppend().lines_to_append(now, wanted, OPERATION)
     assert json.loads(told[0])["payload"]["replacement_history"][-1] == said(
         "user", "So far: nothing."
     )
@@ -113,14 +115,16 @@ def test_items_are_taken_as_they_stand() -> None:
     odd = b'{"timestamp":"t","type":"response_item","payload":{"role":"user", "type":"message",\
 "content":[{"type":"input_text","text":"\\u00e9 1.10"}],"n":1.10,"big":123456789012345678901}}\n'
     now = [*lines(*SESSION, numbered=False), odd]
-    told = CodexAppending().block(now, [line for line in now if b"Because" not in line], OPERATION)
+    told = CodexNativeAppend().lines_to_append(
+        now, [line for line in now if b"Because" not in line], OPERATION
+    )
     assert odd[odd.index(b'{"role"') : odd.rindex(b"}")] in told[0]
 
 
 def test_nothing_is_appended_where_it_reads_so_already() -> None:
     now = lines(*SESSION)
     assert block(now, now) == []
-    again = [*now, *CodexAppending().block(now, without(TALK[1]), OPERATION)]
+    again = [*now, *CodexNativeAppend().lines_to_append(now, without(TALK[1]), OPERATION)]
     assert block(again, without(TALK[1])) == []
 
 
@@ -133,7 +137,9 @@ def test_an_item_that_is_not_known_is_not_left_out() -> None:
 
 def test_it_is_no_compaction_by_the_client() -> None:
     now = lines(*SESSION)
-    read = parse([*now, *CodexAppending().block(now, without(TALK[1]), OPERATION)], Codex())
+    read = parse(
+        [*now, *CodexNativeAppend().lines_to_append(now, without(TALK[1]), OPERATION)], Codex()
+    )
     assert read.compactions.lines == ()
     assert read.compactions.own_history_lines == (len(SESSION),)
     assert not read.compactions.by_client
@@ -148,9 +154,9 @@ def test_the_newest_message_is_found_among_items_of_equal_content() -> None:
         "user",
         "Two parts are done.",
         condenseId="c1",
-        compactctl={"op": OPERATION, "through": record_name(newest.id)},
+        compactctl={"op": OPERATION, "through": base_id(newest.id)},
     )
-    told = CodexAppending().block(now, [now[0], *lines(summary), *now[1:]], OPERATION)
+    told = CodexNativeAppend().lines_to_append(now, [now[0], *lines(summary), *now[1:]], OPERATION)
     more = [item("assistant", "Three."), go_on]
     messages = parse([*now, *told, *lines(*more)], Codex()).effective
     [place] = [place for place in edit_places(messages).values() if place is not None]

@@ -3,7 +3,7 @@ from typing import Any
 from formats.codex.rollouts import call, event, item, message, output, record
 from formats.jsonl import read, texts
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import ReasoningPart
 from compactctl.model.transcript import Transcript
 
@@ -53,7 +53,7 @@ def test_a_call_without_an_output_is_sent_as_aborted() -> None:
     calls = [call for message in found.effective for call in message.calls]
     assert [call.added for call in calls] == ["", "aborted", "aborted", "", ""]
     # In the file there is nothing: the calls are orphans as before.
-    assert {orphan.call_id for orphan in orphans(found.effective)} == {"b", "c", "d"}
+    assert {orphan.call_id for orphan in find_orphans(found.effective)} == {"b", "c", "d"}
     assert not [call.added for message in found.messages for call in message.calls if call.added]
 
 

@@ -13,7 +13,7 @@ from compactctl.commands.reading.discover import FileChoice
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.tokens.counters.selection import counter_for
+from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import resolve_model
 
 NONE = "refused"
@@ -76,7 +76,7 @@ def test_a_batch_over_all_shapes_reads_flags_or_refuses(tmp_path: Path) -> None:
     }
 
     assert len(rows) == len(READ) + len(NOT_READ) + len(REFUSED)
-    least = counter_for(resolve_model("gpt-4o")).count_many([LONG])[0]
+    least = best_counter(resolve_model("gpt-4o")).count_many([LONG])[0]
     for name, row in rows.items():
         if name in READ:
             assert (row.status, row.flags) == ("ok", ()), name

@@ -14,7 +14,7 @@ from compactctl.errors import CompactctlError
 from compactctl.formats.records.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines
 from compactctl.formats.registry import ALL_FORMATS, DIALECTS, SNIFFED_RECORDS
-from compactctl.formats.unsupported import foreign_records
+from compactctl.formats.unsupported import describe_records
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.source import split_lines
 
@@ -47,7 +47,7 @@ def sayers(data: bytes) -> set[str]:
     }
     of_apis = ApiLog(DIALECTS).of(_objects(first, depth=2))
     found |= {of_apis.name} if isinstance(of_apis, ApiLog) else set()
-    foreign = foreign_records(records)
+    foreign = describe_records(records)
     return found | ({foreign.words} if foreign else set())
 
 

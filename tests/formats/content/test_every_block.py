@@ -31,7 +31,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import Message, Part, is_replaceable, media_of
 
 # Where a block of an assistant's message may stand.
@@ -190,7 +190,7 @@ def test_no_stage_rewrites_what_only_a_provider_understands(
         )
     )
     assert sealed(out) <= sealed(path)
-    assert not orphans(load(InputOptions(path=str(out))).transcript.effective)
+    assert not find_orphans(load(InputOptions(path=str(out))).transcript.effective)
 
 
 def sealed(path: Path) -> set[str]:

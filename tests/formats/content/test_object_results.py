@@ -27,8 +27,8 @@ from formats.written import STUB, load
 from compactctl.formats.registry import detect
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, JsonPath
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import LayoutStyle, lay_out
+from compactctl.pipeline.apply import net_edits
+from compactctl.pipeline.layout import LayoutOptions, lay_out
 
 TALKS: Mapping[str, list[Any]] = {
     "anthropic-messages": ANTHROPIC,
@@ -101,8 +101,8 @@ def test_a_result_that_is_an_object_is_counted_and_rewritten(name: str, value: A
         for at, part in enumerate(one.parts)
         if part in one.results
     ]
-    style = LayoutStyle(layout="split", operation="op1")
-    new = lay_out(lines, before, fold(edits), detect(decoded(lines), "test"), style)
+    style = LayoutOptions(layout="split", operation="op1")
+    new = lay_out(lines, before, net_edits(edits), detect(decoded(lines), "test"), style)
     again = load([line.data for line in new])
     assert {part.text for one in again.effective for part in one.results} == {STUB}
     assert PICTURE not in json.dumps([line.data.decode() for line in new])

@@ -15,7 +15,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import is_replaceable
 
 
@@ -143,7 +143,7 @@ def shapes_in(messages: list[Block]) -> set[str]:
 def test_calls_and_results_are_read_and_joined(shape: Shape, name: str) -> None:
     messages = read(name, *talk(shape)).effective
     assert sum(message.starts_turn for message in messages) == 12
-    assert not orphans(messages)
+    assert not find_orphans(messages)
     assert len(tool_pairs(messages)) == 12
     assert words(3)[:50] in messages[14].results[0].text.replace("\\n", "\n")
     assert [message.role for message in messages[:4]] == ["user", "assistant", "tool", "assistant"]
@@ -180,7 +180,7 @@ def test_what_is_written_has_the_shape_of_what_was_there(
     new = skeleton(shape.result("c0", "x")) | REWRITTEN.get(name, {})
     allowed = shapes_in(document["messages"]) | {json.dumps(new, sort_keys=True)}
     assert shapes_in(written) <= allowed
-    assert not orphans(load(InputOptions(path=str(out))).transcript.effective)
+    assert not find_orphans(load(InputOptions(path=str(out))).transcript.effective)
 
 
 def test_a_result_of_a_tool_that_the_provider_ran_stays() -> None:

@@ -14,11 +14,11 @@ from formats.jsonl import raw_lines, texts
 from formats.written import load
 
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, MessageId, Synthetic
-from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.apply import apply, net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 Record = dict[str, Any]
 TURN = [prompt("one"), called("a"), answered("a", "1"), said("done")]
@@ -90,11 +90,11 @@ def test_a_result_whose_call_was_compacted_away_is_not_sent() -> None:
     )
 
     assert texts(transcript.effective) == ["one", "so far", "done"]
-    assert orphans(transcript.effective) == frozenset()
+    assert find_orphans(transcript.effective) == frozenset()
 
 
 def test_a_result_that_never_had_a_call_is_the_files_own_orphan() -> None:
-    assert len(orphans(found(prompt("one"), answered("lost")).effective)) == 1
+    assert len(find_orphans(found(prompt("one"), answered("lost")).effective)) == 1
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_hiding_does_not_bring_back_what_the_client_left_out(name: str, layout: 
         Insert(before=ids[0], message=marker),
         Hide(ids=ids, group=group, kind="truncate"),
     ]
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, before, fold(edits), format_named("copilot-cli"), style))
+    style = LayoutOptions(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, before, net_edits(edits), format_named("copilot-cli"), style))
     again = load([line.data for line in new])
 
     assert texts(again.effective) == texts(apply(before.effective, edits))

@@ -16,9 +16,9 @@ from formats.jsonl import file_lines, texts
 from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.history.pairs import find_orphans
+from compactctl.pipeline.apply import net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 TALK = session(
     event("session.start", sessionId="s"),
@@ -44,7 +44,7 @@ def test_the_new_file_says_what_the_edits_say(layout: Layout) -> None:
 
     assert texts(again.effective) == expected == ["prompt", SUMMARY, "two", *expected[3:]]
     assert STUB in expected
-    assert orphans(again.effective) == frozenset()
+    assert find_orphans(again.effective) == frozenset()
     assert (again.warnings, again.opaque) == ((), ())
     ours = [message for message in again.effective if message.origin.is_synthetic]
     assert [(m.origin.is_summary, m.starts_turn) for m in ours] == [(True, False)]
@@ -74,8 +74,8 @@ def assert_list(events: list[Record]) -> None:
 def test_a_real_session_stays_a_plain_list(real_transcripts: Path) -> None:
     lines = file_lines(real_transcripts / "copilot-cli/copilot-cli-1.0.64.jsonl")
     before = load(lines)
-    folded = fold(halved(list(before.effective)))
-    style = LayoutStyle(operation="op1")
+    folded = net_edits(halved(list(before.effective)))
+    style = LayoutOptions(operation="op1")
     new = tuple(lay_out(lines, before, folded, format_named("copilot-cli"), style))
 
     assert_list([json.loads(line.data) for line in new])

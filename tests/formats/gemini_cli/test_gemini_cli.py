@@ -25,8 +25,8 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
-from compactctl.history.pairs import orphans
-from compactctl.history.reads import file_reads
+from compactctl.history.pairs import find_orphans
+from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (
     MediaPart,
     Message,
@@ -87,8 +87,8 @@ def test_a_tool_call_holds_its_result() -> None:
         text="print(1)",
         path=(*at, "result", 0, "functionResponse", "response", "output"),
     )
-    assert orphans((message,)) == frozenset()
-    assert [read.path for read in file_reads((message,))] == ["a.py"]
+    assert find_orphans((message,)) == frozenset()
+    assert [read.path for read in find_file_reads((message,))] == ["a.py"]
 
 
 def test_calls_in_the_content_are_not_sent_twice() -> None:

@@ -11,7 +11,7 @@ from formats.logs.ui_messages import invocation, older, older_talk, talk, text, 
 from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.ai_sdk import AISdk
-from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import (
     FilePart,
     GroupId,
@@ -23,7 +23,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAKAAAAB4CAIAAAD6wG44"
 HELLO = base64.b64encode(b"hello").decode()
@@ -48,7 +48,7 @@ def test_chats_are_recognized_in_every_container(messages: list[Any], shape: Any
     found = read("ai-sdk", *records).effective
     assert [message.role for message in found] == ["user", "assistant"] * 2
     assert sum(message.starts_turn for message in found) == 2
-    assert not orphans(found)
+    assert not find_orphans(found)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_summary_has_the_fields_of_its_neighbor(messages: list[Any]) -> None:
     summary = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="So far.", group=GroupId("g")
     )
-    written = AISdk().new_record(summary, Beside(anchor=anchor, like=messages[0]))
+    written = AISdk().new_record(summary, InsertionContext(anchor=anchor, neighbour=messages[0]))
     assert written.keys() == messages[0].keys()
     assert sent(written) == ["So far."]
 

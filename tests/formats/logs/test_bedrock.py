@@ -13,7 +13,7 @@ from formats.logs.converse import assistant, response, result, talk, text, use, 
 from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.bedrock_converse import BedrockConverse
-from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -47,7 +47,7 @@ def test_messages_are_recognized_and_calls_joined(shape: Any) -> None:
     found = read("bedrock-converse", *records).effective
     assert [message.role for message in found] == ["user", "assistant", "tool", "assistant"] * 2
     assert sum(message.starts_turn for message in found) == 2
-    assert not orphans(found)
+    assert not find_orphans(found)
     assert len(tool_pairs(found)) == 4
     assert [part.tool for part in found[2].results] == ["read", "shell"]
     assert found[2].results[1].text.startswith('{"output":"run 0')

@@ -12,7 +12,7 @@ from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.conversation_fields import placing_fields
 from compactctl.pipeline.layout import Layout
 
@@ -97,7 +97,7 @@ def test_clocks_that_differ_part_no_call_from_its_result() -> None:
     rows = [{**m, "ts": START + at} for m, at in zip(openai_talk.TALK, times, strict=True)]
     found = read("openai-chat", *rows)
     assert texts(found.effective) == texts(read("openai-chat", *openai_talk.TALK).effective)
-    assert (orphans(found.effective), found.warnings) == (frozenset(), ())
+    assert (find_orphans(found.effective), found.warnings) == (frozenset(), ())
 
 
 @pytest.mark.parametrize("field", ["time", "created"])

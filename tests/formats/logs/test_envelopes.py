@@ -12,7 +12,7 @@ from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, load, scan
 from compactctl.formats.records.envelope import REQUESTS
-from compactctl.history.usage.requests import requests
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout
 
@@ -121,7 +121,7 @@ def test_all_of_a_logged_request_is_found(row: Record) -> None:
     assert newest.locks.immutable_reason == "the logged answer to the request"
     assert newest.role == "assistant"
     assert (found.session.model or "").startswith("gpt-4o")
-    (request,) = requests(found.effective, lambda _: 1.0)
+    (request,) = find_requests(found.effective, lambda _: 1.0)
     assert (request.context, newest.usage and newest.usage.output) == (900, 4)
     assert (found.unread.fields, found.warnings, found.opaque) == ({}, (), ())
 

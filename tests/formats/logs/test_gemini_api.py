@@ -12,8 +12,8 @@ from formats.logs.contents import answer, call, model, response, snake, talk, te
 from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.gemini_api import GeminiApi
-from compactctl.history.pairs import orphans, tool_pairs
-from compactctl.history.usage.requests import requests
+from compactctl.history.pairs import find_orphans, tool_pairs
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -27,7 +27,7 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 # A width whose base64 has a character that is another one in the alphabet for URLs.
 _HEADER = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIB", 13, b"IHDR", 1019, 120, 8)
@@ -48,7 +48,7 @@ def test_contents_are_recognized_and_calls_joined(shape: Any, spelled: Any, *, i
     found = read("gemini-api", *records).effective
     assert [message.role for message in found] == ["user", "assistant", "tool", "assistant"] * 2
     assert sum(message.starts_turn for message in found) == 2
-    assert not orphans(found)
+    assert not find_orphans(found)
     assert len(tool_pairs(found)) == 4
     assert [part.text[:5] for part in found[2].results] == ["LEVEL", "run 0"]
 
@@ -148,7 +148,7 @@ def test_an_answer_that_was_streamed_is_one_response_to_one_request() -> None:
     chunks = [response(text(word), said=n) for n, word in enumerate(("All ", "done."), start=1)]
     found = read("gemini-api", {"request": ASKED, "response": chunks}).effective
     assert texts(found[-2:]) == ["All ", "done."]
-    (request,) = requests(found, lambda _: 1.0)
+    (request,) = find_requests(found, lambda _: 1.0)
     assert request.context == 1000
 
 
@@ -228,7 +228,9 @@ def test_a_missing_half_is_written_with_an_id_where_there_are_ids(
         id=MessageId("x"), kind=kind, role="assistant" if kind == "call" else "tool", text="gone",
         group=GroupId("g"), tool="read", call_id=CallId(call_id),
     )  # fmt: skip
-    written = GeminiApi().new_record(half, Beside(anchor=anchor, like=user(text("Go"))))
+    written = GeminiApi().new_record(
+        half, InsertionContext(anchor=anchor, neighbour=user(text("Go")))
+    )
     assert ("c9" in json.dumps(written)) == (call_id == "c9")
     assert "call-" not in json.dumps(written)
     (message,) = read("gemini-api", written).effective

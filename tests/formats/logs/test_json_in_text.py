@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.inline import take_back
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.apply import net_edits
+from compactctl.pipeline.inline import remove_groups
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 from compactctl.pipeline.quoted_json import plain
 from compactctl.pipeline.spans import find_array, find_places
 
@@ -77,8 +77,8 @@ def edits_of(messages: tuple[Message, ...], fates: list[str]) -> list[Edit]:
 def new_line(line: bytes, fates: list[str], layout: Layout) -> bytes:
     """Return what edits make of a line."""
     transcript = OpenAIChat().read(decoded([line]))
-    folded = fold(edits_of(transcript.effective, fates))
-    style = LayoutStyle(layout=layout, operation="op")
+    folded = net_edits(edits_of(transcript.effective, fates))
+    style = LayoutOptions(layout=layout, operation="op")
     (made,) = lay_out([line], transcript, folded, OpenAIChat(), style)
     return made.data
 
@@ -122,7 +122,7 @@ def test_taking_back_what_was_written_inside_a_text_restores_every_byte(
 ) -> None:
     line = line_of(said, random, depth)
     made = new_line(line, fates, "inline")
-    assert take_back([made], OpenAIChat().read(decoded([made])), {"g", "r"}) == (line,)
+    assert remove_groups([made], OpenAIChat().read(decoded([made])), {"g", "r"}) == (line,)
 
 
 def spend_log(requests: int = 4) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from formats.squeeze import each_plan, pretty, squeezed
 from unit.commands.conversations import saved
 
 from compactctl.errors import NotATranscriptError
-from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.pairs import find_orphans, tool_pairs
 from compactctl.model.message import Message, is_replaceable, media_of
 from compactctl.pipeline.layout import Layout
 
@@ -64,7 +64,7 @@ def test_items_are_recognized_and_joined_in_every_container(items: list[Any], sh
         "tool",
         "assistant",
     ] * 2
-    assert not orphans(found)
+    assert not find_orphans(found)
     assert len(tool_pairs(found)) == 2
     assert {result.tool for message in found for result in message.results} == {"read_log"}
     assert {result.text for message in found for result in message.results} == {log(0), log(1)}
@@ -136,7 +136,7 @@ def test_a_log_of_two_apis_is_read_row_by_row() -> None:
     assert [m.dialect for m in found.effective] == [
         *["openai-chat"] * 5, *["openai-responses"] * 11, *["openai-chat"] * 5
     ]  # fmt: skip
-    assert not orphans(found.effective)
+    assert not find_orphans(found.effective)
     assert found.opaque == ()
 
 
@@ -287,7 +287,7 @@ CALLS = [(call("c"), output("c", log(1))), (js_call("c"), js_output("c", log(1))
 def test_results_of_every_shape_are_joined_by_any_name_of_the_id(pair: Any, shape: Any) -> None:
     asked, answer = pair
     found = read("openai-responses", asked, {**answer, "output": shape(log(1))}).effective
-    assert not orphans(found)
+    assert not find_orphans(found)
     (result,) = found[1].results
     assert (result.text, result.tool, is_replaceable(result)) == (log(1), "read_log", True)
 

@@ -22,8 +22,8 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.opencode.adapter import OpenCode
-from compactctl.history.pairs import orphans
-from compactctl.history.reads import file_reads
+from compactctl.history.pairs import find_orphans
+from compactctl.history.reads import find_file_reads
 from compactctl.model.message import (
     GroupId,
     MediaPart,
@@ -37,7 +37,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 PIXEL = "data:image/png;base64,aGVsbG8="
 
@@ -72,7 +72,7 @@ def test_a_tool_part_is_a_call_and_its_result() -> None:
         text="print(1)",
         path=("messages", 0, "parts", 0, "state", "output"),
     )
-    assert orphans((message,)) == frozenset()
+    assert find_orphans((message,)) == frozenset()
 
 
 def test_an_old_result_that_the_client_cleared_is_what_the_client_sends() -> None:
@@ -110,7 +110,7 @@ def test_call_ids_that_are_alike_or_missing_still_join_call_and_result() -> None
         tool("REDACTED", "bash", {}, output="1"), tool("REDACTED", "bash", {}, output="2"), nameless
     )
 
-    assert orphans((message,)) == frozenset()
+    assert find_orphans((message,)) == frozenset()
     assert all(part.call_id for part in message.results)
 
 
@@ -299,12 +299,12 @@ def test_a_message_written_before_an_answer_takes_its_model() -> None:
     )
     like = assistant("REDACTED", text("x"))
     anchor = opencode(like).messages[0]
-    record = OpenCode().new_record(marker, Beside(anchor=anchor, like=like))
+    record = OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbour=like))
 
     assert record["info"]["model"] == {"providerID": "p", "modelID": "m-1"}
     assert record["info"]["agent"] == "build"
     assert record["info"]["id"].startswith("REDACTED")
-    assert record == OpenCode().new_record(marker, Beside(anchor=anchor, like=like))
+    assert record == OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbour=like))
 
 
 def test_pictures_go_with_the_output_they_came_with() -> None:
@@ -355,7 +355,7 @@ def test_what_real_sessions_report(real_transcripts: Path) -> None:
         reported = [m.usage.context for m in found.messages if m.usage and m.usage.context]
         cleared = sum(part.cleared for m in found.messages for part in m.results)
         shown = sum(isinstance(p, TextPart) for m in found.effective for p in m.parts)
-        reads = len(file_reads(found.effective, cwd=found.session.cwd))
+        reads = len(find_file_reads(found.effective, cwd=found.session.cwd))
         peaks[name] = (len(reported), max(reported), cleared, shown, reads)
 
     assert peaks == {

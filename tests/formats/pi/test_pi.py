@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message, ReportedUsage, ToolCallPart, ToolResultPart
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
@@ -143,7 +143,7 @@ def test_a_response_that_was_broken_off_is_not_sent_again(reason: str) -> None:
 
     assert texts(transcript.effective) == ["go", "again", "ok"]
     assert len(transcript.messages) == 4
-    assert orphans(transcript.effective) == frozenset()
+    assert find_orphans(transcript.effective) == frozenset()
 
 
 def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
@@ -237,4 +237,4 @@ def test_a_call_without_a_result_is_sent_with_the_clients_words() -> None:
     messages = found(prompt("go"), called("a"), answered("a"), called("b"), prompt("on")).effective
 
     assert [call.added for m in messages for call in m.calls] == ["", "No result provided"]
-    assert {orphan.call_id for orphan in orphans(messages)} == {"b"}
+    assert {orphan.call_id for orphan in find_orphans(messages)} == {"b"}

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from compactctl.formats.pi.native import PiAppending
+from compactctl.formats.pi.native import PiNativeAppend
 
 
 def _line(**entry: Any) -> bytes:
@@ -22,7 +22,7 @@ def test_an_entry_whose_parent_was_damaged_is_told_which_one_it_follows() -> Non
     compaction = _line(type="compaction", id="x", parentId="d", timestamp="t", **kept)
     start = (header, _said("a", None), damaged, _said("c", "b"), _said("d", "c"))
     now = (*start, compaction, _said("e", "x"))
-    block = PiAppending().block(now, (*start, _said("e", "d")), "0123456789ab")
+    block = PiNativeAppend().lines_to_append(now, (*start, _said("e", "d")), "0123456789ab")
     parents = {entry["id"]: entry["parentId"] for entry in map(json.loads, block)}
     assert parents == {"c": "a", "e": "d"}
     assert json.loads(block[-1])["id"] == "e"

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import hideable
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
-from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.pipeline.apply import apply, net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 Record = dict[str, Any]
 
@@ -253,7 +253,7 @@ def branched(steps: list[int]) -> list[Record]:
 
 def hidden(messages: tuple[Message, ...], chosen: list[int]) -> list[Edit]:
     wanted = [messages[index % len(messages)].id for index in chosen]
-    ids = hideable(View(messages=messages), wanted) if messages else ()
+    ids = hideable(ConversationView(messages=messages), wanted) if messages else ()
     if not ids:
         return []
     group = GroupId("g1")
@@ -274,8 +274,8 @@ def test_whatever_is_hidden_the_rest_is_still_sent(
     lines = raw_lines(*branched(steps))
     before = load(lines)
     edits = hidden(before.effective, chosen)
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, before, fold(edits), format_named("pi"), style))
+    style = LayoutOptions(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, before, net_edits(edits), format_named("pi"), style))
     again = load([line.data for line in new])
 
     assert texts(again.effective) == texts(apply(before.effective, edits))

@@ -8,9 +8,9 @@ from formats.pi.sessions import HEADER, Record, answered, called, chained, entry
 from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
+from compactctl.history.pairs import find_orphans
+from compactctl.pipeline.apply import net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 
 TURNS = [
     prompt("one"), called("a"), answered("a", "1"), said("first done"),
@@ -51,7 +51,7 @@ def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> Non
     assert texts(again.effective) == expected
     assert SUMMARY in expected
     assert STUB in expected
-    assert orphans(again.effective) == frozenset()
+    assert find_orphans(again.effective) == frozenset()
     assert (again.warnings, again.opaque) == ((), ())
     ours = [each for each in again.effective if each.origin.is_synthetic]
     assert [(each.origin.is_summary, each.starts_turn) for each in ours] == [(True, False)]
@@ -95,8 +95,8 @@ def test_a_written_message_is_as_old_as_its_neighbour(stamp: object, millisecond
 def test_the_client_still_walks_a_real_session(name: str, real_transcripts: Path) -> None:
     lines = file_lines(real_transcripts / f"pi/{name}.jsonl")
     before = load(lines)
-    folded = fold(halved(list(before.effective)))
-    new = tuple(lay_out(lines, before, folded, format_named("pi"), LayoutStyle(operation="op1")))
+    folded = net_edits(halved(list(before.effective)))
+    new = tuple(lay_out(lines, before, folded, format_named("pi"), LayoutOptions(operation="op1")))
     data = [line.data for line in new]
 
     walked = walk(data)

@@ -7,7 +7,7 @@ import pytest
 from formats.claude_code import sessions as claude
 from formats.jsonl import read, texts
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.transcript import Transcript
 
 Record = dict[str, Any]
@@ -45,7 +45,7 @@ def responses(transcript: Transcript) -> int:
 def test_each_has_its_own_request(usage: Usage) -> None:
     found = read("claude-code", *turns("abcd", usage))
     assert responses(found) == 8
-    assert not orphans(found.effective)
+    assert not find_orphans(found.effective)
 
 
 @pytest.mark.parametrize("usage", USAGES.values(), ids=USAGES)

@@ -10,14 +10,14 @@ from formats.spring_ai.events import answer, call, event, row, talk
 from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.formats.spring_ai import SpringAi
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.record_splice import value_changes
+from compactctl.pipeline.record_splice import part_replacements
 from compactctl.pipeline.spans import splice
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 MAKERS = pytest.mark.parametrize("make", [event, row])
 SAID = [
@@ -43,7 +43,7 @@ def test_the_same_messages_are_read_from_every_container(make: Any) -> None:
         assert texts(found.effective) == SAID
         assert [m.id for m in found.effective] == [f"e{number}" for number in range(1, 9)]
         assert sum(m.starts_turn for m in found.effective) == 2
-        assert orphans(found.effective) == frozenset()
+        assert find_orphans(found.effective) == frozenset()
 
 
 def test_columns_may_be_spelled_in_camel_case() -> None:
@@ -105,7 +105,7 @@ def test_one_result_of_several_in_a_text_is_replaced_and_every_other_byte_stays(
     record = json.dumps({**row("e1", "TOOL"), "message_data": json.dumps(answers, indent=1)})
     message = spring(json.loads(record)).effective[0]
     edits = {1: Replace(id=message.id, part=1, text="cut", group=GroupId("g"))}
-    changed = splice(record, value_changes(record, message, edits, SpringAi()))
+    changed = splice(record, part_replacements(record, message, edits, SpringAi()))
     assert changed == record.replace('\\"two\\"', '\\"cut\\"')
     assert [part.text for part in spring(json.loads(changed)).effective[0].results] == [
         "one",
@@ -116,7 +116,7 @@ def test_one_result_of_several_in_a_text_is_replaced_and_every_other_byte_stays(
 @MAKERS
 def test_written_events_have_the_form_of_their_neighbours(make: Any) -> None:
     like = talk(make)[0]
-    beside = Beside(anchor=spring(like).effective[0], like=like)
+    beside = InsertionContext(anchor=spring(like).effective[0], neighbour=like)
     wanted = {"summary": "All of it", "call": "", "result": "lost"}
     for kind, said in wanted.items():
         written = SpringAi().new_record(

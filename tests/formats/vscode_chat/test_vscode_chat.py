@@ -21,11 +21,11 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import GroupId, MessageId, ReasoningPart, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.writer import Beside
+from compactctl.pipeline.writer import InsertionContext
 
 SAID = [
     "<environment_info>",
@@ -55,7 +55,7 @@ def test_requests_rounds_and_results_are_messages_in_the_order_they_are_sent() -
     usage = found.effective[-1].usage
     assert usage is not None
     assert (usage.context, usage.output) == (9_000, 40)
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
 
 
 def test_a_chosen_model_is_told_by_its_title() -> None:
@@ -139,7 +139,7 @@ def test_a_log_of_requests_is_its_newest_large_request_and_the_answer() -> None:
     assert texts(found.effective)[1:] == ["You help.", "Hi", "f({})", "found", "Done.\nNext?"]
     assert found.session.model == "gpt-4.1"
     assert found.effective[-1].usage is not None
-    assert orphans(found.effective) == frozenset()
+    assert find_orphans(found.effective) == frozenset()
     assert all(message.locks.immutable_reason for message in found.messages)
 
 
@@ -204,6 +204,6 @@ def test_no_message_is_ever_written_among_those_of_the_editor() -> None:
     message = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="x", group=GroupId("g")
     )
-    beside = Beside(anchor=vscode(export(*TALK)).effective[0], like={})
+    beside = InsertionContext(anchor=vscode(export(*TALK)).effective[0], neighbour={})
     with pytest.raises(ValueError, match="takes no message"):
         VsCodeChat().new_record(message, beside)

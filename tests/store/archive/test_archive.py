@@ -273,10 +273,10 @@ def test_no_more_is_read_than_the_operation_promises(
 @pytest.mark.parametrize(
     ("column", "limits", "said"),
     [
-        ("raw", ReadLimits(line=1_000_000), "its lines take more than 1,000,000 bytes"),
-        ("edits", ReadLimits(line=2_500_000), "its edits take more than 2,500,000 bytes"),
-        ("seq", ReadLimits(unpacked=2_499_999), "leads back to 2,500,000 bytes"),
-        ("seq", ReadLimits(lines=1), "leads back to 2,500,000 bytes in 2 lines"),
+        ("raw", ReadLimits(max_line_bytes=1_000_000), "its lines take more than 1,000,000 bytes"),
+        ("edits", ReadLimits(max_line_bytes=2_500_000), "its edits take more than 2,500,000 bytes"),
+        ("seq", ReadLimits(max_bytes=2_499_999), "leads back to 2,500,000 bytes"),
+        ("seq", ReadLimits(max_lines=1), "leads back to 2,500,000 bytes in 2 lines"),
     ],
 )
 def test_no_more_is_read_than_is_allowed(

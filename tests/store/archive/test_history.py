@@ -22,15 +22,15 @@ def append(path: Path, data: bytes) -> None:
 def test_a_transcript_without_archive_is_in_its_first_state(path: Path) -> None:
     archive = archive_of(path)
     assert archive.operations == ()
-    assert archive.current(BEFORE) == (None, b"")
+    assert archive.match_transcript(BEFORE) == (None, b"")
     assert archive.next_number == 1
 
 
 def test_the_operation_in_effect_and_what_came_after_it(path: Path) -> None:
     first, _ = step(path, AFTER)
-    assert archive_of(path).current(AFTER) == (first, b"")
+    assert archive_of(path).match_transcript(AFTER) == (first, b"")
     append(path, MORE + b"torn")
-    assert archive_of(path).current(path.read_bytes()) == (first, MORE + b"torn")
+    assert archive_of(path).match_transcript(path.read_bytes()) == (first, MORE + b"torn")
 
 
 def test_every_state_of_a_chain_can_be_reached(path: Path) -> None:
@@ -42,10 +42,10 @@ def test_every_state_of_a_chain_can_be_reached(path: Path) -> None:
     archive, now = archive_of(path), path.read_bytes()
     assert archive.operations == (first, second, third)
     assert archive.next_number == 4
-    assert archive.current(now) == (third, b"")
-    assert archive.undo(first.id) == BEFORE
-    assert archive.undo(second.id) == AFTER + MORE
-    assert archive.undo(third.id) == MORE + MORE
+    assert archive.match_transcript(now) == (third, b"")
+    assert archive.state_before(first.id) == BEFORE
+    assert archive.state_before(second.id) == AFTER + MORE
+    assert archive.state_before(third.id) == MORE + MORE
     assert archive.state_after(first, now) == AFTER
     assert archive.state_after(second, now) == MORE
     assert archive.state_after(third, now) == now
@@ -66,23 +66,23 @@ def test_doing_a_thing_again_after_a_rewind_is_known_again(path: Path) -> None:
     again, _ = step(path, AFTER)
     assert again == first
     assert archive_of(path).operations == (first, back, again)
-    assert archive_of(path).current(AFTER) == (again, b"")
-    assert archive_of(path).undo(again.id) == BEFORE
+    assert archive_of(path).match_transcript(AFTER) == (again, b"")
+    assert archive_of(path).state_before(again.id) == BEFORE
 
 
 def test_an_operation_that_was_never_published_is_passed_over(path: Path) -> None:
     first, _ = step(path, AFTER)
     second, _ = step(path, MORE, parent=first.id)
     path.write_bytes(AFTER)
-    assert archive_of(path).current(AFTER) == (first, b"")
-    assert archive_of(path).current(AFTER + MORE) == (first, MORE)
+    assert archive_of(path).match_transcript(AFTER) == (first, b"")
+    assert archive_of(path).match_transcript(AFTER + MORE) == (first, MORE)
     assert archive_of(path).state_after(second, MORE) == MORE
 
 
 def test_a_first_operation_that_was_never_published_leaves_the_first_state(path: Path) -> None:
     step(path, AFTER)
-    assert archive_of(path).current(BEFORE) == (None, b"")
-    assert archive_of(path).current(BEFORE + MORE) == (None, b"")
+    assert archive_of(path).match_transcript(BEFORE) == (None, b"")
+    assert archive_of(path).match_transcript(BEFORE + MORE) == (None, b"")
 
 
 def test_an_unpublished_shortening_is_not_taken_for_an_appended_tail(path: Path) -> None:
@@ -90,23 +90,23 @@ def test_an_unpublished_shortening_is_not_taken_for_an_appended_tail(path: Path)
     first, _ = step(path, b"".join(lines[:3]))
     step(path, b"".join(lines[:2]), parent=first.id)
     path.write_bytes(b"".join(lines[:3]))
-    assert archive_of(path).current(path.read_bytes()) == (first, b"")
+    assert archive_of(path).match_transcript(path.read_bytes()) == (first, b"")
 
 
 def test_an_edit_by_hand_is_told_from_an_appended_line(path: Path) -> None:
     step(path, AFTER)
     with pytest.raises(ChangedError, match=r"run\.jsonl: was edited by hand since operation \w+"):
-        archive_of(path).current(AFTER.replace(b"0", b"7"))
+        archive_of(path).match_transcript(AFTER.replace(b"0", b"7"))
     with pytest.raises(ChangedError):
-        archive_of(path).current(AFTER[:-1])
+        archive_of(path).match_transcript(AFTER[:-1])
 
 
 def test_an_unterminated_last_line_is_ended_but_not_continued(path: Path) -> None:
     first, _ = step(path, AFTER[:-1])
-    assert archive_of(path).current(AFTER[:-1]) == (first, b"")
-    assert archive_of(path).current(AFTER + MORE) == (first, b"\n" + MORE)
+    assert archive_of(path).match_transcript(AFTER[:-1]) == (first, b"")
+    assert archive_of(path).match_transcript(AFTER + MORE) == (first, b"\n" + MORE)
     with pytest.raises(ChangedError, match="unterminated"):
-        archive_of(path).current(AFTER[:-1] + b"}\n")
+        archive_of(path).match_transcript(AFTER[:-1] + b"}\n")
 
 
 def test_a_state_that_was_not_kept_is_an_archive_error(path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_state_that_was_not_kept_is_an_archive_error(path: Path) -> None:
 def test_an_unknown_operation_is_an_archive_error(path: Path) -> None:
     step(path, AFTER)
     with pytest.raises(ArchiveError, match="no operation nothing"):
-        archive_of(path).undo(OperationId("nothing"))
+        archive_of(path).state_before(OperationId("nothing"))
 
 
 def test_an_archive_under_a_wrong_name_is_refused(path: Path) -> None:
@@ -168,8 +168,8 @@ def test_every_state_of_any_chain_can_be_restored(
             append(path, b"".join(more))
         archive, now = archive_of(path), path.read_bytes()
         for before, after, each in done:
-            assert archive.undo(each.id) == before
+            assert archive.state_before(each.id) == before
             assert archive.state_after(each, now) == after
         if done:
             _, after, last = done[-1]
-            assert archive.current(now) == (last, now[len(after) :])
+            assert archive.match_transcript(now) == (last, now[len(after) :])

@@ -47,7 +47,7 @@ def test_a_linked_folder_is_neither_read_nor_written(path: Path, tmp_path: Path)
     folder.symlink_to("elsewhere")
     before = {each: mode(each) for each in tmp_path.rglob("*")}
     with pytest.raises(ArchiveError, match="symbolic link"):
-        archive_of(path).current(AFTER)
+        archive_of(path).match_transcript(AFTER)
     with pytest.raises(ArchiveError, match="symbolic link"):
         step(path, BEFORE, kind="rewind")
     assert {each: mode(each) for each in tmp_path.rglob("*")} == before
@@ -77,7 +77,7 @@ def test_a_folder_of_a_stranger_is_refused(
     target.unlink()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(ArchiveError, match="another user"):
-        archive_of(target).current(AFTER)
+        archive_of(target).match_transcript(AFTER)
     with pytest.raises(ArchiveError, match="another user"):
         step(path, AFTER, target=target)
     assert not target.exists()
@@ -94,10 +94,10 @@ def test_root_trusts_the_owner_of_the_transcript(
     os.chown(path, transcript, transcript)
     os.chown(archive_folder(path), folder, folder)
     if trusted:
-        assert archive_of(path).current(AFTER) == (each, b"")
+        assert archive_of(path).match_transcript(AFTER) == (each, b"")
         return
     with pytest.raises(ArchiveError, match="uid 1234"):
-        archive_of(path).current(AFTER)
+        archive_of(path).match_transcript(AFTER)
     with pytest.raises(ArchiveError, match="uid 1234"):
         step(path, BEFORE, kind="rewind")
     assert path.read_bytes() == AFTER

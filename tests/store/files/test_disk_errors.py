@@ -83,7 +83,7 @@ def assert_nothing_happened(path: Path, error: DiskError, why: str) -> None:
 def assert_all_happened(path: Path, target: Path, published: Published) -> None:
     """What fails without harm after the move, or is not vital, is told and no error."""
     assert target.read_bytes() == AFTER
-    assert archive_of(target).undo(operation(BEFORE, AFTER).id) == BEFORE
+    assert archive_of(target).state_before(operation(BEFORE, AFTER).id) == BEFORE
     assert not {name for name in names_below(path.parent) if ".cctl-" in name}
     assert all("\n" not in warning for warning in published.warnings)
 
@@ -101,7 +101,7 @@ def test_archives_stay_when_a_failed_move_took_place(tmp_path: Path) -> None:
     path = lay_out(tmp_path / "a")
     each, published = step(path, AFTER, fs=LyingRename())
     assert path.read_bytes() == AFTER
-    assert archive_of(path).undo(each.id) == BEFORE
+    assert archive_of(path).state_before(each.id) == BEFORE
     assert "lost answer" in published.warnings[0]
 
 
@@ -119,7 +119,7 @@ def test_archives_stay_when_ctrl_c_comes_right_after_the_move(tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         step(path, AFTER, fs=InterruptedRename())
     assert path.read_bytes() == AFTER
-    assert archive_of(path).undo(operation(BEFORE, AFTER).id) == BEFORE
+    assert archive_of(path).state_before(operation(BEFORE, AFTER).id) == BEFORE
 
 
 class ForgetfulDisk(FileSystem):
@@ -223,13 +223,15 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize("exists", [True, False])
 def test_an_output_is_whole_or_not_at_all(tmp_path: Path, *, exists: bool) -> None:
     watched = Watched()
-    write_output(watched, tmp_path / "counted", Content.of((b"new",)))
+    write_output(watched, tmp_path / "counted", Content.from_chunks((b"new",)))
     for point in range(1, len(watched.log) + 1):
         path = tmp_path / str(point)
         if exists:
             path.write_bytes(b"old")
         try:
-            write_output(Failing(point, errno.ENOSPC), path, Content.of((b"new",)), force=True)
+            write_output(
+                Failing(point, errno.ENOSPC), path, Content.from_chunks((b"new",)), force=True
+            )
         except DiskError:
             found = path.read_bytes() if path.exists() else b"old"
             assert found in (b"old", b"new")

@@ -13,10 +13,10 @@ from store.states import names_below
 
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.stale_drafts import sweep
+from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.publish import write_output
-from compactctl.store.publish.saved_output import spill
+from compactctl.store.publish.saved_output import save_output
 
 
 @pytest.fixture
@@ -48,24 +48,24 @@ def test_only_drafts_that_no_process_holds_are_swept(tmp_path: Path, dead: int) 
     (tmp_path / f".link.cctl-{dead}-0").symlink_to("nowhere")
     kept = names_below(tmp_path) - left
     with TempFile(FileSystem(), tmp_path / "mine") as draft:
-        sweep(FileSystem(), tmp_path)
+        remove_stale_drafts(FileSystem(), tmp_path)
         assert names_below(tmp_path) == kept | {draft.path.name}
 
 
 def test_a_number_that_another_process_has_by_now_keeps_no_draft(tmp_path: Path) -> None:
     for number in (os.getpid(), os.getppid()):
         (tmp_path / f".run.jsonl.cctl-{number}-0").touch()
-    sweep(FileSystem(), tmp_path)
+    remove_stale_drafts(FileSystem(), tmp_path)
     assert names_below(tmp_path) == set()
 
 
 def test_the_draft_of_a_living_process_stays(tmp_path: Path) -> None:
     with running(HOLDER, tmp_path / "run.jsonl") as process:
-        sweep(FileSystem(), tmp_path)
+        remove_stale_drafts(FileSystem(), tmp_path)
         assert len(names_below(tmp_path)) == 1
         process.kill()
         process.wait()
-    sweep(FileSystem(), tmp_path)
+    remove_stale_drafts(FileSystem(), tmp_path)
     assert names_below(tmp_path) == set()
 
 
@@ -78,7 +78,7 @@ def test_without_locks_the_process_number_decides(
     monkeypatch.setattr(fcntl, "flock", flock)
     (tmp_path / f".run.jsonl.cctl-{dead}-0").touch()
     with TempFile(FileSystem(), tmp_path / "mine") as draft:
-        sweep(FileSystem(), tmp_path)
+        remove_stale_drafts(FileSystem(), tmp_path)
         assert names_below(tmp_path) == {draft.path.name}
 
 
@@ -88,7 +88,7 @@ def test_the_draft_of_another_user_stays(
     name = f".run.jsonl.cctl-{dead}-0"
     (tmp_path / name).touch()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 4711)
-    sweep(FileSystem(), tmp_path)
+    remove_stale_drafts(FileSystem(), tmp_path)
     assert names_below(tmp_path) == {name}
 
 
@@ -96,6 +96,6 @@ def test_the_next_output_sweeps_what_the_last_one_left(tmp_path: Path, dead: int
     for folder in ("out", "spill"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f".x.cctl-{dead}-0").touch()
-    write_output(FileSystem(), tmp_path / "out" / "report", Content.of([b"one"]))
-    saved = spill(FileSystem(), tmp_path / "spill", b"two")
+    write_output(FileSystem(), tmp_path / "out" / "report", Content.from_chunks([b"one"]))
+    saved = save_output(FileSystem(), tmp_path / "spill", b"two")
     assert names_below(tmp_path) == {"out", "spill", "out/report", f"spill/{saved.name}"}

@@ -59,7 +59,7 @@ def test_an_input_carries_the_identity_of_its_file(tmp_path: Path) -> None:
     path.write_bytes(b"one\ntwo")
     source = open_input(path)
     info = path.stat()
-    assert (source.path, source.data, source.packed) == (path, b"one\ntwo", False)
+    assert (source.path, source.data, source.is_compressed) == (path, b"one\ntwo", False)
     assert source.digest == digest_of(b"one\ntwo")
     identity = source.identity
     assert identity is not None
@@ -71,7 +71,7 @@ def test_a_gzip_input_is_unpacked_and_known_by_its_packed_bytes(tmp_path: Path) 
     path = tmp_path / "run.jsonl.gz"
     path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
     source = open_input(path)
-    assert (source.data, source.packed) == (b"one\ntwo\n", True)
+    assert (source.data, source.is_compressed) == (b"one\ntwo\n", True)
     assert source.identity is not None
     assert source.identity.sha256 == digest_of(path.read_bytes()).sha256
 
@@ -144,7 +144,7 @@ def test_zstd_is_unpacked_and_known_by_its_packed_bytes(
     path = tmp_path / "run.jsonl.zst"
     path.write_bytes(zstd(b"one\n") + zstd(b"two\n"))
     source = open_input(path)
-    assert (source.data, source.packed) == (b"one\ntwo\n", True)
+    assert (source.data, source.is_compressed) == (b"one\ntwo\n", True)
     assert source.identity is not None
     assert source.identity.sha256 == digest_of(path.read_bytes()).sha256
     assert [line.data for line in read_lines(path)] == [b"one\n", b"two\n"]
@@ -157,7 +157,7 @@ def test_zstd_may_not_unpack_to_more_than_is_read(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl.zst"
     path.write_bytes(zstd(b"x" * 100_000))
     with pytest.raises(NoInputError, match="--max-line"):
-        open_input(path, ReadLimits(line=1_000))
+        open_input(path, ReadLimits(max_line_bytes=1_000))
 
 
 @pytest.mark.parametrize("keep", [5, 12, 20])

@@ -10,7 +10,13 @@ from store.states import a_folder
 
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.files import content
-from compactctl.store.files.content import Content, Joined, Lines, blocks_of, parted
+from compactctl.store.files.content import (
+    ChunkedLines,
+    ChunksAndTail,
+    Content,
+    last_byte_and_rest,
+    rechunk,
+)
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import digest_of, open_input, split_lines
 from compactctl.store.files.temp_file import TempFile
@@ -34,11 +40,11 @@ def test_lines_are_the_same_however_they_are_reached(data: bytes, pieces: list[i
         expected = split_lines(b"|" + data)
         assert tuple(source.lines) == expected == source.lines[:]
         assert [source.lines[at] for at in range(-len(expected), 0)] == list(expected)
-        assert source.is_open == (not data.endswith(b"\n"))
+        assert source.ends_mid_line == (not data.endswith(b"\n"))
     cuts = [0, *sorted(pieces), len(data)]
     parts = [data[start:end] for start, end in itertools.pairwise(cuts)]
-    assert tuple(Lines(parts)) == split_lines(data)
-    assert b"".join(blocks_of(parts)) == data
+    assert tuple(ChunkedLines(parts)) == split_lines(data)
+    assert b"".join(rechunk(parts)) == data
 
 
 def test_lines_are_not_held(path: Path) -> None:
@@ -61,7 +67,7 @@ def test_what_is_appended_later_is_not_seen(path: Path) -> None:
 
 def test_pieces_that_change_while_they_are_written_are_refused(tmp_path: Path) -> None:
     pieces = [b"one\n", b"two\n"]
-    meant = Content.of(pieces)
+    meant = Content.from_chunks(pieces)
     pieces[1] = b"2\n"
     with TempFile(FileSystem(), tmp_path / "new") as draft, pytest.raises(IntegrityError):
         draft.write_all(meant)
@@ -70,19 +76,19 @@ def test_pieces_that_change_while_they_are_written_are_refused(tmp_path: Path) -
 
 def test_small_pieces_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content, "BLOCK", 10)
-    assert list(blocks_of([b"1234"] * 5)) == [b"1234" * 3, b"1234" * 2]
-    assert digest_of(blocks_of([b"1234"] * 5)) == digest_of(b"1234" * 5)
+    assert list(rechunk([b"1234"] * 5)) == [b"1234" * 3, b"1234" * 2]
+    assert digest_of(rechunk([b"1234"] * 5)) == digest_of(b"1234" * 5)
 
 
 @given(pieces=st.lists(st.binary(max_size=5)), size=st.integers(0, 20))
 def test_a_file_is_parted_where_its_beginning_ends(pieces: list[bytes], size: int) -> None:
     data = b"".join(pieces)
-    assert parted(pieces, size) == (data[:size][-1:], data[size:])
+    assert last_byte_and_rest(pieces, size) == (data[:size][-1:], data[size:])
 
 
 def test_what_follows_is_read_anew_each_time() -> None:
     first = [b"one"]
-    joined = Joined(lambda: first, b"two")
+    joined = ChunksAndTail(lambda: first, b"two")
     assert list(joined) == [b"one", b"two"]
     first.append(b"and")
     assert list(joined) == [b"one", b"and", b"two"]

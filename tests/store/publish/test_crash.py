@@ -51,10 +51,10 @@ def state_left(path: Path, target: Path) -> str:
     assert found in (BEFORE, AFTER)
     if found == AFTER:
         each = operation(BEFORE, AFTER)
-        assert archive_of(target).current(found) == (each, b"")
-        assert archive_of(target).undo(each.id) == BEFORE
+        assert archive_of(target).match_transcript(found) == (each, b"")
+        assert archive_of(target).state_before(each.id) == BEFORE
         return "new"
-    assert archive_of(target).current(found) == (None, b"")
+    assert archive_of(target).match_transcript(found) == (None, b"")
     return "old"
 
 
@@ -65,6 +65,6 @@ def assert_a_retry_succeeds(path: Path, target: Path) -> None:
     else:
         step(path, AFTER, kind="rewind")
     assert target.read_bytes() == AFTER
-    assert archive_of(target).undo(operation(BEFORE, AFTER).id) == BEFORE
+    assert archive_of(target).state_before(operation(BEFORE, AFTER).id) == BEFORE
     assert not {name for name in names_below(path.parent) if ".cctl-" in name}
     assert target.stat().st_mode & 0o777 == 0o640

@@ -10,9 +10,9 @@ from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
 
 from compactctl.errors import ChangedError
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.displaced import late_lines
+from compactctl.store.archive.displaced import lines_written_late
 from compactctl.store.files.source import digest_of
-from compactctl.store.publish.input_changes import Growth
+from compactctl.store.publish.input_changes import InputGrowth
 
 
 def shorten(path: Path) -> None:
@@ -51,25 +51,29 @@ def test_lines_appended_meanwhile_are_carried_over_in_place(
 ) -> None:
     each, published = step(path, AFTER, fs=Meddling(*moment, appending(path, MORE)))
     assert path.read_bytes() == AFTER + MORE
-    assert published.growth == Growth(tail=MORE)
+    assert published.growth == InputGrowth(tail=MORE)
     assert published.digest == digest_of(AFTER + MORE)
-    assert archive_of(path).current(path.read_bytes()) == (each, MORE)
-    assert late_lines(archive_folder(path), each, MORE) == ()
+    assert archive_of(path).match_transcript(path.read_bytes()) == (each, MORE)
+    assert lines_written_late(archive_folder(path), each, MORE) == ()
 
 
 GROWN = [
-    (b"", MORE, Growth(tail=MORE)),
-    (b"", MORE + b'{"half', Growth(tail=MORE, left_out_from=7)),
-    (b"", b'{"half', Growth(left_out_from=6)),
-    (b'{"half', b'":1}\n' + MORE, Growth(left_out_from=6)),
-    (b'{"whole":1}', b"\n" + MORE, Growth(tail=b"\n" + MORE)),
-    (b'{"whole":1}', b"\n" + MORE + b'{"half', Growth(tail=b"\n" + MORE, left_out_from=8)),
+    (b"", MORE, InputGrowth(tail=MORE)),
+    (b"", MORE + b'{"half', InputGrowth(tail=MORE, first_skipped_line=7)),
+    (b"", b'{"half', InputGrowth(first_skipped_line=6)),
+    (b'{"half', b'":1}\n' + MORE, InputGrowth(first_skipped_line=6)),
+    (b'{"whole":1}', b"\n" + MORE, InputGrowth(tail=b"\n" + MORE)),
+    (
+        b'{"whole":1}',
+        b"\n" + MORE + b'{"half',
+        InputGrowth(tail=b"\n" + MORE, first_skipped_line=8),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("last", "grown", "growth"), GROWN)
 def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
-    path: Path, target: Path, last: bytes, grown: bytes, growth: Growth
+    path: Path, target: Path, last: bytes, grown: bytes, growth: InputGrowth
 ) -> None:
     before = BEFORE + last
     path.write_bytes(before)
@@ -79,8 +83,8 @@ def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
     assert target.read_bytes() == AFTER + last + growth.tail
     assert published.growth == growth
     assert published.digest == digest_of(AFTER + last + growth.tail)
-    assert archive_of(target).current(target.read_bytes()) == (each, growth.tail)
-    assert archive_of(target).undo(each.id) == before
+    assert archive_of(target).match_transcript(target.read_bytes()) == (each, growth.tail)
+    assert archive_of(target).state_before(each.id) == before
 
 
 def test_what_was_appended_to_a_packed_input_is_left_out(path: Path, target: Path) -> None:
@@ -88,7 +92,7 @@ def test_what_was_appended_to_a_packed_input_is_left_out(path: Path, target: Pat
     fs = Meddling("create", "-0", appending(path, gzip.compress(MORE)))
     _, published = step(path, AFTER, target=target, fs=fs)
     assert target.read_bytes() == AFTER
-    assert published.growth == Growth(left_out_from=6)
+    assert published.growth == InputGrowth(first_skipped_line=6)
 
 
 def test_half_a_line_is_not_carried_over(path: Path) -> None:
@@ -107,7 +111,7 @@ def test_lines_are_carried_over_unterminated_lines(path: Path, before: bytes, af
     assert path.read_bytes() == AFTER + MORE
     assert published.digest == digest_of(AFTER + MORE)
     assert published.warnings == ()
-    assert late_lines(archive_folder(path), each, MORE) == ()
+    assert lines_written_late(archive_folder(path), each, MORE) == ()
 
 
 def test_an_unterminated_line_that_goes_on_is_not_carried_over(path: Path) -> None:
@@ -122,5 +126,5 @@ def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -
     fs = Meddling("rename", str(path), appending(path, MORE))
     each, published = step(path, AFTER, fs=fs)
     assert path.read_bytes() == AFTER
-    assert late_lines(archive_folder(path), each, b"") == (MORE,)
+    assert lines_written_late(archive_folder(path), each, b"") == (MORE,)
     assert [warning for warning in published.warnings if str(published.displaced) in warning]

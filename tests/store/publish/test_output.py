@@ -19,10 +19,12 @@ def test_an_output_replaces_a_file_and_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     before = os.umask(0o027)
     try:
-        write_output(FileSystem(), path, Content.of((b"one",)))
+        write_output(FileSystem(), path, Content.from_chunks((b"one",)))
         assert (path.read_bytes(), mode(path)) == (b"one", 0o640)
         path.chmod(0o604)
-        write_output(FileSystem(), path, Content.of((b"two",)), known=[digest_of(b"one")])
+        write_output(
+            FileSystem(), path, Content.from_chunks((b"two",)), restorable=[digest_of(b"one")]
+        )
     finally:
         os.umask(before)
     assert (path.read_bytes(), mode(path)) == (b"two", 0o604)
@@ -31,16 +33,16 @@ def test_an_output_replaces_a_file_and_keeps_its_mode(tmp_path: Path) -> None:
 
 def test_an_output_goes_through_a_link_and_into_a_device(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("report.json")
-    write_output(FileSystem(), tmp_path / "link", Content.of((b"one",)))
+    write_output(FileSystem(), tmp_path / "link", Content.from_chunks((b"one",)))
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "report.json").read_bytes() == b"one"
     (tmp_path / "null").symlink_to("/dev/null")
-    write_output(FileSystem(), tmp_path / "null", Content.of((b"one",)))
+    write_output(FileSystem(), tmp_path / "null", Content.from_chunks((b"one",)))
     assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
 
 
 def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    write_output(FileSystem(), "-", Content.of((b"\xffone\r\n",)))
+    write_output(FileSystem(), "-", Content.from_chunks((b"\xffone\r\n",)))
     assert capfdbinary.readouterr().out == b"\xffone\r\n"
 
 
@@ -48,19 +50,26 @@ def test_a_foreign_file_gives_way_only_to_force(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(b"mine")
     with pytest.raises(UsageError, match="--force"):
-        write_output(FileSystem(), path, Content.of((b"two",)), known=[digest_of(b"one")])
+        write_output(
+            FileSystem(), path, Content.from_chunks((b"two",)), restorable=[digest_of(b"one")]
+        )
     assert path.read_bytes() == b"mine"
     assert names_below(tmp_path) == {"notes.txt"}
-    write_output(FileSystem(), path, Content.of((b"two",)), force=True)
+    write_output(FileSystem(), path, Content.from_chunks((b"two",)), force=True)
     assert path.read_bytes() == b"two"
-    write_output(FileSystem(), path, Content.of((b"two",)))
+    write_output(FileSystem(), path, Content.from_chunks((b"two",)))
 
 
 def test_a_second_name_is_kept_without_force(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"one")
     (tmp_path / "b").hardlink_to(tmp_path / "a")
     with pytest.raises(UsageError, match="hard links"):
-        write_output(FileSystem(), tmp_path / "b", Content.of((b"two",)), known=[digest_of(b"one")])
+        write_output(
+            FileSystem(),
+            tmp_path / "b",
+            Content.from_chunks((b"two",)),
+            restorable=[digest_of(b"one")],
+        )
     assert (tmp_path / "a").samefile(tmp_path / "b")
 
 
@@ -69,7 +78,9 @@ def test_a_file_that_a_program_writes_to_is_kept_without_force(tmp_path: Path) -
     path = tmp_path / "a"
     path.write_bytes(b"one")
     with path.open("ab"), pytest.raises(ChangedError, match="open for writing"):
-        write_output(FileSystem(), path, Content.of((b"two",)), known=[digest_of(b"one")])
+        write_output(
+            FileSystem(), path, Content.from_chunks((b"two",)), restorable=[digest_of(b"one")]
+        )
     assert path.read_bytes() == b"one"
 
 
@@ -78,5 +89,7 @@ def test_a_transcript_with_an_archive_is_not_replaced_by_what_that_does_not_know
 ) -> None:
     step(path, AFTER)
     with pytest.raises(UsageError, match="archive of its own"):
-        write_output(FileSystem(), path, Content.of((b"two",)), known=[digest_of(AFTER)])
+        write_output(
+            FileSystem(), path, Content.from_chunks((b"two",)), restorable=[digest_of(AFTER)]
+        )
     assert path.read_bytes() == AFTER

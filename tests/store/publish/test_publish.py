@@ -12,7 +12,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, ope
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.archive_file import restore
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import digest_of, open_input
@@ -22,8 +22,8 @@ from compactctl.store.publish.publish import publish
 def test_a_new_file_leads_back_to_its_input(path: Path, target: Path) -> None:
     each, published = step(path, AFTER, target=target)
     assert (path.read_bytes(), target.read_bytes()) == (BEFORE, AFTER)
-    assert archive_of(target).current(AFTER) == (each, b"")
-    assert archive_of(target).undo(each.id) == BEFORE
+    assert archive_of(target).match_transcript(AFTER) == (each, b"")
+    assert archive_of(target).state_before(each.id) == BEFORE
     assert published.path == target
     assert published.digest == digest_of(AFTER)
     assert published.warnings == ()
@@ -41,7 +41,7 @@ def test_work_in_place_keeps_the_old_file(path: Path) -> None:
     inode = path.stat().st_ino
     each, published = step(path, AFTER)
     assert path.read_bytes() == AFTER
-    assert archive_of(path).undo(each.id) == BEFORE
+    assert archive_of(path).state_before(each.id) == BEFORE
     assert published.displaced == archive_folder(path) / f"displaced-{each.id}"
     assert published.displaced.stat().st_ino == inode
 
@@ -69,8 +69,8 @@ def test_an_archive_that_does_not_restore_is_never_relied_on(path: Path, target:
             FileSystem(),
             source=source,
             target=target,
-            deposits=[Deposit(each, rows(BEFORE, AFTER)[1:])],
-            content=Content.of((AFTER,)),
+            deposits=[ArchiveDraft(each, rows(BEFORE, AFTER)[1:])],
+            content=Content.from_chunks((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
 
@@ -81,8 +81,8 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
             FileSystem(),
             source=open_input(path),
             target=target,
-            deposits=[Deposit(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
-            content=Content.of((AFTER, MORE)),
+            deposits=[ArchiveDraft(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
+            content=Content.from_chunks((AFTER, MORE)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
 
@@ -90,10 +90,14 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
 def test_several_operations_are_archived_in_order(path: Path, target: Path) -> None:
     first = operation(BEFORE, AFTER)
     second = operation(AFTER, MORE, parent=first.id)
-    deposits = [Deposit(first, rows(BEFORE, AFTER)), Deposit(second, rows(AFTER, MORE))]
+    deposits = [ArchiveDraft(first, rows(BEFORE, AFTER)), ArchiveDraft(second, rows(AFTER, MORE))]
     source = open_input(path)
     published = publish(
-        FileSystem(), source=source, target=target, deposits=deposits, content=Content.of((MORE,))
+        FileSystem(),
+        source=source,
+        target=target,
+        deposits=deposits,
+        content=Content.from_chunks((MORE,)),
     )
     assert archive_of(target).operations == (first, second)
     assert [restore(archive) for archive in published.archives] == [BEFORE, AFTER]
@@ -102,11 +106,19 @@ def test_several_operations_are_archived_in_order(path: Path, target: Path) -> N
 def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> None:
     source = open_input(path)
     publish(
-        FileSystem(), source=source, target=target, deposits=(), content=Content.of((BEFORE, MORE))
+        FileSystem(),
+        source=source,
+        target=target,
+        deposits=(),
+        content=Content.from_chunks((BEFORE, MORE)),
     )
     assert names_below(path.parent) == {"run.jsonl", "run.compacted.jsonl"}
     published = publish(
-        FileSystem(), source=source, target=path, deposits=(), content=Content.of((BEFORE, MORE))
+        FileSystem(),
+        source=source,
+        target=path,
+        deposits=(),
+        content=Content.from_chunks((BEFORE, MORE)),
     )
     assert published.displaced is not None
     assert published.displaced.read_bytes() == BEFORE
@@ -114,9 +126,13 @@ def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> 
 
 def test_standard_input_needs_no_file(target: Path) -> None:
     source = replace(open_input(__file__), path=None, identity=None, lines=(BEFORE,))
-    deposits = [Deposit(operation(BEFORE, AFTER), rows(BEFORE, AFTER))]
+    deposits = [ArchiveDraft(operation(BEFORE, AFTER), rows(BEFORE, AFTER))]
     publish(
-        FileSystem(), source=source, target=target, deposits=deposits, content=Content.of((AFTER,))
+        FileSystem(),
+        source=source,
+        target=target,
+        deposits=deposits,
+        content=Content.from_chunks((AFTER,)),
     )
     assert target.read_bytes() == AFTER
     assert mode(target) == 0o600
@@ -182,7 +198,7 @@ class VanishingFolder(FileSystem):
 
 def test_a_lock_that_was_removed_meanwhile_locks_nothing(path: Path) -> None:
     each, _ = step(path, AFTER, fs=VanishingFolder())
-    assert archive_of(path).undo(each.id) == BEFORE
+    assert archive_of(path).state_before(each.id) == BEFORE
 
 
 def test_a_long_name_leaves_room_for_the_draft(tmp_path: Path) -> None:

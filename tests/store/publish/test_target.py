@@ -15,7 +15,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.archive_writer import Deposit
+from compactctl.store.archive.archive_writer import ArchiveDraft
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import open_input
@@ -48,7 +48,11 @@ def test_a_link_is_followed_and_stays_a_link(path: Path, tmp_path: Path) -> None
     assert link.is_symlink()
     assert path.read_bytes() == AFTER
     assert published.path.samefile(path)
-    assert archive_of(link).current(AFTER) == archive_of(path).current(AFTER) == (each, b"")
+    assert (
+        archive_of(link).match_transcript(AFTER)
+        == archive_of(path).match_transcript(AFTER)
+        == (each, b"")
+    )
 
 
 def test_a_second_name_is_cut_loose_only_by_force(path: Path, tmp_path: Path) -> None:
@@ -83,7 +87,7 @@ def test_a_packed_file_is_not_rewritten_in_place(path: Path, target: Path) -> No
     with pytest.raises(UsageError, match="compressed"):
         step(path, AFTER)
     each, _ = step(path, AFTER, target=target)
-    assert archive_of(target).undo(each.id) == BEFORE
+    assert archive_of(target).state_before(each.id) == BEFORE
 
 
 def test_a_foreign_file_is_not_overwritten(path: Path, target: Path) -> None:
@@ -130,7 +134,7 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
             FileSystem(),
             source=open_input(path),
             target=path,
-            deposits=[Deposit(each, rows(BEFORE, AFTER))],
-            content=Content.of((AFTER,)),
+            deposits=[ArchiveDraft(each, rows(BEFORE, AFTER))],
+            content=Content.from_chunks((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}

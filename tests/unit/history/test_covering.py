@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.pairs import Place
+from compactctl.history.pairs import PartIndex
 from compactctl.history.read_calls import LineRange
-from compactctl.history.reads import FileRead, asks_for, newest_covering
+from compactctl.history.reads import FileRead, newest_covering_reads, request_covers
 from compactctl.model.message import MessageId
 
 LINES = st.integers(0, 12)
@@ -17,11 +17,11 @@ RANGES = st.none() | st.builds(LineRange, LINES, st.none() | LINES)
 def reads_of(ranges: Sequence[LineRange | None]) -> list[FileRead]:
     return [
         FileRead(
-            place=Place(n, 0),
+            part_index=PartIndex(n, 0),
             message=MessageId(f"m{n}"),
             tool="Read",
             path="a",
-            range=lines,
+            requested_lines=lines,
             body="x",
         )
         for n, lines in enumerate(ranges)
@@ -34,7 +34,7 @@ def test_each_range_has_the_newest_read_that_asks_for_all_of_it(
 ) -> None:
     same = reads_of(ranges)
     expected = {
-        lines: next(read for read in reversed(same) if asks_for(read.range, lines))
+        lines: next(read for read in reversed(same) if request_covers(read.requested_lines, lines))
         for lines in ranges
     }
-    assert newest_covering(same) == expected
+    assert newest_covering_reads(same) == expected

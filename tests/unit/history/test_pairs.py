@@ -12,7 +12,14 @@ from builders import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.pairs import Orphan, cut_points, orphans, result_tools, tool_pairs, units
+from compactctl.history.pairs import (
+    Orphan,
+    atomic_units,
+    cut_points,
+    find_orphans,
+    result_tools,
+    tool_pairs,
+)
 from compactctl.model.message import CallId, MessageId, ToolCallPart
 
 
@@ -33,18 +40,18 @@ def test_a_reused_id_means_the_newest_call_before_the_result() -> None:
 def test_an_empty_id_joins_nothing_and_accuses_nobody() -> None:
     messages = conversation(call("", "Read"), result("", "x"))
     assert tool_pairs(messages) == {}
-    assert orphans(messages) == frozenset()
+    assert find_orphans(messages) == frozenset()
 
 
 def test_one_record_may_hold_both_call_and_result() -> None:
     messages = conversation(message("assistant", call_part("a", "Read"), result_part("a", "x")))
     assert tool_pairs(messages) == {(0, 1): (0, 0)}
-    assert orphans(messages) == frozenset()
+    assert find_orphans(messages) == frozenset()
 
 
 def test_orphans_are_calls_without_results_and_results_without_calls() -> None:
     messages = conversation(call("a", "Read"), user("hi"), result("b", "x"))
-    assert orphans(messages) == {
+    assert find_orphans(messages) == {
         Orphan(MessageId("m0"), CallId("a"), "call"),
         Orphan(MessageId("m2"), CallId("b"), "result"),
     }
@@ -52,13 +59,13 @@ def test_orphans_are_calls_without_results_and_results_without_calls() -> None:
 
 def test_a_whole_conversation_has_no_orphans() -> None:
     messages = conversation(user("hi"), call("a", "Read"), result("a", "x"), assistant("done"))
-    assert orphans(messages) == frozenset()
-    assert orphans(()) == frozenset()
+    assert find_orphans(messages) == frozenset()
+    assert find_orphans(()) == frozenset()
 
 
 def test_a_result_before_its_call_answers_nothing() -> None:
     messages = conversation(result("a", "x"), call("a", "Read"))
-    assert {orphan.kind for orphan in orphans(messages)} == {"call", "result"}
+    assert {orphan.kind for orphan in find_orphans(messages)} == {"call", "result"}
 
 
 def test_the_tool_of_a_result_is_named_by_the_call_when_the_result_is_silent() -> None:
@@ -69,7 +76,7 @@ def test_the_tool_of_a_result_is_named_by_the_call_when_the_result_is_silent() -
 def test_cuts_fall_between_messages_that_do_not_belong_together() -> None:
     # [0 prompt 1 (call result) 3 answer 4]
     messages = conversation(user("hi"), call("a", "Read"), result("a", "x"), assistant("ok"))
-    assert units(messages) == ((0,), (1, 2), (3,))
+    assert atomic_units(messages) == ((0,), (1, 2), (3,))
     assert cut_points(messages) == (0, 1, 3, 4)
 
 
@@ -80,7 +87,7 @@ def test_parallel_calls_with_results_in_one_record_are_one_unit() -> None:
         call("b", "Read"),
         message("user", result_part("a", "x"), result_part("b", "y")),
     )
-    assert units(messages) == ((0, 1, 2),)
+    assert atomic_units(messages) == ((0, 1, 2),)
     assert cut_points(messages) == (0, 3)
 
 
@@ -92,13 +99,13 @@ def test_records_of_one_response_are_one_unit() -> None:
         result("a", "x"),
         assistant("last", response_id="r"),
     )
-    assert units(messages) == ((0, 3), (1, 2))
+    assert atomic_units(messages) == ((0, 3), (1, 2))
     assert cut_points(messages) == (0, 4)
 
 
 def test_a_late_result_keeps_everything_between_uncut_but_apart() -> None:
     messages = conversation(call("a", "Bash"), user("meanwhile"), result("a", "x"))
-    assert units(messages) == ((0, 2), (1,))
+    assert atomic_units(messages) == ((0, 2), (1,))
     assert cut_points(messages) == (0, 3)
 
 

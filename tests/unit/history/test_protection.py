@@ -9,7 +9,7 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import view, words
 
 from compactctl.errors import UsageError
-from compactctl.history.protection import ProtectOptions, hideable, protect
+from compactctl.history.protection import ProtectOptions, hideable, protected_messages
 from compactctl.model.message import Message, MessageId
 
 
@@ -23,17 +23,22 @@ def agent(steps: int) -> tuple[Message, ...]:
 
 
 def test_the_newest_turn_of_a_chat_stays() -> None:
-    assert list(protect(chat(5))) == ["m8", "m9"]
+    assert list(protected_messages(chat(5))) == ["m8", "m9"]
 
 
 def test_the_newest_turns_stay_as_asked() -> None:
-    assert list(protect(chat(5), ProtectOptions(keep_turns=2))) == ["m6", "m7", "m8", "m9"]
-    assert list(protect(chat(5), ProtectOptions(keep_turns=0))) == []
-    assert len(protect(chat(5), ProtectOptions(keep_turns=9))) == 10
+    assert list(protected_messages(chat(5), ProtectOptions(keep_turns=2))) == [
+        "m6",
+        "m7",
+        "m8",
+        "m9",
+    ]
+    assert list(protected_messages(chat(5), ProtectOptions(keep_turns=0))) == []
+    assert len(protected_messages(chat(5), ProtectOptions(keep_turns=9))) == 10
 
 
 def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> None:
-    kept = protect(agent(30))
+    kept = protected_messages(agent(30))
     assert list(kept) == ["m0", *(f"m{n}" for n in range(41, 61))]
     assert kept[MessageId("m0")] == "prompt of the newest turn"
     assert kept[MessageId("m60")] == "in the newest 10 steps"
@@ -43,27 +48,27 @@ def test_the_text_of_the_command_that_began_the_newest_turn_stays_with_it() -> N
     expansion = user("Port every file.", is_injected=True, is_instruction=True)
     messages = conversation(user("/port src"), expansion, *agent(20)[1:])
 
-    kept = protect(messages)
+    kept = protected_messages(messages)
 
     assert kept[MessageId("m0")] == kept[MessageId("m1")] == "prompt of the newest turn"
     assert MessageId("m2") not in kept
 
 
 def test_a_short_agent_session_stays_whole() -> None:
-    assert len(protect(agent(3))) == 7
+    assert len(protected_messages(agent(3))) == 7
 
 
 def test_steps_of_an_earlier_turn_are_not_the_newest_work() -> None:
     messages = conversation(*agent(20), user(words(500)), assistant("ok"))
-    assert list(protect(messages)) == ["m41", "m42"]
+    assert list(protected_messages(messages)) == ["m41", "m42"]
 
 
 def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns() -> None:
     newest = (user("and now"), user(words(20), is_injected=True), assistant("ok"))
-    alone = protect(conversation(*newest))
+    alone = protected_messages(conversation(*newest))
     assert list(alone) == ["m0", "m1", "m2"]
-    assert list(protect(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
-    tight = protect(conversation(*newest), has_room=lambda messages: len(messages) < 3)
+    assert list(protected_messages(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
+    tight = protected_messages(conversation(*newest), has_room=lambda messages: len(messages) < 3)
     assert list(tight) == ["m0", "m2"]
 
 
@@ -73,10 +78,10 @@ def test_what_is_protected_stays_protected_once_the_rest_is_hidden(
     plan: list[tuple[str, int, int]], keep_turns: int | None
 ) -> None:
     messages = build(plan)
-    kept = protect(messages, ProtectOptions(keep_turns=keep_turns))
+    kept = protected_messages(messages, ProtectOptions(keep_turns=keep_turns))
     gone = hideable(view(messages, protected=list(kept)), (m.id for m in messages))
     left = [message for message in messages if message.id not in gone]
-    assert kept.keys() <= protect(left, ProtectOptions(keep_turns=keep_turns)).keys()
+    assert kept.keys() <= protected_messages(left, ProtectOptions(keep_turns=keep_turns)).keys()
 
 
 def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:
@@ -87,7 +92,7 @@ def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:
         user("c"),
         system("late"),
     )
-    kept = protect(messages, ProtectOptions(keep_turns=0))
+    kept = protected_messages(messages, ProtectOptions(keep_turns=0))
     assert kept == {"m0": "system prompt", "m2": "signed"}
 
 
@@ -95,7 +100,7 @@ def test_pins_are_ids_or_patterns_in_any_text() -> None:
     messages = conversation(
         user("deploy to PROD"), call("a", "Read", path="prod.yaml"), result("a", "x"), user("bye")
     )
-    kept = protect(messages, ProtectOptions(keep_turns=0, pins=("m2", r"(?i)prod\b")))
+    kept = protected_messages(messages, ProtectOptions(keep_turns=0, pins=("m2", r"(?i)prod\b")))
     assert kept == {
         "m0": r'pinned by "(?i)prod\b"',
         "m1": r'pinned by "(?i)prod\b"',
@@ -110,25 +115,27 @@ def test_an_id_of_another_conversation_is_neither_a_mistake_nor_a_pattern() -> N
     )
     options = ProtectOptions(keep_turns=0, freeze_before="2.(xm1", pins=("2.(xm2",))
     for_each = options.across((*first, *second))
-    assert protect(first, for_each) == {}
-    assert protect(second, for_each) == {
+    assert protected_messages(first, for_each) == {}
+    assert protected_messages(second, for_each) == {
         "2.(xm0": "before the point of --freeze-before",
         "2.(xm2": "pinned by its id",
     }
     with pytest.raises(UsageError, match="neither a message id here nor a number"):
-        protect(first, replace(options, freeze_before="nobody").across((*first, *second)))
+        protected_messages(
+            first, replace(options, freeze_before="nobody").across((*first, *second))
+        )
 
 
 def test_a_broken_pattern_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--pin"):
-        protect(chat(1), ProtectOptions(pins=("(",)))
+        protected_messages(chat(1), ProtectOptions(pins=("(",)))
 
 
 def test_calls_and_results_of_protected_tools_stay() -> None:
     messages = conversation(
         user("a"), call("a", "Skill"), result("a", "x"), call("b", "Read"), result("b", "y")
     )
-    kept = protect(messages, ProtectOptions(keep_turns=0, tools=("skill",)))
+    kept = protected_messages(messages, ProtectOptions(keep_turns=0, tools=("skill",)))
     assert kept == {"m1": "protected tool Skill", "m2": "protected tool Skill"}
 
 

@@ -11,10 +11,10 @@ from compactctl.history.reads import (
     FileRead,
     covers,
     file_content,
-    file_edits,
-    file_reads,
-    referred,
+    find_file_edits,
+    find_file_reads,
     stub_for,
+    stub_targets,
     superseded,
 )
 from compactctl.history.tool_names import kind_of
@@ -33,7 +33,7 @@ def reads_of(*texts: str) -> tuple[FileRead, ...]:
         (call(f"c{n}", "Read", file_path="a.py"), result(f"c{n}", text))
         for n, text in enumerate(texts)
     )
-    return file_reads(conversation(*(m for pair in pairs for m in pair)))
+    return find_file_reads(conversation(*(m for pair in pairs for m in pair)))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_edits_have_their_place() -> None:
     messages = conversation(
         call("a", "Read", path="a"), result("a", "x"), call("b", "Edit", path="a")
     )
-    assert [(edit.place, edit.path) for edit in file_edits(messages)] == [((2, 0), "a")]
+    assert [(edit.part_index, edit.path) for edit in find_file_edits(messages)] == [((2, 0), "a")]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_errors_placeholders_stubs_and_cleared_results_are_no_reads() -> None:
     ]
     for answer in texts:
         messages = conversation(call("a", "Read", file_path="a.py"), answer)
-        assert file_reads(messages) == ()
+        assert find_file_reads(messages) == ()
 
 
 def test_a_read_covers_its_own_lines_and_blocks_of_them() -> None:
@@ -180,7 +180,7 @@ def test_a_read_covers_its_own_lines_and_blocks_of_them() -> None:
 
 def test_the_newest_read_that_covers_wins() -> None:
     reads = reads_of("1\ta\n2\tb", "2\tb", "1\ta\n2\tb\n3\tc", "1\ta\n2\tb\n3\tc", "1\tx")
-    newest = {place.message: read.place.message for place, read in superseded(reads).items()}
+    newest = {place.message: read.part_index.message for place, read in superseded(reads).items()}
     assert newest == {1: 7, 3: 7, 5: 7}
 
 
@@ -232,9 +232,9 @@ def test_a_read_that_shows_nothing_is_covered_by_none_and_covers_none(notice: st
     later = "1\tdef f():\n2\t\n3\t    pass\n4\t"
     reads = reads_of(notice, later, notice, later, notice)
     assert [read.shows_content for read in reads] == [False, True, False, True, False]
-    assert {place.message: read.place.message for place, read in superseded(reads).items()} == {
-        3: 7
-    }
+    assert {
+        place.message: read.part_index.message for place, read in superseded(reads).items()
+    } == {3: 7}
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_stub_never_refers_to_a_read_that_shows_nothing(notice: str) -> None:
         call("b", "Read", file_path="a.py"),
         result("b", notice),
     )
-    assert referred(messages) == {(3, 0)}
+    assert stub_targets(messages) == {(3, 0)}
 
 
 @given(texts=st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("\n".join), max_size=8))
@@ -269,7 +269,7 @@ def test_of_all_later_reads_the_newest_that_covers_wins(texts: list[str]) -> Non
     for at, read in enumerate(reads):
         covering = [later for later in reads[at + 1 :] if covers(later, read)]
         if covering:
-            expected[read.place] = covering[-1]
+            expected[read.part_index] = covering[-1]
     assert superseded(reads) == expected
 
 
@@ -301,13 +301,13 @@ def test_a_stub_refers_to_the_newest_read_of_its_lines() -> None:
         call("c", "Read", file_path="b.py"),
         result("c", "1\tx"),
     )
-    assert referred(messages) == {(3, 0)}
+    assert stub_targets(messages) == {(3, 0)}
 
 
 def test_a_stub_whose_lines_nobody_reads_refers_to_the_newest_read_of_the_file() -> None:
     later = (call("b", "Read", file_path="a.py", offset=1, limit=3), result("b", "1\tx"))
-    assert referred(stubbed(*later)) == {(3, 0)}
-    assert referred(stubbed()) == frozenset()
+    assert stub_targets(stubbed(*later)) == {(3, 0)}
+    assert stub_targets(stubbed()) == frozenset()
 
 
 def test_tools_are_known_across_clients() -> None:

@@ -10,7 +10,7 @@ from builders import (
     user,
 )
 
-from compactctl.history.turns import leading_system, steps, turns
+from compactctl.history.turns import leading_system_count, steps, turns
 
 
 def test_a_turn_starts_where_a_person_speaks() -> None:
@@ -61,4 +61,4 @@ def test_without_response_ids_each_assistant_message_is_a_step() -> None:
 
 
 def test_only_system_messages_at_the_front_lead() -> None:
-    assert leading_system(conversation(system("a"), system("b"), user("c"), system("d"))) == 2
+    assert leading_system_count(conversation(system("a"), system("b"), user("c"), system("d"))) == 2

@@ -18,10 +18,10 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.lab.audit import Compaction, audit
+from compactctl.lab.audit import AuditInput, audit
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message
-from compactctl.summaries.extract.passages import Spot
+from compactctl.summaries.extract.passages import SourceRef
 
 CONFIG = "\n".join(f"setting_{n} = {n}" for n in range(30))
 BEFORE = conversation(
@@ -57,17 +57,17 @@ def count(text: str) -> int:
 
 def audited(text: str | None, *later: Message, kept: tuple[Message, ...] = ()) -> Audit:
     fields: dict[str, Any] = {"before": BEFORE, "source": BEFORE, "later": conversation(*later)}
-    return audit(Compaction(after=(*kept, summary(text or "")), summary=text, **fields), count)
+    return audit(AuditInput(after=(*kept, summary(text or "")), summary=text, **fields), count)
 
 
 def lost(found: Audit) -> dict[LossKind, list[str]]:
-    return {kind: [each.text for each in found.lost_of(kind)] for kind in found.known}
+    return {kind: [each.text for each in found.lost_of(kind)] for kind in found.known_counts}
 
 
 def test_a_good_summary_loses_nothing_and_makes_nothing_up() -> None:
     found = audited(GOOD)
     assert (found.lost, found.invented) == ((), ())
-    assert found.known == {
+    assert found.known_counts == {
         "rule": 1, "task": 1, "file": 1, "read": 1, "error": 1, "identifier": 1
     }  # fmt: skip
 
@@ -84,10 +84,10 @@ def test_a_bad_one_loses_everything() -> None:
 
 
 def test_what_is_lost_names_its_line() -> None:
-    spots = {each.kind: each.spot for each in audited("Some work was done.").lost}
+    spots = {each.kind: each.ref for each in audited("Some work was done.").lost}
     assert spots == {
-        "rule": Spot(2), "task": Spot(11), "file": Spot(6), "error": Spot(9),
-        "identifier": Spot(14), "read": Spot(3),
+        "rule": SourceRef(2), "task": SourceRef(11), "file": SourceRef(6), "error": SourceRef(9),
+        "identifier": SourceRef(14), "read": SourceRef(3),
     }  # fmt: skip
 
 
@@ -104,8 +104,8 @@ def test_a_finished_task_and_an_error_that_was_overcome_are_no_loss() -> None:
         call("g", "TodoWrite", todos=[{"content": "Import it in main", "status": "completed"}]),
         result("g", "Todos have been modified."),
     )
-    found = audit(Compaction(before=later, after=(), summary="", source=later), count)
-    assert found.known["task"] == found.known["error"] == 0
+    found = audit(AuditInput(before=later, after=(), summary="", source=later), count)
+    assert found.known_counts["task"] == found.known_counts["error"] == 0
 
 
 def test_of_a_pasted_document_only_what_demands_is_a_rule() -> None:
@@ -113,7 +113,7 @@ def test_of_a_pasted_document_only_what_demands_is_a_rule() -> None:
         "The hook currently never writes. You must not add a dependency. " + "It is long. " * 200
     )
     before = conversation(user(pasted), assistant("Fine."))
-    found = audit(Compaction(before=before, after=(), summary="", source=before), count)
+    found = audit(AuditInput(before=before, after=(), summary="", source=before), count)
     assert [each.text for each in found.lost] == ["You must not add a dependency."]
 
 
@@ -124,8 +124,8 @@ def test_what_came_up_again_is_marked_and_stands_first() -> None:
         call("f", "Read", file_path="src/config.py"),
         result("f", "x = 1"),
     )
-    assert [each.again for each in found.lost_of("read")] == [Spot(2)]
-    assert [each.again for each in found.lost_of("file")] == [None]
+    assert [each.mentioned_again for each in found.lost_of("read")] == [SourceRef(2)]
+    assert [each.mentioned_again for each in found.lost_of("file")] == [None]
 
 
 @pytest.mark.parametrize(
@@ -139,24 +139,24 @@ def test_what_came_up_again_is_marked_and_stands_first() -> None:
 )
 def test_what_is_in_no_message_is_made_up(text: str, kind: str, claim: str) -> None:
     invented = audited(f"{GOOD}\n{text}").invented or ()
-    assert [(each.kind, each.text, each.row) for each in invented] == [(kind, claim, 7)]
+    assert [(each.kind, each.text, each.line) for each in invented] == [(kind, claim, 7)]
 
 
 def test_what_the_client_knows_beside_the_messages_is_not_made_up_but_for_numbers() -> None:
     text = f"{GOOD} It stands in src/other.py, 4711 lines of it."
-    compaction = Compaction(
+    compaction = AuditInput(
         before=BEFORE,
         after=(summary(text),),
         summary=text,
         source=BEFORE,
-        aside="src/other.py 4711",
+        client_context="src/other.py 4711",
     )
     assert [each.kind for each in audit(compaction, count).invented or ()] == ["number"]
 
 
 def test_of_a_summary_that_cannot_be_read_only_looks_are_judged() -> None:
     found = audited(None, call("f", "Read", file_path="src/config.py"), result("f", CONFIG))
-    assert (found.known, found.lost, found.invented) == ({}, (), None)
+    assert (found.known_counts, found.lost, found.invented) == ({}, (), None)
     assert len(found.rereads) == 1
 
 
@@ -168,13 +168,13 @@ def test_the_same_file_and_the_same_search_were_looked_at_again() -> None:
         call("g", "Bash", command="grep -rn load_server_port src"),
         result("g", "src/port.py:3: load_server_port()"),
     )
-    whats = [(each.what, each.spot, each.first) for each in found.rereads]
+    whats = [(each.what, each.ref, each.first_seen) for each in found.rereads]
     assert whats == [
-        ("src/config.py", Spot(1), Spot(4)),
-        ("grep -rn load_server_port src", Spot(3), Spot(14)),
+        ("src/config.py", SourceRef(1), SourceRef(4)),
+        ("grep -rn load_server_port src", SourceRef(3), SourceRef(14)),
     ]
-    assert found.looks == 2
-    assert found.reread_tokens == found.look_tokens > count(CONFIG)
+    assert found.read_calls == 2
+    assert found.reread_tokens == found.read_tokens > count(CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -203,5 +203,5 @@ def test_what_is_still_there_or_was_looked_at_since_needs_no_excuse() -> None:
 @given(st.lists(st.sampled_from(BEFORE), unique=True), st.text())
 def test_to_tell_everything_is_to_lose_nothing(chosen: list[Message], text: str) -> None:
     before = conversation(*chosen, user(text))
-    whole = Compaction(before=before, after=before, summary="", source=before)
+    whole = AuditInput(before=before, after=before, summary="", source=before)
     assert audit(whole, count).lost == ()

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.lab.garden import session
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.lab.cuts import (
-    FEWEST_LATER,
-    LEAST_TOKENS,
+    MIN_LATER_REQUESTS,
+    MIN_PREFIX_TOKENS,
     Cut,
     cuts_at,
     cuts_every,
-    stretches,
+    split_at_compactions,
 )
 from compactctl.model.message import Message
 from compactctl.model.transcript import PastCompactions, Transcript
@@ -62,10 +62,10 @@ def test_a_cut_keeps_pairs_whole_and_loses_nothing(
     for each in found:
         behind = [message for request in each.future for message in request]
         assert (*each.prefix, *behind) == messages
-        assert not orphans(each.prefix)
+        assert not find_orphans(each.prefix)
         assert each.future[0][0].role == "assistant"
-        assert len(each.future) >= FEWEST_LATER
-        assert each.tokens == sum(map(characters, each.prefix)) >= LEAST_TOKENS
+        assert len(each.future) >= MIN_LATER_REQUESTS
+        assert each.tokens == sum(map(characters, each.prefix)) >= MIN_PREFIX_TOKENS
 
 
 def test_there_is_no_cut_without_a_past_or_a_future() -> None:
@@ -106,16 +106,16 @@ def test_a_message_with_several_requests_is_cut_between_them() -> None:
 
 def test_a_stretch_ends_where_the_client_compacted() -> None:
     talk = conversation(user("Go."), assistant("Gone."), summary("So far."), assistant("On."))
-    assert list(stretches(transcript(*talk))) == [talk[:2], talk[2:]]
+    assert list(split_at_compactions(transcript(*talk))) == [talk[:2], talk[2:]]
 
 
 def test_a_stretch_ends_where_the_client_says_that_it_compacted() -> None:
     talk = conversation(user("Go."), assistant("Gone."), assistant("On."))
-    assert list(stretches(transcript(*talk, compactions=(2,)))) == [talk[:2], talk[2:]]
+    assert list(split_at_compactions(transcript(*talk, compactions=(2,)))) == [talk[:2], talk[2:]]
 
 
 def test_what_subagents_did_is_left_out() -> None:
     messages = conversation(user("Go."), call("a", "Task", prompt="look"), result("a", "seen"))
     aside = conversation(user("look", is_subagent=True))
-    (found,) = stretches(transcript(*messages, *aside))
+    (found,) = split_at_compactions(transcript(*messages, *aside))
     assert found == messages

@@ -4,10 +4,10 @@ from builders import assistant, call, conversation, result, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.lab.demand import Demand, demand, firsts, paths_in
-from compactctl.lab.text_content import PathIndex, Reader, unique_names
+from compactctl.lab.demand import Demand, find_first_mentions, measure_demand, paths_in
+from compactctl.lab.text_content import PathIndex, TextReader, unique_names
 from compactctl.model.message import Message
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 
 NAMES = st.sampled_from(
     ["soil_sensor", "garden/beds.py", "plotRows", "ENG-4012", "WaterError", "rain-gauge", "leaf"]
@@ -17,10 +17,10 @@ SPOKEN = st.tuples(st.sampled_from([user, assistant, thinking]), TEXTS)
 
 
 def demanded(prefix: list[Message], *future: list[Message]) -> Demand:
-    reader = Reader()
-    content = reader.contents(passages(conversation(*prefix)))
-    found = firsts([conversation(*each) for each in future], reader, None)
-    return demand(content, found, reader, unique_names(paths_in(content, reader)))
+    reader = TextReader()
+    content = reader.contents(read_passages(conversation(*prefix)))
+    found = find_first_mentions([conversation(*each) for each in future], reader, None)
+    return measure_demand(content, found, reader, unique_names(paths_in(content, reader)))
 
 
 def test_what_the_agent_names_first_is_demanded_with_its_request() -> None:

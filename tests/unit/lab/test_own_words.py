@@ -2,8 +2,8 @@
 
 import pytest
 
-from compactctl.lab.audit import without_frame, without_own_words
-from compactctl.summaries.digest.render import NOTE, NOTE_IN_PLACE, noted
+from compactctl.lab.audit import without_boilerplate, without_transcript_path
+from compactctl.summaries.digest.render import NOTE, NOTE_IN_PLACE, format_note
 
 
 def test_labels_counts_and_notes_go() -> None:
@@ -12,7 +12,7 @@ def test_labels_counts_and_notes_go() -> None:
 Hand-over of 353 earlier messages (L2 to L466), extracted without a model.
 - [L2] Keep 42 of them. [... 2,961 chars truncated]
 Earlier messages were condensed; 175 tokens hold no summary of them. Last request: 8080"""
-    left = without_own_words(text)
+    left = without_boilerplate(text)
     assert [number for number in ("353", "2,961", "175", "42", "8080") if number in left] == [
         "42",
         "8080",
@@ -22,18 +22,18 @@ Earlier messages were condensed; 175 tokens hold no summary of them. Last reques
 
 @pytest.mark.parametrize("note", [NOTE, NOTE_IN_PLACE])
 def test_what_a_digest_says_of_itself_goes(note: str) -> None:
-    assert without_own_words(f"{noted(note, 247, ())}\nPort 8080") == "\nPort 8080"
+    assert without_boilerplate(f"{format_note(note, 247, ())}\nPort 8080") == "\nPort 8080"
 
 
 def test_lists_in_a_digest_are_no_quotations() -> None:
     text = (
         "## Files\n> src/: port.py (edited), config.py\n## Course\n[L2] user\n> said by the agent"
     )
-    assert [line for line in without_own_words(text).splitlines() if line.startswith(">")] == [
+    assert [line for line in without_boilerplate(text).splitlines() if line.startswith(">")] == [
         "> said by the agent"
     ]
 
 
 def test_where_a_client_kept_the_transcript_goes() -> None:
     text = "The port. If you need details, read the full transcript at: /home/kim/a b.jsonl\nGo on."
-    assert without_frame(text) == "The port. If you need details, \nGo on."
+    assert without_transcript_path(text) == "The port. If you need details, \nGo on."

@@ -4,11 +4,11 @@ import pytest
 from builders import conversation, user
 from unit.lab.garden import CHANGED, CHECK, RULE, session
 
-from compactctl.lab.questions import Question, prompt, questions
+from compactctl.lab.questions import Question, make_questions, prompt
 
 
 def test_checks_files_and_rules_are_asked_for() -> None:
-    asked = {question.answer: question for question in questions(session(), None)}
+    asked = {question.answer: question for question in make_questions(session(), None)}
     assert set(asked) == {"1 failed in 0.2s", "garden/plot_9.py", RULE}
     assert CHECK in asked["1 failed in 0.2s"].text
     assert '"Never water the cactus_bed"' in asked[RULE].text

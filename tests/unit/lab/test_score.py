@@ -10,8 +10,8 @@ from unit.lab.garden import BROKEN, CHANGED, CHECK, RULE, session
 
 from compactctl.lab.controls import CONTROLS
 from compactctl.lab.cuts import cuts_at
-from compactctl.lab.score import MEASURES, Case, Tally
-from compactctl.lab.text_content import Reader
+from compactctl.lab.score import MEASURES, EvaluationCase, Tally
+from compactctl.lab.text_content import TextReader
 from compactctl.model.message import Message
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.meter import Meter
@@ -19,12 +19,12 @@ from compactctl.tokens.meter import Meter
 METER = Meter(CharsCounter(1))
 
 
-def case(messages: tuple[Message, ...] | None = None) -> Case:
+def case(messages: tuple[Message, ...] | None = None) -> EvaluationCase:
     (cut,) = cuts_at(messages or session(), [0.6], METER.message)
-    return Case(cut, Reader(), None)
+    return EvaluationCase(cut, TextReader(), None)
 
 
-def scored(found: Case, *texts: str) -> dict[str, float | None]:
+def scored(found: EvaluationCase, *texts: str) -> dict[str, float | None]:
     score = found.score(conversation(*map(assistant, texts)))
     return {name: tally.share for name, tally in score.tallies.items()}
 
@@ -38,7 +38,7 @@ def test_of_the_whole_prefix_everything_is_there(before: int, after: int, odd: s
     odder = user(f"{odd}\nalways mind the rain_gauge")
     messages = session(odder, before=before, after=after)
     for cut in cuts_at(messages, [0.2, 0.4, 0.5], METER.message):
-        score = Case(cut, Reader(), None).score(cut.prefix)
+        score = EvaluationCase(cut, TextReader(), None).score(cut.prefix)
         assert list(score.tallies) == list(MEASURES)
         assert all(tally.hits == tally.asked for tally in score.tallies.values())
         assert score.pair_errors == 0

@@ -5,12 +5,12 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.lab.mention_index import Told
+from compactctl.lab.mention_index import MentionIndex
 from compactctl.summaries.extract.entities import Lexicon
 
 
-def told(*texts: str) -> Told:
-    return Told(texts, Lexicon())
+def told(*texts: str) -> MentionIndex:
+    return MentionIndex(texts, Lexicon())
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def told(*texts: str) -> Told:
     ],
 )
 def test_a_rule_is_told_in_other_words(rule: str, text: str) -> None:
-    assert told("Something else entirely stands here.", text).in_words(rule)
+    assert told("Something else entirely stands here.", text).has_paraphrase(rule)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_rule_is_told_in_other_words(rule: str, text: str) -> None:
     ],
 )
 def test_what_is_not_told_or_turned_round_is_not_told(rule: str, text: str) -> None:
-    assert not told(text).in_words(rule)
+    assert not told(text).has_paraphrase(rule)
 
 
 @pytest.mark.parametrize(
@@ -53,31 +53,31 @@ def test_what_is_not_told_or_turned_round_is_not_told(rule: str, text: str) -> N
     ],
 )
 def test_a_path_is_told_by_its_end(path: str, text: str) -> None:
-    assert told(text).path(path, is_only=False)
+    assert told(text).has_path(path, is_only=False)
 
 
 def test_a_file_name_is_enough_where_there_is_one_such_file() -> None:
     found = told("`port.py` reads the port")
-    assert found.path("src/app/port.py", is_only=True)
-    assert not found.path("src/app/port.py", is_only=False)
-    assert not found.path("src/app/report.py", is_only=True)
+    assert found.has_path("src/app/port.py", is_only=True)
+    assert not found.has_path("src/app/port.py", is_only=False)
+    assert not found.has_path("src/app/report.py", is_only=True)
 
 
 def test_another_folder_is_another_file() -> None:
-    assert not told("lib/app/port.py and src/port.py").path("src/app/port.py", is_only=False)
+    assert not told("lib/app/port.py and src/port.py").has_path("src/app/port.py", is_only=False)
 
 
 def test_a_name_may_be_the_field_of_another() -> None:
-    assert told("it sets state.startedAt").entity("startedAt")
-    assert not told("it sets state.startedAtOnce").entity("startedAt")
+    assert told("it sets state.startedAt").has_entity("startedAt")
+    assert not told("it sets state.startedAtOnce").has_entity("startedAt")
 
 
 def test_the_id_of_a_commit_may_be_cut() -> None:
     found = told("committed as a1b2c3d4 by load_port")
-    assert found.entity("a1b2c3d4e5f60718293a4b5c6d7e8f9001020304")
-    assert not found.entity("a1b2c3e4e5f60718293a4b5c6d7e8f9001020304")
-    assert found.entity("load_port")
-    assert not found.entity("load_ports")
+    assert found.has_entity("a1b2c3d4e5f60718293a4b5c6d7e8f9001020304")
+    assert not found.has_entity("a1b2c3e4e5f60718293a4b5c6d7e8f9001020304")
+    assert found.has_entity("load_port")
+    assert not found.has_entity("load_ports")
 
 
 @tries()
@@ -86,5 +86,5 @@ def test_what_is_said_is_told(texts: list[str]) -> None:
     found = told(*texts)
     lexicon = Lexicon()
     for text in texts:
-        assert found.in_words(text) or len(text) > len(text.encode("ascii", "ignore"))
-        assert all(map(found.entity, lexicon.entities(text)))
+        assert found.has_paraphrase(text) or len(text) > len(text.encode("ascii", "ignore"))
+        assert all(map(found.has_entity, lexicon.entities(text)))

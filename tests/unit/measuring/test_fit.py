@@ -7,7 +7,7 @@ from benchmarks.estimates.fit import NEW, OLD, Constants, fitted, least_absolute
 from benchmarks.estimates.steps import O200K, Evidence, Step
 
 from compactctl.tokens import overhead
-from compactctl.tokens.client_overhead import Usual, restored_by
+from compactctl.tokens.client_overhead import UsualTokens, restored_by
 
 
 def made(rng: random.Random, *, output: bool, seal: tuple[float, float] | None = None) -> Step:
@@ -52,8 +52,8 @@ def test_what_entered_what_was_answered_and_what_was_sealed_are_told_apart() -> 
 
     assert (found.result, found.per_result) == (1.25, 30)
     assert (found.call, found.per_call) == (1.1, 60)
-    assert found.sealed.per_character == 0.3
-    assert found.sealed.own == pytest.approx(80, abs=3)
+    assert found.hidden_reasoning.per_character == 0.3
+    assert found.hidden_reasoning.envelope == pytest.approx(80, abs=3)
 
 
 def test_what_there_is_too_little_for_is_not_fitted() -> None:
@@ -67,7 +67,7 @@ def test_what_there_is_too_little_for_is_not_fitted() -> None:
 def test_figures_of_a_client_are_medians_and_the_narrowest_range_of_nine_in_ten() -> None:
     values = (-90_000, 400, 1_100, 2_000, 2_100, 2_900, 3_000, 4_000, 5_200, 7_000, 7_400)
     found = fitted([session(restored=values), session(thought=(10, 30)), session(thought=(100,))])
-    assert found.restored == {"claude-code": Usual(usual=3_000, least=0, most=8_000)}
+    assert found.restored == {"claude-code": UsualTokens(usual=3_000, least=0, most=8_000)}
     assert found.usual_reasoning == 60
 
 
@@ -76,7 +76,7 @@ def test_other_constants_hold_for_a_while() -> None:
     other = Constants(
         framings={(OLD, O200K): overhead.OPENAI},
         usual_reasoning=None,
-        restored={"claude-code": Usual(usual=1, least=0, most=2)},
+        restored={"claude-code": UsualTokens(usual=1, least=0, most=2)},
         overhead={},
     )
     before = overhead.CLAUDE_UP_TO_4_6

@@ -8,10 +8,10 @@ from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Syn
 from compactctl.pipeline.apply import (
     apply,
     apply_all,
-    fold,
-    newest_edit,
-    written_message,
-    written_tags,
+    latest_edit,
+    net_edits,
+    synthetic_message,
+    synthetic_tags,
 )
 
 
@@ -58,19 +58,19 @@ def test_the_first_to_hide_and_the_last_to_rewrite_win() -> None:
         hide("a", "b", group="2"),
         rewrite("b", "y"),
     ]
-    folded = fold(edits)
+    folded = net_edits(edits)
     assert (folded.hidden["a"].group, folded.hidden["b"].group) == ("1", "2")
     assert folded.replaced["b"][0].text == "y"
 
 
 def test_the_newest_edit_stands_for_a_message_whatever_part_was_rewritten_first() -> None:
     edits = [rewrite("a", group, part, group) for part, group in ((0, "1"), (1, "2"), (0, "3"))]
-    assert newest_edit(fold(edits).replaced["a"]).group == "3"
+    assert latest_edit(net_edits(edits).replaced["a"]).group == "3"
 
 
 def test_a_message_written_before_a_written_one_stands_there() -> None:
-    folded = fold([insert("m1", "x"), insert("m1", "z"), insert("z", "y"), insert("y", "w")])
-    assert [item.id for item in folded.placed["m1"]] == ["x", "w", "y", "z"]
+    folded = net_edits([insert("m1", "x"), insert("m1", "z"), insert("z", "y"), insert("y", "w")])
+    assert [item.id for item in folded.inserted["m1"]] == ["x", "w", "y", "z"]
 
 
 def test_later_stages_edit_what_earlier_ones_wrote() -> None:
@@ -86,7 +86,7 @@ def test_later_stages_edit_what_earlier_ones_wrote() -> None:
 
 def test_a_written_message_stands_for_what_its_anchor_is_part_of() -> None:
     anchor = user("a", conversation=3, line=7, record_path=("messages", 2))
-    written = written_message(marker("x", through="m9"), anchor)
+    written = synthetic_message(marker("x", through="m9"), anchor)
     assert (written.conversation, written.line, written.record_path) == (3, 7, ("messages", 2))
     assert written.origin.is_synthetic
     assert written.origin.is_injected
@@ -98,7 +98,7 @@ def test_summaries_and_markers_carry_their_own_tags() -> None:
     summary = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="t", group=GroupId("g")
     )
-    assert written_tags(summary, "op").ids == ("g",)
-    assert written_tags(summary).condense_id == "g"
-    assert written_tags(marker("x")).truncation_id == "g"
-    assert written_tags(marker("x")).is_truncation_marker
+    assert synthetic_tags(summary, "op").hiding_ids == ("g",)
+    assert synthetic_tags(summary).condense_id == "g"
+    assert synthetic_tags(marker("x")).truncation_id == "g"
+    assert synthetic_tags(marker("x")).is_truncation_marker

@@ -7,7 +7,7 @@ from unit.pipeline.trees import Page, chat, page
 
 from compactctl.model.edit import Edit
 from compactctl.model.operation import ArchivedLine
-from compactctl.pipeline.archive_rows import archive_rows, plain_rows
+from compactctl.pipeline.archive_rows import archive_rows, rewind_rows
 from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.layout import NewFile
 
@@ -22,7 +22,7 @@ def rows_of(tree: Page, edits: list[Edit], **flags: bool) -> tuple[ArchivedLine,
 
 @given(lines=st.lists(st.binary()))
 def test_rows_of_a_whole_state_are_its_lines(lines: list[bytes]) -> None:
-    rows = tuple(plain_rows(lines))
+    rows = tuple(rewind_rows(lines))
     assert [row.raw for row in rows] == lines
     assert {row.fate for row in rows} <= {"replaced"}
 

@@ -5,7 +5,7 @@ from unit.pipeline.edits import hide, insert, rewrite
 from unit.pipeline.trees import Page, chat, page
 
 from compactctl.model.edit import Edit
-from compactctl.pipeline.inline import take_back
+from compactctl.pipeline.inline import remove_groups
 
 
 def inline(tree: Page, edits: list[Edit]) -> Page:
@@ -45,7 +45,7 @@ TREES = {
 @pytest.mark.parametrize("tree", TREES.values(), ids=list(TREES))
 def test_all_groups_taken_back_give_the_bytes(tree: Page) -> None:
     made = inline(tree, both(tree))
-    assert take_back(made.lines, made.transcript, {"g", "r"}) == ended(tree)
+    assert remove_groups(made.lines, made.transcript, {"g", "r"}) == ended(tree)
 
 
 @pytest.mark.parametrize("tree", TREES.values(), ids=list(TREES))
@@ -53,7 +53,7 @@ def test_all_groups_taken_back_give_the_bytes(tree: Page) -> None:
 def test_groups_come_back_in_any_order(tree: Page, order: list[str]) -> None:
     made = inline(tree, both(tree))
     for group, said in zip(order, ({"g": "b", "r": "d"}[name] for name in order), strict=True):
-        made = Page(tree.format.name, take_back(made.lines, made.transcript, {group}))
+        made = Page(tree.format.name, remove_groups(made.lines, made.transcript, {group}))
         assert said in made.texts
     assert made.lines == ended(tree)
 
@@ -64,9 +64,9 @@ def test_a_rewritten_record_that_was_hidden_leaves_its_tag_to_its_original() -> 
     shown = first.transcript.effective[1].id
     second = inline(first, [insert(shown, "m"), hide(shown)])
     assert second.texts == ["a", "m", "c", "d"]
-    left = Page("openai-chat", take_back(second.lines, second.transcript, {"r"}))
+    left = Page("openai-chat", remove_groups(second.lines, second.transcript, {"r"}))
     assert left.texts == ["a", "m", "c", "d"]
-    assert take_back(left.lines, left.transcript, {"g"}) == ended(tree)
+    assert remove_groups(left.lines, left.transcript, {"g"}) == ended(tree)
 
 
 def test_nested_groups_come_back_one_after_the_other() -> None:
@@ -75,13 +75,13 @@ def test_nested_groups_come_back_one_after_the_other() -> None:
     names = first.ids[:2]
     second = inline(first, [insert(names[0], "n", group="h"), hide(*names, group="h")])
     assert second.texts == ["n", "d"]
-    back = Page("openai-chat", take_back(second.lines, second.transcript, {"h"}))
+    back = Page("openai-chat", remove_groups(second.lines, second.transcript, {"h"}))
     assert back.lines == first.lines
-    assert take_back(back.lines, back.transcript, {"g"}) == ended(tree)
+    assert remove_groups(back.lines, back.transcript, {"g"}) == ended(tree)
 
 
 def test_text_that_looks_like_a_tag_is_not_taken_for_one() -> None:
     fake = ',"truncationParent":"g"}'
     tree = page("openai-chat", *chat("a", fake, fake))
     made = inline(tree, [insert(tree.ids[1], "m"), hide(tree.ids[1])])
-    assert take_back(made.lines, made.transcript, {"g"}) == tree.lines
+    assert remove_groups(made.lines, made.transcript, {"g"}) == tree.lines

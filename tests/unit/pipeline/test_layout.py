@@ -23,8 +23,10 @@ def edits_of(tree: Page, *hidden: int, rewritten: int | None = None) -> list[Edi
 def test_lines_that_no_edit_names_are_the_same_objects_of_bytes() -> None:
     tree = page("openai-chat", *chat("a", "b", "c", "d"))
     new = tree.laid_out(edits_of(tree, 1))
-    assert [line.source for line in new] == [0, None, 2, 3]
-    assert all(line.data is tree.lines[line.source] for line in new if line.source is not None)
+    assert [line.source_index for line in new] == [0, None, 2, 3]
+    assert all(
+        line.data is tree.lines[line.source_index] for line in new if line.source_index is not None
+    )
 
 
 def test_a_hidden_line_is_gone_and_the_marker_says_so() -> None:
@@ -35,7 +37,7 @@ def test_a_hidden_line_is_gone_and_the_marker_says_so() -> None:
     assert record["truncationId"] == "g"
     assert record["isTruncationMarker"] is True
     assert record["compactctl"]["op"] == "op"
-    assert last.source == 2
+    assert last.source_index == 2
 
 
 def test_without_tags_a_record_holds_nothing_of_ours() -> None:
@@ -72,7 +74,7 @@ def test_written_lines_end_as_the_line_they_stand_before(layout: str) -> None:
     first, *_ = tree.laid_out(
         [insert(tree.ids[0], "x")], "inline" if layout == "inline" else "split"
     )
-    assert first.source is None
+    assert first.source_index is None
     assert first.data.endswith(b"}\r\n")
 
 
@@ -121,7 +123,7 @@ def test_a_marker_for_an_attachment_beside_the_path_is_on_the_path() -> None:
 def test_inline_keeps_every_original_with_its_tag() -> None:
     tree = page("openai-chat", *chat("a", "b", "c", "d"))
     new = tree.laid_out(edits_of(tree, 1, 2, rewritten=3), "inline")
-    assert [line.source for line in new] == [0, None, 1, 2, None, 3]
+    assert [line.source_index for line in new] == [0, None, 1, 2, None, 3]
     tag = b',"truncationParent":"g"}\n'
     assert new[2].data == tree.lines[1].replace(b"}\n", tag)
     assert new[3].data == tree.lines[2].replace(b"}\n", tag)
@@ -159,7 +161,7 @@ def test_messages_of_one_line_are_edited_where_they_stand() -> None:
     line = json.dumps({"id": 1.50, "messages": chat("a", "b", "c", "d"), "n": [1, 2]}, indent=1)
     tree = Page("openai-chat", [line.encode()])
     (new,) = tree.laid_out(edits_of(tree, 1, 2, rewritten=3), tags=False)
-    assert new.source == 0
+    assert new.source_index == 0
     found = json.loads(new.data)
     assert [m["content"] for m in found["messages"]] == ["a", "the marker", "[new]"]
     assert new.data.startswith(line[: line.index('"a"') + 7].encode())
@@ -185,7 +187,7 @@ def test_a_marker_before_a_damaged_line_leaves_the_damage_as_it_is() -> None:
     tree = Page("openai-chat", [*page("openai-chat", *chat("a")).lines, padded])
     damaged = tree.transcript.messages[1]
     new = tree.laid_out([insert(damaged.id, "m")])
-    assert [line.source for line in new] == [0, None, 1]
+    assert [line.source_index for line in new] == [0, None, 1]
     assert new[2].data == padded
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from compactctl.model.operation import ArchivedLine, LineFate
-from compactctl.pipeline.merge_for_view import Shown, interleave, tag_line
+from compactctl.pipeline.merge_for_view import DisplayedLine, interleave, tag_line
 
 
 def row(raw: bytes, after: int | None, **columns: Any) -> ArchivedLine:
@@ -18,7 +18,7 @@ def row(raw: bytes, after: int | None, **columns: Any) -> ArchivedLine:
 A, B, C, D = (f'{{"x":"{name}"}}\n'.encode() for name in "abcd")
 
 
-def hidden_by(lines: tuple[Shown, ...]) -> list[tuple[str, str | None]]:
+def hidden_by(lines: tuple[DisplayedLine, ...]) -> list[tuple[str, str | None]]:
     return [(json.loads(line.data)["x"], line.hidden_by) for line in lines]
 
 

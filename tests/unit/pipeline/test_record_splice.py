@@ -10,10 +10,10 @@ from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import (
-    changed,
     dump,
-    value_changes,
-    with_appended,
+    part_replacements,
+    value_replacements,
+    with_added_fields,
     with_fields,
 )
 
@@ -32,14 +32,14 @@ def test_fields_are_set_where_they_are_and_added_where_they_are_not() -> None:
 
 def test_appended_fields_stand_before_the_last_brace_whatever_comes_before() -> None:
     record = '{"t":"}","o":{}\t}'
-    assert with_appended(record, {"p": "g"}) == '{"t":"}","o":{}\t,"p":"g"}'
-    assert with_appended(record, {}) == record
+    assert with_added_fields(record, {"p": "g"}) == '{"t":"}","o":{}\t,"p":"g"}'
+    assert with_added_fields(record, {}) == record
 
 
 def test_a_value_is_changed_only_where_its_path_exists() -> None:
     text = '{"parentUuid" :null,"m":{}}'
-    assert changed(text, [(("parentUuid",), "p")]) == {(15, 19): '"p"'}
-    assert changed(text, [(("m", "x"), "p")]) == {}
+    assert value_replacements(text, [(("parentUuid",), "p")]) == {(15, 19): '"p"'}
+    assert value_replacements(text, [(("m", "x"), "p")]) == {}
 
 
 def test_a_value_inside_another_new_value_is_changed_first() -> None:
@@ -55,7 +55,7 @@ def test_a_value_inside_another_new_value_is_changed_first() -> None:
         for index, text in enumerate(texts)
     }
 
-    changes = value_changes(record, message, edits, OpenCode())
+    changes = part_replacements(record, message, edits, OpenCode())
 
     (state_now,) = [json.loads(text) for text in changes.values()]
     assert state_now == {**state, "input": {"path": "a", "text": "[cut]"}, "output": "[cleared]"}

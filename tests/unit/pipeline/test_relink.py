@@ -1,7 +1,7 @@
 """New parents where a parent is hidden, in chains, combs and what grows beside them."""
 
 from compactctl.model.transcript import Link, Pointer
-from compactctl.pipeline.relink import Placed, relink
+from compactctl.pipeline.relink import InsertedRecord, relink
 
 
 def links(*pairs: str) -> list[Link]:
@@ -14,70 +14,76 @@ CHAIN = links("a<", "b<a", "c<b", "d<c", "e<d")
 
 
 def test_a_child_follows_the_nearest_ancestor_that_stays() -> None:
-    assert relink(CHAIN, {1, 2}, []).lines == {3: "a"}
+    assert relink(CHAIN, {1, 2}, []).by_line == {3: "a"}
 
 
 def test_without_a_hidden_parent_nothing_changes() -> None:
-    assert relink(CHAIN, {4}, []).lines == {}
-    assert relink(CHAIN, (), []).lines == {}
+    assert relink(CHAIN, {4}, []).by_line == {}
+    assert relink(CHAIN, (), []).by_line == {}
 
 
 def test_children_of_a_hidden_root_become_roots() -> None:
-    assert relink(CHAIN, {0}, []).lines == {1: None}
+    assert relink(CHAIN, {0}, []).by_line == {1: None}
 
 
 def test_a_marker_takes_the_place_of_what_it_stands_for() -> None:
-    found = relink(CHAIN, {1, 2}, [Placed(id="m", line=1, next_line=3)])
-    assert found.lines == {3: "m"}
-    assert found.written == {"m": "a"}
+    found = relink(CHAIN, {1, 2}, [InsertedRecord(id="m", before_line=1, next_shown_line=3)])
+    assert found.by_line == {3: "m"}
+    assert found.by_inserted_id == {"m": "a"}
 
 
 def test_markers_before_one_line_follow_one_another() -> None:
-    placed = [Placed(id="m", line=1, next_line=3), Placed(id="n", line=1, next_line=3)]
+    placed = [
+        InsertedRecord(id="m", before_line=1, next_shown_line=3),
+        InsertedRecord(id="n", before_line=1, next_shown_line=3),
+    ]
     found = relink(CHAIN, {1, 2}, placed)
-    assert (found.lines, found.written) == ({3: "n"}, {"m": "a", "n": "m"})
+    assert (found.by_line, found.by_inserted_id) == ({3: "n"}, {"m": "a", "n": "m"})
 
 
 def test_a_pinned_record_inside_a_hidden_range_stays_on_the_path() -> None:
-    found = relink(CHAIN, {1, 3}, [Placed(id="m", line=1, next_line=2)])
-    assert found.lines == {2: "m", 4: "c"}
-    assert found.written == {"m": "a"}
+    found = relink(CHAIN, {1, 3}, [InsertedRecord(id="m", before_line=1, next_shown_line=2)])
+    assert found.by_line == {2: "m", 4: "c"}
+    assert found.by_inserted_id == {"m": "a"}
 
 
 def test_a_comb_of_parallel_results_hangs_on_the_marker() -> None:
     comb = links("a<", "call1<a", "call2<call1", "res1<call1", "res2<call2", "next<res2")
-    found = relink(comb, {1, 2, 3, 4}, [Placed(id="m", line=1, next_line=5)])
-    assert found.lines == {5: "m"}
+    found = relink(comb, {1, 2, 3, 4}, [InsertedRecord(id="m", before_line=1, next_shown_line=5)])
+    assert found.by_line == {5: "m"}
 
 
 def test_metadata_between_hidden_records_follows_what_stays() -> None:
     chain = links("a<", "b<a", "progress<b", "c<progress", "d<c")
-    found = relink(chain, {1, 3}, [Placed(id="m", line=1, next_line=4)])
-    assert found.lines == {2: "m", 4: "progress"}
+    found = relink(chain, {1, 3}, [InsertedRecord(id="m", before_line=1, next_shown_line=4)])
+    assert found.by_line == {2: "m", 4: "progress"}
 
 
 def test_a_marker_for_side_records_is_put_on_the_path() -> None:
     side = links("a<", "attachment<a", "b<a", "c<b")
-    found = relink(side, {1}, [Placed(id="m", line=1, next_line=2)])
-    assert (found.lines, found.written) == ({2: "m"}, {"m": "a"})
+    found = relink(side, {1}, [InsertedRecord(id="m", before_line=1, next_shown_line=2)])
+    assert (found.by_line, found.by_inserted_id) == ({2: "m"}, {"m": "a"})
 
 
 def test_the_path_is_led_through_a_marker_above_its_next_record() -> None:
     side = links("a<", "attachment<a", "progress<a", "b<progress")
-    found = relink(side, {1}, [Placed(id="m", line=1, next_line=3)])
-    assert found.lines == {2: "m"}
+    found = relink(side, {1}, [InsertedRecord(id="m", before_line=1, next_shown_line=3)])
+    assert found.by_line == {2: "m"}
 
 
 def test_a_line_that_cannot_be_changed_is_left_alone() -> None:
     side = links("a<", "attachment<a", "b<a")
-    assert relink(side, {1}, [Placed(id="m", line=1, next_line=2)], {2}).lines == {}
+    assert (
+        relink(side, {1}, [InsertedRecord(id="m", before_line=1, next_shown_line=2)], {2}).by_line
+        == {}
+    )
 
 
 def test_what_points_to_a_hidden_record_points_to_what_stands_for_it() -> None:
     pointers = [
         Pointer(line=5, target=target, path=("leafUuid",)) for target in ("e", "c", "elsewhere")
     ]
-    marker = [Placed(id="m", line=3)]
+    marker = [InsertedRecord(id="m", before_line=3)]
     assert relink(CHAIN, {3, 4}, marker, (), pointers[:1]).pointers == {5: "m"}
     assert relink(CHAIN, {3, 4}, [], (), pointers[:1]).pointers == {5: "c"}
     assert relink(CHAIN, {3, 4}, [], (), pointers[1:]).pointers == {}
@@ -85,15 +91,17 @@ def test_what_points_to_a_hidden_record_points_to_what_stands_for_it() -> None:
 
 def test_a_parent_that_is_not_in_the_file_stays_named() -> None:
     torn = links("a<", "b<lost", "c<b", "d<c")
-    assert relink(torn, {1, 2}, [Placed(id="m", line=0)]).lines == {3: "lost"}
-    assert relink(torn, {1, 2}, [Placed(id="m", line=1, next_line=3)]).lines == {3: "m"}
+    assert relink(torn, {1, 2}, [InsertedRecord(id="m", before_line=0)]).by_line == {3: "lost"}
+    assert relink(
+        torn, {1, 2}, [InsertedRecord(id="m", before_line=1, next_shown_line=3)]
+    ).by_line == {3: "m"}
 
 
 def test_records_that_follow_each_other_in_a_circle_become_roots() -> None:
     circle = links("a<b", "b<a", "c<b")
-    assert relink(circle, {0, 1}, []).lines == {2: None}
+    assert relink(circle, {0, 1}, []).by_line == {2: None}
 
 
 def test_of_records_with_one_id_the_first_is_followed() -> None:
     double = links("a<", "b<a", "c<b", "b<x")
-    assert relink(double, {1}, []).lines == {2: "a"}
+    assert relink(double, {1}, []).by_line == {2: "a"}

@@ -18,15 +18,15 @@ from builders import (
 from unit.pipeline.edits import hide, insert, rewrite
 from unit.stages.support.trials import meter, view, words
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Edit, Proposal, Replace, Skipped
 from compactctl.model.message import Message, TextPart
-from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
 
-Propose = Callable[[View], Proposal | Skipped]
+Propose = Callable[[ConversationView], Proposal | Skipped]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class NoOptions:
 def made_up(name: str, propose: Propose) -> StageStep[Any]:
     """Make a stage of a function that proposes edits."""
 
-    def with_options(of: View, _meter: Meter, _options: NoOptions) -> Proposal | Skipped:
+    def with_options(
+        of: ConversationView, _meter: Meter, _options: NoOptions
+    ) -> Proposal | Skipped:
         return propose(of)
 
     return StageStep(
@@ -49,7 +51,7 @@ def made_up(name: str, propose: Propose) -> StageStep[Any]:
 def hiding(name: str, *ids: str) -> StageStep[Any]:
     """Make a stage that hides these messages for nothing in return, if one is there."""
 
-    def propose(of: View) -> Proposal | Skipped:
+    def propose(of: ConversationView) -> Proposal | Skipped:
         left = [m.id for m in of.messages if m.id in ids]
         if not left:
             return Skipped(stage=name, reason="nothing left", detail="see --help")
@@ -64,7 +66,7 @@ def real(name: str, **options: object) -> StageStep[Any]:
     return StageStep(stage=stage, options=stage.options(**options))
 
 
-def outcomes(result: Run) -> list[str]:
+def outcomes(result: PipelineRun) -> list[str]:
     return [record.outcome for record in result.stages]
 
 
@@ -129,21 +131,21 @@ def test_stages_run_again_until_they_find_nothing_more() -> None:
     found = run(view(TALK), [after_two, hiding("two", "m1", "m2")], meter())
     assert outcomes(found) == ["applied", "applied"]
     assert [m.id for m in found.view.messages] == ["m0", "m4", "m5", "m6", "m7"]
-    assert sum(record.saved for record in found.stages) == 30
+    assert sum(record.tokens_saved for record in found.stages) == 30
     assert run(found.view, [after_two, hiding("two", "m1", "m2")], meter()).edits == ()
 
 
 def test_what_a_stage_does_in_several_rounds_is_added_up() -> None:
-    def one_by_one(of: View) -> Proposal | Skipped:
+    def one_by_one(of: ConversationView) -> Proposal | Skipped:
         left = [m.id for m in of.messages if m.id in {"m0", "m1", "m2"}]
         edits = (hide(*left[:1], group=f"g{left[0]}"),) if left else ()
         return Proposal(stage="s", edits=edits) if left else Skipped(stage="s", reason="done")
 
     (record,) = run(view(TALK), [made_up("s", one_by_one)], meter()).stages
-    assert (record.hidden, record.saved, record.group) == (3, 30, "gm0")
+    assert (record.hidden, record.tokens_saved, record.group) == (3, 30, "gm0")
 
 
-def failures(count: int) -> View:
+def failures(count: int) -> ConversationView:
     """A conversation in which a command fails again and again, each time with another error."""
     steps = [
         each
@@ -157,7 +159,7 @@ def failures(count: int) -> View:
     return view(talk, protected=[m.id for m in talk[-3:]])
 
 
-def told(result: Run) -> str:
+def told(result: PipelineRun) -> str:
     """Return the summary in a view."""
     (part,) = (part for m in result.view.messages if m.origin.is_summary for part in m.parts)
     assert isinstance(part, TextPart)
@@ -189,7 +191,7 @@ def test_a_summary_tells_what_was_truncated_before() -> None:
     assert "target_0 has no rule" in told(found)
 
 
-def reads(*texts: str) -> View:
+def reads(*texts: str) -> ConversationView:
     """A conversation in which one file is read again and again."""
     steps = [
         message
@@ -251,7 +253,7 @@ def test_stubs_that_go_with_what_they_refer_to_are_no_reason_to_run_again() -> N
 
 
 def test_what_a_stage_writes_is_counted() -> None:
-    def swap(of: View) -> Proposal | Skipped:
+    def swap(of: ConversationView) -> Proposal | Skipped:
         if of.messages[0].id != "m0":
             return Skipped(stage="swap", reason="done")
         return Proposal(stage="swap", edits=(insert("m0", words(12)), hide("m0", "m1")))
@@ -261,7 +263,7 @@ def test_what_a_stage_writes_is_counted() -> None:
 
 
 # What is left of ten messages of one token each, after a stage that hides so many of them.
-def alternatives(*counts: int, target: int) -> Run:
+def alternatives(*counts: int, target: int) -> PipelineRun:
     messages = conversation(*(user("a") for _ in range(10)))
     ids = [message.id for message in messages]
     steps = [
@@ -286,7 +288,7 @@ def test_of_alternatives_the_first_that_fits_wins_else_the_smallest(
     result = alternatives(*counts, target=target)
     assert outcomes(result) == told
     assert len(result.view.messages) == left
-    assert sum(record.saved for record in result.stages) == 10 - left
+    assert sum(record.tokens_saved for record in result.stages) == 10 - left
 
 
 def test_what_is_taken_back_is_said() -> None:
@@ -296,7 +298,7 @@ def test_what_is_taken_back_is_said() -> None:
 
 def test_a_step_may_have_a_larger_target_of_its_own() -> None:
     ids = [f"m{n}" for n in range(10)]
-    steps = [replace(hiding("some", *ids[:2]), leeway=5), hiding("more", *ids[:6])]
+    steps = [replace(hiding("some", *ids[:2]), extra_tokens=5), hiding("more", *ids[:6])]
     messages = conversation(*(user("a") for _ in range(10)))
     result = run(replace(view(messages), target=5), steps, meter())
     assert outcomes(result) == ["not-needed", "applied"]

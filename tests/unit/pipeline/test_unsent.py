@@ -3,12 +3,14 @@
 import pytest
 
 from compactctl.model.transcript import Opaque, Transcript
-from compactctl.model.unsent import EACH, UnsentPlace, UnsentRule
-from compactctl.pipeline.unsent import unsent_places, volumes, without_unsent
+from compactctl.model.unsent import ANY_INDEX, UnsentRule, UnsentValue
+from compactctl.pipeline.unsent import find_unsent, unsent_stats, without_unsent
 
-COPY = UnsentRule(kind="copies", where={("type",): frozenset({"user"})}, path=("copy",))
-PROGRESS = UnsentRule(kind="progress", where={("type",): frozenset({"progress"})})
-EMPTIED = UnsentRule(kind="copies", where={}, path=("all", EACH, "state", "data"), stand_in="{}")
+COPY = UnsentRule(kind="copies", match={("type",): frozenset({"user"})}, path=("copy",))
+PROGRESS = UnsentRule(kind="progress", match={("type",): frozenset({"progress"})})
+EMPTIED = UnsentRule(
+    kind="copies", match={}, path=("all", ANY_INDEX, "state", "data"), replacement="{}"
+)
 
 
 def read(*lines: bytes, damaged: int | None = None) -> Transcript:
@@ -18,9 +20,9 @@ def read(*lines: bytes, damaged: int | None = None) -> Transcript:
     )
 
 
-def places(*lines: bytes, damaged: int | None = None) -> list[UnsentPlace]:
+def places(*lines: bytes, damaged: int | None = None) -> list[UnsentValue]:
     rules = (COPY, PROGRESS, EMPTIED)
-    found = unsent_places(lines, read(*lines, damaged=damaged), rules, {"copies", "progress"})
+    found = find_unsent(lines, read(*lines, damaged=damaged), rules, {"copies", "progress"})
     return list(found)
 
 
@@ -62,7 +64,7 @@ def test_what_only_looks_like_it_stays(line: bytes) -> None:
 
 def test_what_goes_is_counted_by_kind_with_its_bytes() -> None:
     lines = (b'{"type":"progress"}\n', b'{"type":"user","copy":"\xc3\xa4"}\n')
-    found = volumes(iter(places(*lines)))
+    found = unsent_stats(iter(places(*lines)))
     assert {kind: (each.count, each.n_bytes) for kind, each in found.items()} == {
         "progress": (1, len(lines[0])),
         "copies": (1, 4),

@@ -7,8 +7,8 @@ from formats.jsonl import decoded, raw_lines
 
 from compactctl.formats.registry import format_named
 from compactctl.model.edit import Edit
-from compactctl.pipeline.apply import apply_all, fold
-from compactctl.pipeline.layout import Layout, LayoutStyle, NewLine, lay_out
+from compactctl.pipeline.apply import apply_all, net_edits
+from compactctl.pipeline.layout import Layout, LayoutOptions, NewLine, lay_out
 from compactctl.tokens.meter import part_texts
 
 OWN = {"seq": 1, "bytes": 10, "sha256": "00"}
@@ -37,8 +37,10 @@ class Page:
         self, edits: Sequence[Edit], layout: Layout = "split", *, tags: bool = True
     ) -> tuple[NewLine, ...]:
         """Lay the edits out and check that the new file says what they mean."""
-        style = LayoutStyle(layout=layout, operation="op", tags=tags, own=OWN if tags else None)
-        new = tuple(lay_out(self.lines, self.transcript, fold(edits), self.format, style))
+        style = LayoutOptions(
+            layout=layout, operation="op", tags=tags, extra_metadata=OWN if tags else None
+        )
+        new = tuple(lay_out(self.lines, self.transcript, net_edits(edits), self.format, style))
         after = Page(self.format.name, [line.data for line in new])
         expected = apply_all(self.transcript.effective, edits)
         said = [t for message in expected for part in message.parts for t in part_texts(part)]

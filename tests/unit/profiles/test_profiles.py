@@ -8,12 +8,12 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.errors import UsageError
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.registry import PROFILES, built_in, load_profile
+from compactctl.profiles.registry import PROFILES, builtin_profile, load_profile
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.fit import Base, Limits, limits_of
+from compactctl.tokens.fit import LimitBase, Limits, limits_of
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.trigger import NEVER, Situation, parse_trigger
+from compactctl.tokens.trigger import NEVER, TriggerInput, parse_trigger
 
 
 def following(profile: Profile, plan: PlanOptions | None = None) -> Recipe:
@@ -24,14 +24,14 @@ def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None 
     info = resolve_model(model)
     size = window or info.window
     reserve = output_reserve(size, None, profile.budget, info.max_output)
-    usable = profile.budget.usable
+    usable = profile.budget.usable_share
     budget = Budget(window=size, output_reserve=reserve, source="", usable=usable)
     return limits_of(budget, None)
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_complete(name: str) -> None:
-    profile = built_in(name)
+    profile = builtin_profile(name)
     assert profile.title
     assert profile.origin.source
     assert profile.stages
@@ -41,7 +41,7 @@ def test_every_profile_is_complete(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path: Path) -> None:
-    own = built_in(name)
+    own = builtin_profile(name)
     path = tmp_path / "copy.toml"
     path.write_text(own.origin.file_text)
     checked = load_profile(str(path))
@@ -51,7 +51,7 @@ def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
-    text = built_in(name).origin.file_text
+    text = builtin_profile(name).origin.file_text
     assert "source = " in text
     blocks = [block for block in text.split("\n\n") if any(c.isdigit() for c in block)]
     assert all("#" in block or "source" in block or "differs" in block for block in blocks)
@@ -74,9 +74,9 @@ def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
     ],
 )
 def test_when_a_profile_compacts(name: str, window: int, due: int) -> None:
-    profile = built_in(name)
+    profile = builtin_profile(name)
     available = limits(profile, window=window).base_tokens
-    assert profile.trigger.limit(available, window) == due
+    assert profile.trigger.threshold(available, window) == due
 
 
 @pytest.mark.parametrize("base", ["available", "window"])
@@ -85,7 +85,7 @@ def test_when_a_profile_compacts(name: str, window: int, due: int) -> None:
     ["0.3", "ratio > 0.3", "window >= 0.3", "window > 0.3", "free <= 20k", "12k", "tokens > 12k"],
 )
 def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
-    trigger: str, base: Base
+    trigger: str, base: LimitBase
 ) -> None:
     reserve = Budget(window=40_000, output_reserve=14_000, source="")
     whole = Limits(budget=reserve, base=base)
@@ -93,18 +93,18 @@ def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
     plan = make_plan(Recipe(plan=PlanOptions(trigger=due)), whole)
     assert plan.reach.tokens is not None
     for beyond, fires in ((-plan.reach.below, False), (1, True)):
-        size = Situation(
+        size = TriggerInput(
             tokens=plan.reach.tokens + beyond,
             available=whole.base_tokens,
             turns=0,
             messages=0,
             window=40_000,
         )
-        assert bool(due.fired(size)) is fires
+        assert bool(due.matched_condition(size)) is fires
 
 
 def test_a_profile_brings_stages_options_trigger_and_target() -> None:
-    profile = built_in("agent-code")
+    profile = builtin_profile("agent-code")
     plan = make_plan(following(profile), limits(profile))
     names = [step.stage.name for step in plan.steps]
     assert names == ["microcompact", "summarize", "collapse"]
@@ -116,14 +116,14 @@ def test_options_given_count_more_than_those_of_the_profile() -> None:
     options = PlanOptions(
         settings={"microcompact": {"keep_recent": 9}}, trigger=parse_trigger("0.5")
     )
-    profile = built_in("agent-code")
+    profile = builtin_profile("agent-code")
     plan = make_plan(following(profile, options), limits(profile))
     assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9]
     assert plan.reach.tokens == 90_000
 
 
 def test_named_stages_run_with_the_options_of_the_profile() -> None:
-    profile = built_in("opencode")
+    profile = builtin_profile("opencode")
     options = PlanOptions(stages=("prune", "truncate"))
     plan = make_plan(following(profile, options), limits(profile))
     assert [step.stage.name for step in plan.steps] == ["prune", "truncate"]
@@ -132,7 +132,9 @@ def test_named_stages_run_with_the_options_of_the_profile() -> None:
 
 
 def test_without_a_profile_named_stages_have_their_own_defaults() -> None:
-    plan = make_plan(Recipe(plan=PlanOptions(stages=("prune",))), limits(built_in("default")))
+    plan = make_plan(
+        Recipe(plan=PlanOptions(stages=("prune",))), limits(builtin_profile("default"))
+    )
     assert plan.steps[0].options == stage_named("prune").options()
 
 
@@ -168,8 +170,8 @@ def test_a_users_profile(tmp_path: Path) -> None:
 def test_a_profile_builds_on_another(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, 'base = "agent-code"\ntrigger = "0.5"\n'))
     assert str(profile.trigger) == "ratio >= 0.5"
-    assert profile.stages == built_in("agent-code").stages
-    assert profile.budget == built_in("agent-code").budget
+    assert profile.stages == builtin_profile("agent-code").stages
+    assert profile.budget == builtin_profile("agent-code").budget
 
 
 # Every key of the two blocks that NeuroLink documents.
@@ -228,7 +230,7 @@ def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["enablePruning", "enableDeduplication", "enableSlidingWindow"])
 def test_a_stage_can_be_switched_off(tmp_path: Path, key: str) -> None:
     profile = load_profile(write(tmp_path, f"[contextCompaction]\n{key} = false\n"))
-    assert len(profile.stages) == len(built_in("neurolink").stages) - 1
+    assert len(profile.stages) == len(builtin_profile("neurolink").stages) - 1
 
 
 def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
@@ -275,7 +277,7 @@ def test_an_unknown_profile_is_refused_with_a_hint() -> None:
 
 
 def test_every_option_of_a_stage_can_be_set_in_a_profile() -> None:
-    for profile in map(built_in, PROFILES):
+    for profile in map(builtin_profile, PROFILES):
         for stage in profile.stages:
             names = {field.name for field in fields(stage_named(stage.name).options())}
             assert set(stage.options) <= names

@@ -16,11 +16,11 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
-from compactctl.stages.support.chunking import ChunkOptions, capped, chunks_of, together
+from compactctl.stages.support.chunking import ChunkOptions, capped, merge_chunks, plan_chunks
 
 
 def chat(count: int, size: int = 99) -> tuple[Message, ...]:
@@ -43,7 +43,7 @@ class Recorder:
     @staticmethod
     def _opening(request: SummaryRequest) -> Summary:
         opening = " ".join(text_of(m).split()[0] for m in request.messages)
-        return Summary(text=f"about {opening}", source="model")
+        return Summary(text=f"about {opening}", writer="model")
 
 
 def text_of(one: Message) -> str:
@@ -52,7 +52,7 @@ def text_of(one: Message) -> str:
     return part.text
 
 
-def asked(of: tuple[Message, ...], summarizer: Summarizer, **fields: Any) -> View:
+def asked(of: tuple[Message, ...], summarizer: Summarizer, **fields: Any) -> ConversationView:
     return view(of, summarizer=summarizer, **{"window": 1_000, **fields})
 
 
@@ -85,7 +85,7 @@ def test_one_chunk_needs_no_merging() -> None:
 def test_without_a_merged_text_the_parts_stand_one_below_the_other() -> None:
     def answer(request: SummaryRequest) -> Summary:
         merging = bool(request.instructions)
-        return Summary(text="" if merging else f"part of {len(request.messages)}", source="model")
+        return Summary(text="" if merging else f"part of {len(request.messages)}", writer="model")
 
     text = inserted(propose(STAGE, asked(chat(14), Recorder(answer)))).message.text
     assert text.endswith(f"\n\npart of 4{SEPARATOR}part of 4{SEPARATOR}part of 2")
@@ -102,7 +102,7 @@ def test_parts_that_fell_back_are_not_merged_and_say_why() -> None:
 def test_a_chunk_without_a_summary_leaves_all_as_it_is() -> None:
     answers = iter(["one", ""])
     outcome = skipped(
-        STAGE, asked(chat(14), Recorder(lambda _: Summary(text=next(answers, "x"), source="model")))
+        STAGE, asked(chat(14), Recorder(lambda _: Summary(text=next(answers, "x"), writer="model")))
     )
     assert outcome.reason == "chunk 2 of 3 got no summary"
 
@@ -147,7 +147,7 @@ def test_nothing_is_summarized_when_all_is_oversized() -> None:
 
 def test_a_pair_stays_in_one_chunk_and_before_the_newest() -> None:
     pairs = [(call(f"c{n}", "Bash"), result(f"c{n}", words(250))) for n in range(6)]
-    found = chunks_of(
+    found = plan_chunks(
         view(conversation(*(m for pair in pairs for m in pair)), window=1_000),
         meter(),
         ChunkOptions(keep_recent=3),
@@ -202,7 +202,7 @@ def test_a_message_is_shown_up_to_its_cap(cap: int) -> None:
 def test_the_window_decides_else_the_target_else_a_small_one() -> None:
     sizes: dict[str, Any] = {"window": 500, "target": 300}
     limits = [
-        chunks_of(view(chat(9), **fields), meter(), ChunkOptions()).limit
+        plan_chunks(view(chat(9), **fields), meter(), ChunkOptions()).limit
         for fields in (sizes, {"target": 300}, {})
     ]
     assert limits == [200, 120, 6_400]
@@ -218,8 +218,8 @@ def test_a_smaller_window_makes_no_larger_summary(window: int, target: int) -> N
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
 def test_neighbours_are_put_together_in_order(most: int) -> None:
-    found = chunks_of(view(chat(40), window=1_000), meter(), ChunkOptions())
-    fewer = together(found.chunks, most)
+    found = plan_chunks(view(chat(40), window=1_000), meter(), ChunkOptions())
+    fewer = merge_chunks(found.chunks, most)
     assert len(fewer) == most
     assert [m.id for c in fewer for m in c.messages] == [
         m.id for c in found.chunks for m in c.messages

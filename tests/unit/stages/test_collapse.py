@@ -13,7 +13,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 from compactctl.stages import truncate
 from compactctl.stages.collapse import STAGE
@@ -80,7 +80,7 @@ def test_a_turn_whose_result_comes_in_the_next_goes_with_it() -> None:
     of = view(messages)
     proposal = propose(STAGE, of, groups=1)
     assert hidden(proposal) == ["m2", "m3", "m4", "m5", "m6"]
-    assert orphans(carried_out(of, proposal).messages) == frozenset()
+    assert find_orphans(carried_out(of, proposal).messages) == frozenset()
 
 
 def test_pinned_messages_stay() -> None:
@@ -129,7 +129,7 @@ def test_steps_of_a_single_turn_can_be_hidden() -> None:
     proposal = propose(STAGE, of, unit="steps")
     assert hidden(proposal) == ["m4", "m5", "m6", "m7", "m8", "m9"]
     after = carried_out(of, proposal)
-    assert orphans(after.messages) == frozenset()
+    assert find_orphans(after.messages) == frozenset()
     assert skips(STAGE, after, unit="steps")
     assert hidden(propose(STAGE, of, unit="steps", groups=1)) == ["m4", "m5"]
 

@@ -14,8 +14,8 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.errors import UsageError
-from compactctl.history.pairs import Place
-from compactctl.history.reads import referred
+from compactctl.history.pairs import PartIndex
+from compactctl.history.reads import stub_targets
 from compactctl.model.edit import Replace
 from compactctl.model.message import Message
 from compactctl.stages.dedup import STAGE
@@ -217,7 +217,7 @@ def test_the_notice_can_be_chosen_and_is_recognised_later() -> None:
     assert rewritten(proposal) == {"m1": "[a.py: see below]"}
     after = carried_out(of, proposal)
     assert skips(STAGE, after, notice="[{path}: see below]")
-    assert referred(after.messages) == {Place(3, 0)}
+    assert stub_targets(after.messages) == {PartIndex(3, 0)}
     for notice in ("see below", "[see below]", "[{path}\nsee below]"):
         with pytest.raises(UsageError, match="--dedup-notice"):
             STAGE.propose(of, meter(), STAGE.options(notice=notice))

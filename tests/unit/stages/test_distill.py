@@ -16,10 +16,10 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.distill import STAGE
-from compactctl.stages.support.condensation import known_after
+from compactctl.stages.support.condensation import originals_after
 from compactctl.tokens.meter import part_texts
 
 
@@ -94,10 +94,10 @@ def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:
     assert "never touch the tests" in text
 
 
-def distilled(before: View, target: int) -> View:
+def distilled(before: ConversationView, target: int) -> ConversationView:
     """Return a view after it was distilled, with what is known of its past."""
     proposal = propose(STAGE, replace(before, target=target), form="digest")
-    known = known_after(before, proposal.edits)
+    known = originals_after(before, proposal.edits)
     return replace(carried_out(before, proposal), originals=known)
 
 
@@ -129,11 +129,11 @@ def test_three_digests_in_a_life_are_what_one_at_its_end_would_have_been() -> No
     assert "never touch the tests" in "".join(said(grown))
 
 
-def said(of: View) -> list[str]:
+def said(of: ConversationView) -> list[str]:
     return [text for m in of.messages for part in m.parts for text in part_texts(part)]
 
 
-def with_large_newest() -> View:
+def with_large_newest() -> ConversationView:
     """A session whose newest step is as large as a third of all others."""
     lines = [f"row_{n} holds berth_{n} and pontoon_{n}" for n in range(700)]
     newest = (call("last", "Bash", command="make list"), result("last", "\n".join(lines)))

@@ -8,8 +8,8 @@ import pytest
 from builders import assistant, call, conversation, message, result, summary, thinking, user
 from unit.stages.support.trials import carried_out, meter, propose, rewritten, skipped, view, words
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import orphans
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import (
     MediaPart,
     Message,
@@ -25,7 +25,7 @@ from compactctl.stages.images import STAGE as IMAGES
 from compactctl.stages.microcompact import STAGE as MICROCOMPACT
 from compactctl.stages.prune import STAGE as PRUNE
 from compactctl.stages.strip import STAGE as STRIP
-from compactctl.stages.support.condensation import known_after
+from compactctl.stages.support.condensation import originals_after
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import part_texts
 
@@ -50,10 +50,10 @@ def session(steps: int = 30) -> tuple[Message, ...]:
     return conversation(*done, user("Now run the checks."), assistant("They pass."))
 
 
-def in_place(before: View, **options: Any) -> View:
+def in_place(before: ConversationView, **options: Any) -> ConversationView:
     """Return a view after it was distilled in place, with what is known of its past."""
     proposal = propose(STAGE, before, form="in-place", **options)
-    known = known_after(before, proposal.edits)
+    known = originals_after(before, proposal.edits)
     return replace(carried_out(before, proposal), originals=known)
 
 
@@ -74,7 +74,7 @@ def test_messages_keep_their_places_and_pairs_stay_whole() -> None:
     own = [m.id for m in after if not m.origin.is_synthetic]
     assert own == [m.id for m in before if m.id in own]
     assert [m.origin.is_summary for m in after].count(True) == 1
-    assert orphans(after) == frozenset()
+    assert find_orphans(after) == frozenset()
     assert TASK in part_texts(after[0].parts[0])
 
 
@@ -239,7 +239,9 @@ def pictures(count: int = 12) -> tuple[Message, ...]:
 def test_the_text_in_place_of_a_picture_stays(first: Stage[Any], options: dict[str, Any]) -> None:
     before = view(pictures(), protected=["m48", "m49"])
     proposal = propose(first, before, **options)
-    cleared = replace(carried_out(before, proposal), originals=known_after(before, proposal.edits))
+    cleared = replace(
+        carried_out(before, proposal), originals=originals_after(before, proposal.edits)
+    )
     noted = {(m.id, at) for m in cleared.messages for at, p in enumerate(m.parts) if text_of(p)}
     gone = {
         (m.id, at)

@@ -20,7 +20,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.stages.drop import STAGE
 
 TALK = conversation(
@@ -38,7 +38,7 @@ def test_the_pairs_of_named_tools_are_hidden_behind_one_marker() -> None:
     assert hidden(proposal) == ["m1", "m2", "m5", "m6"]
     assert inserted(proposal).message.text == "[Tool calls and results left out: 4]"
     after = carried_out(of, proposal)
-    assert orphans(after.messages) == frozenset()
+    assert find_orphans(after.messages) == frozenset()
     assert skips(STAGE, after, tools=("tool_search",))
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import meter, words
 
-from compactctl.history.conversation_view import View
-from compactctl.history.protection import protect
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.protection import protected_messages
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
-from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.meter import part_texts
 
@@ -114,7 +114,7 @@ def lasting(plan: Talk) -> list[str]:
     return [*found, *requests[:1], *requests[-1:]]
 
 
-def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: Any) -> Run:
+def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: Any) -> PipelineRun:
     names, options = OURS[way]
     stages = [stage_named(name) for name in names.split(",")]
     steps = [
@@ -124,9 +124,11 @@ def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: A
     return run(seen(messages, share, **fields), steps, meter())
 
 
-def seen(messages: tuple[Message, ...], share: float, **fields: Any) -> View:
+def seen(messages: tuple[Message, ...], share: float, **fields: Any) -> ConversationView:
     target = int(meter().total(messages) * share)
-    return View(messages=messages, protected=protect(messages), target=target, **fields)
+    return ConversationView(
+        messages=messages, protected=protected_messages(messages), target=target, **fields
+    )
 
 
 def missing(plan: Talk, messages: Sequence[Message]) -> list[str]:

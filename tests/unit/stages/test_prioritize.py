@@ -25,7 +25,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.errors import UsageError
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 from compactctl.stages.prioritize import STAGE, PrioritizeOptions
 
@@ -95,7 +95,7 @@ def test_a_call_goes_with_its_results_and_what_was_said_in_one_response() -> Non
     view_of = view(of, target=80)
     proposal = propose(STAGE, view_of, marker=SHORT, weights=("tool_results=1",))
     assert hidden(proposal) == ["m1", "m2", "m3", "m4"]
-    assert orphans(carried_out(view_of, proposal).messages) == frozenset()
+    assert find_orphans(carried_out(view_of, proposal).messages) == frozenset()
 
 
 def test_reasoning_has_its_weight_only_where_it_stands_alone() -> None:

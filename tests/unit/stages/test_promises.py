@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import carried_out, meter, view
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import orphans
-from compactctl.history.protection import hideable, protect
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import find_orphans
+from compactctl.history.protection import hideable, protected_messages
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message, is_replaceable
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 from compactctl.model.transcript import RecordStats
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
@@ -47,7 +47,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "shorten": {"min_tokens": 5},
 }
 UNSENT = {"copies": RecordStats(count=3, n_bytes=300)}
-IN_SHORT = GivenTexts(summary="in short")
+IN_SHORT = SummaryInputs(summary="in short")
 NEED_A_TARGET = {"prioritize", "shorten"}
 
 
@@ -55,12 +55,14 @@ SIXTHS = st.sets(st.integers(0, 29), max_size=5)
 STAGES = pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 
 
-def outcome(stage: Stage[Any], of: View) -> Proposal | None:
+def outcome(stage: Stage[Any], of: ConversationView) -> Proposal | None:
     found = stage.propose(of, meter(), stage.options(**EAGER[stage.name]))
     return found if isinstance(found, Proposal) else None
 
 
-def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None) -> View:
+def seen(
+    plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> ConversationView:
     return view(
         build(plan),
         protected=[f"m{n}" for n in pinned],
@@ -70,9 +72,12 @@ def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None)
     )
 
 
-def newest_protected(messages: Sequence[Message], target: int) -> View:
-    return View(
-        messages=tuple(messages), protected=protect(messages), target=target, texts=IN_SHORT
+def newest_protected(messages: Sequence[Message], target: int) -> ConversationView:
+    return ConversationView(
+        messages=tuple(messages),
+        protected=protected_messages(messages),
+        target=target,
+        texts=IN_SHORT,
     )
 
 
@@ -87,11 +92,11 @@ def test_a_proposal_shrinks_the_view_and_breaks_nothing(
     if proposal is None:
         return
     after = carried_out(before, proposal)
-    if stage.unloads:
+    if stage.only_trims_file:
         assert after.messages == before.messages
     elif not stage.repairs:
         assert meter().total(after.messages) < meter().total(before.messages)
-    assert orphans(after.messages) <= orphans(before.messages)
+    assert find_orphans(after.messages) <= find_orphans(before.messages)
 
 
 @STAGES

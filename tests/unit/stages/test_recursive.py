@@ -12,7 +12,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import Message, Synthetic
 from compactctl.model.summary import Summary
@@ -61,7 +61,7 @@ def test_tool_pairs_stay_whole() -> None:
     of = view(conversation(user("go"), *(m for pair in pairs for m in pair)))
     proposal = propose(STAGE, of, keep_events=5, snap="none", min_keep_turns=0)
     assert len(hidden(proposal)) == 15
-    assert orphans(carried_out(of, proposal).messages) == frozenset()
+    assert find_orphans(carried_out(of, proposal).messages) == frozenset()
 
 
 def test_one_long_turn_is_not_summarized_unless_asked_for() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES, stage_named
-from compactctl.stages.support.stage import help_of
+from compactctl.stages.support.stage import option_help
 
 
 def test_every_stage_is_found_by_its_name() -> None:
@@ -18,7 +18,7 @@ def test_every_option_has_a_default_and_a_line_of_documentation() -> None:
         options = stage.options()
         assert is_dataclass(options)
         for field in fields(options):
-            assert help_of(field)
+            assert option_help(field)
 
 
 def test_what_a_stage_does_is_said_once() -> None:

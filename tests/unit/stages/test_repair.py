@@ -26,7 +26,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import Message
 from compactctl.stages.repair import STAGE
@@ -57,7 +57,7 @@ def test_orphans_of_both_kinds_are_hidden_behind_one_marker() -> None:
     assert (marker.before, marker.message.kind) == ("m1", "marker")
     assert marker.message.text.endswith("removed: 2]")
     after = carried_out(of, proposal)
-    assert orphans(after.messages) == frozenset()
+    assert find_orphans(after.messages) == frozenset()
     assert skips(STAGE, after)
 
 
@@ -126,7 +126,7 @@ def test_the_other_halves_are_written_where_they_belong() -> None:
     assert asked.text == "[Tool call for Read - conversation was compacted]"
     after = carried_out(of, proposal)
     assert ids(after.messages) == ["m0", "m1", answer.id, "m2", asked.id, "m3", "m4"]
-    assert orphans(after.messages) == frozenset()
+    assert find_orphans(after.messages) == frozenset()
     assert skips(STAGE, after, policy="synth")
 
 
@@ -202,7 +202,7 @@ def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
     outcome = STAGE.propose(of, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
     if isinstance(outcome, Proposal):
         after = carried_out(of, outcome)
-        assert orphans(after.messages) < orphans(of.messages)
+        assert find_orphans(after.messages) < find_orphans(of.messages)
         again = STAGE.propose(after, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
         assert not hasattr(again, "edits")
 

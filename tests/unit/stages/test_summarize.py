@@ -14,17 +14,17 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.conversation_view import View
-from compactctl.history.pairs import orphans
+from compactctl.history.conversation_view import ConversationView
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
-from compactctl.model.summary import GivenTexts
+from compactctl.model.summary import SummaryInputs
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages import truncate
 from compactctl.stages.summarize import PREFIX, STAGE
 
 
-def given(of: View, summary: str = "short") -> View:
-    return replace(of, texts=GivenTexts(summary=summary))
+def given(of: ConversationView, summary: str = "short") -> ConversationView:
+    return replace(of, texts=SummaryInputs(summary=summary))
 
 
 def chat(count: int, size: int = 30) -> tuple[Message, ...]:
@@ -79,7 +79,7 @@ def test_a_tool_pair_is_not_parted() -> None:
     proposal = propose(STAGE, given(view(messages)))
     assert hidden(proposal) == ["m0", "m1", "m2"]
     after = carried_out(view(messages), proposal)
-    assert orphans(after.messages) == frozenset()
+    assert find_orphans(after.messages) == frozenset()
 
 
 def test_a_pair_across_the_wanted_cut_is_kept() -> None:

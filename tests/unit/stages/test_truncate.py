@@ -13,7 +13,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 from compactctl.stages.truncate import STAGE
 
@@ -90,7 +90,7 @@ def test_tool_pairs_stay_whole_at_both_ends() -> None:
     of = view(conversation(user("go"), *(m for pair in pairs for m in pair)))
     proposal = propose(STAGE, of)
     after = carried_out(of, proposal).messages
-    assert orphans(after) == frozenset()
+    assert find_orphans(after) == frozenset()
     assert [m.id for m in after[:3]] == ["m0", "m1", "m2"]
     assert hidden(proposal)[0] == "m3"
 

@@ -4,7 +4,7 @@ from typing import Any
 from builders import conversation, user
 from unit.stages.support.trials import meter, propose, skipped, view, words
 
-from compactctl.model.edit import Unload
+from compactctl.model.edit import RemoveUnsent
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import StageStep, run
@@ -22,10 +22,10 @@ SEEN = view(TALK, unsent=UNSENT)
 
 def test_what_the_client_undoes_its_changes_by_stays_unless_asked_for() -> None:
     (edit,) = propose(STAGE, SEEN).edits
-    assert isinstance(edit, Unload)
+    assert isinstance(edit, RemoveUnsent)
     assert edit.kinds == ("progress", "copies")
     (edit,) = propose(STAGE, SEEN, snapshots=True).edits
-    assert isinstance(edit, Unload)
+    assert isinstance(edit, RemoveUnsent)
     assert edit.kinds == ("progress", "copies", "snapshots")
 
 

@@ -12,7 +12,7 @@ from unit.stages.support.trials import (
     words,
 )
 
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
 from compactctl.stages import truncate
 from compactctl.stages.window import STAGE
@@ -72,7 +72,7 @@ def test_tool_pairs_stay_whole() -> None:
     of = view(conversation(user("go"), *(m for pair in pairs for m in pair)))
     proposal = propose(STAGE, of, max=5, snap="none", min_keep_turns=0)
     assert hidden(proposal) == numbered(15)
-    assert orphans(carried_out(of, proposal).messages) == frozenset()
+    assert find_orphans(carried_out(of, proposal).messages) == frozenset()
 
 
 def test_a_result_in_a_later_turn_keeps_its_call() -> None:

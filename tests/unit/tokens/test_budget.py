@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.budget import Budget, TargetSize, output_reserve, parse_target, usage_of
+from compactctl.tokens.budget import Budget, TargetSize, output_reserve, parse_target, utilization
 from compactctl.tokens.models.lookup import resolve_model
 
 
@@ -72,12 +72,12 @@ def test_the_reserve_is_35_percent_rounded_up_and_capped(window: int) -> None:
     ],
 )
 def test_levels(tokens: int, level: str) -> None:
-    assert usage_of(tokens, 1_000).level == level
+    assert utilization(tokens, 1_000).level == level
 
 
 @pytest.mark.parametrize("available", [0, -1_808])
 def test_nothing_available_counts_as_full(available: int) -> None:
-    empty, some = usage_of(0, available), usage_of(1, available)
+    empty, some = utilization(0, available), utilization(1, available)
     assert (empty.ratio, empty.level, empty.percent_left) == (1.0, "critical", 0)
     assert (some.ratio, some.level, some.percent_left) == (1.0, "over", 0)
     assert some.available == 0
@@ -96,12 +96,12 @@ def test_nothing_available_counts_as_full(available: int) -> None:
     ],
 )
 def test_percent_left_is_rounded_half_up(tokens: int, available: int, left: int) -> None:
-    assert usage_of(tokens, available).percent_left == left
+    assert utilization(tokens, available).percent_left == left
 
 
 @given(tokens=st.integers(0, 10**7), available=st.integers(1, 10**7))
 def test_usage_agrees_with_itself(tokens: int, available: int) -> None:
-    usage = usage_of(tokens, available)
+    usage = utilization(tokens, available)
     assert usage.ratio == tokens / available
     assert usage.percent_left == max(0, math.floor((available - tokens) * 100 / available + 0.5))
     assert (usage.level == "over") == (tokens > available)
@@ -161,4 +161,4 @@ def test_refused_targets(text: str, reason: str) -> None:
     ],
 )
 def test_a_target_in_tokens(text: str, available: int, tokens: int) -> None:
-    assert parse_target(text).within(available) == tokens
+    assert parse_target(text).resolve(available) == tokens

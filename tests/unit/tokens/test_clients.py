@@ -8,15 +8,15 @@ import pytest
 
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.client_thresholds import CLIENTS, client_of
+from compactctl.tokens.client_thresholds import CLIENTS, client_rule_for
 from compactctl.tokens.models.lookup import resolve_model
 
 
 def at(format_name: str, window: int, version: str | None = None, **fields: Any) -> int | None:
-    client = client_of(format_name, version)
+    client = client_rule_for(format_name, version)
     assert client is not None
     budget = Budget(window=window, output_reserve=0, source="", **fields)
-    return client.compacts_at(budget)
+    return client.threshold_tokens(budget)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_claude_code_by_model(name: str, size: int) -> None:
 
 
 def test_codex_fills_nine_tenths_of_what_it_records_19_twentieths_of() -> None:
-    assert at("codex", 258_400, recorded=True) == 244_800
-    assert at("codex", 121_600, recorded=True) == 115_200
-    assert at("codex", 272_000, for_input=True) == 244_800
+    assert at("codex", 258_400, is_recorded=True) == 244_800
+    assert at("codex", 121_600, is_recorded=True) == 115_200
+    assert at("codex", 272_000, is_input_only=True) == 244_800
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_opencode_keeps_less_of_a_window_for_input_alone(
     for_input: bool,  # noqa: FBT001 - a case
     size: int,
 ) -> None:
-    assert at("opencode", window, max_output=max_output, for_input=for_input) == size
+    assert at("opencode", window, max_output=max_output, is_input_only=for_input) == size
 
 
 @pytest.mark.parametrize(
@@ -110,22 +110,22 @@ def test_a_window_that_leaves_nothing_has_no_such_size(format_name: str, window:
 
 @pytest.mark.parametrize("format_name", ["openai-chat", "anthropic-messages", "neurolink", "none"])
 def test_a_format_of_no_client_has_none(format_name: str) -> None:
-    assert client_of(format_name) is None
+    assert client_rule_for(format_name) is None
 
 
 def test_every_row_is_of_a_format_and_says_where_it_is_from() -> None:
     assert {row.format for row in CLIENTS} <= {each.name for each in ALL_FORMATS}
     for row in CLIENTS:
         assert row.name
-        assert row.rule
+        assert row.formula
         assert row.source
         assert re.fullmatch(r"20\d\d-\d\d", row.date)
 
 
 def test_the_newest_row_of_a_client_has_no_end() -> None:
     newest = {row.format: row for row in CLIENTS}
-    assert [row.name for row in newest.values() if row.before] == []
-    assert set(Counter(row.format for row in CLIENTS if not row.before).values()) == {1}
+    assert [row.name for row in newest.values() if row.below_version] == []
+    assert set(Counter(row.format for row in CLIENTS if not row.below_version).values()) == {1}
 
 
 def test_versions_are_told_in_words() -> None:

@@ -14,7 +14,7 @@ from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.counters.estimates import CharsCounter
 from compactctl.tokens.file_budget import file_budget
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.trigger import Situation, parse_trigger
+from compactctl.tokens.trigger import TriggerInput, parse_trigger
 from compactctl.views.terminal.text import limit_text, share_beyond
 
 HUNDRED = conversation(assistant("a" * 100))
@@ -27,16 +27,16 @@ def test_percents_of_a_hundred(percent: int) -> None:
     share = parse_share(text)
     assert exact(share) == Fraction(percent, 100)
     assert kept_tokens(HUNDRED, share, METER) == percent
-    assert parse_target(text).within(100) == percent
+    assert parse_target(text).resolve(100) == percent
     assert file_budget(100, 0, 0, share) == percent
     trial = Trial(
         session="s", project="", cut=0.5, requests=1, policy="p", asked=share, prefix=100,
         tokens=percent,
     )  # fmt: skip
     assert not trial.is_over
-    situation = Situation(tokens=percent, available=100, turns=1, messages=1)
-    assert parse_trigger(f"ratio>={percent / 100}").fired(situation)
-    assert not parse_trigger(f"ratio>{percent / 100}").fired(situation)
+    situation = TriggerInput(tokens=percent, available=100, turns=1, messages=1)
+    assert parse_trigger(f"ratio>={percent / 100}").matched_condition(situation)
+    assert not parse_trigger(f"ratio>{percent / 100}").matched_condition(situation)
 
 
 def test_what_floats_stand_for() -> None:

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.tokens.file_budget import (
+    FileAllocation,
     FileSize,
-    FileVerdict,
-    aggregate,
+    allocate_in_order,
+    allocate_proportionally,
+    allocate_separately,
+    allocate_whole_files,
     file_budget,
     file_type,
-    in_order,
-    one_by_one,
-    proportional,
 )
 
 
@@ -34,8 +34,8 @@ def test_a_share_of_ones_own() -> None:
     assert file_budget(100, 0, 0, 0) == 0
 
 
-def judged(size: int, budget: int) -> FileVerdict:
-    (verdict,) = one_by_one([FileSize(name="f", size=size)], budget)
+def judged(size: int, budget: int) -> FileAllocation:
+    (verdict,) = allocate_separately([FileSize(name="f", size=size)], budget)
     return verdict
 
 
@@ -76,14 +76,14 @@ def test_each_file_as_neurolink_judges_it(
 def test_by_default_nothing_is_over_the_budget(
     size: int, budget: int, outcome: str, max_chars: int | None
 ) -> None:
-    (verdict,) = in_order([FileSize(name="f", size=size)], budget)
+    (verdict,) = allocate_in_order([FileSize(name="f", size=size)], budget)
     assert (verdict.outcome, verdict.max_chars) == (outcome, max_chars)
 
 
 def test_files_get_their_share_in_order() -> None:
     files = [FileSize(name=name, size=size) for name, size in (("a", 400), ("b", 800), ("c", 4))]
-    verdicts = in_order(files, 200)
-    assert [(v.outcome, v.tokens, v.whole_tokens) for v in verdicts] == [
+    verdicts = allocate_in_order(files, 200)
+    assert [(v.outcome, v.tokens, v.full_tokens) for v in verdicts] == [
         ("whole", 100, 100),
         ("cut", 100, 200),
         ("excluded", 0, 1),
@@ -92,7 +92,7 @@ def test_files_get_their_share_in_order() -> None:
 
 def test_what_is_no_text_is_not_cut() -> None:
     files = [FileSize(name="a.png", size=9, kind="image"), FileSize(name="b.pdf", size=9_000_000)]
-    assert [v.outcome for v in in_order(files, 1_499)] == ["excluded", "preview"]
+    assert [v.outcome for v in allocate_in_order(files, 1_499)] == ["excluded", "preview"]
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_what_is_no_text_is_not_cut() -> None:
     ],
 )
 def test_costs_by_type(kind: str, size: int, cost: int) -> None:
-    assert FileSize(name="f", size=size, kind=kind).cost == cost
+    assert FileSize(name="f", size=size, kind=kind).estimated_tokens == cost
 
 
 def test_the_smallest_files_come_first() -> None:
     files = [FileSize(name=f"{size}.txt", size=size) for size in (82_500, 4_000, 400)]
-    verdicts = aggregate(files, 2_000)
+    verdicts = allocate_whole_files(files, 2_000)
     assert [(v.file.name, v.outcome) for v in verdicts] == [
         ("400.txt", "whole"),
         ("4000.txt", "whole"),
@@ -132,18 +132,18 @@ def test_the_smallest_files_come_first() -> None:
 def test_all_texts_are_cut_to_the_same_share_after_what_is_no_text() -> None:
     picture = FileSize(name="a.png", size=9, kind="image")
     files = [FileSize(name="b", size=4_000), picture, FileSize(name="c", size=12_000)]
-    verdicts = proportional(files, 2_500)
+    verdicts = allocate_proportionally(files, 2_500)
     assert [(v.file.name, v.outcome, v.tokens, v.max_chars) for v in verdicts] == [
         ("a.png", "whole", 1_500, None),
         ("b", "cut", 250, 1_000),
         ("c", "cut", 750, 3_000),
     ]
-    assert [v.outcome for v in proportional(files, 10_000)] == ["whole"] * 3
+    assert [v.outcome for v in allocate_proportionally(files, 10_000)] == ["whole"] * 3
 
 
 @pytest.mark.parametrize(("size", "shown"), [(511, "0 KB"), (512, "1 KB"), (1_536, "2 KB")])
 def test_kilobytes_are_rounded_half_up(size: int, shown: str) -> None:
-    (verdict,) = aggregate([FileSize(name="f", size=size)], 0)
+    (verdict,) = allocate_whole_files([FileSize(name="f", size=size)], 0)
     assert shown in verdict.notice
 
 
@@ -159,7 +159,7 @@ def test_kilobytes_are_rounded_half_up(size: int, shown: str) -> None:
     st.integers(0, 10**6),
 )
 def test_what_fits_is_never_over_the_budget(files: list[FileSize], budget: int) -> None:
-    for share in (in_order, aggregate, proportional):
+    for share in (allocate_in_order, allocate_whole_files, allocate_proportionally):
         verdicts = share(files, budget)
         assert len(verdicts) == len(files)
         assert sum(v.tokens for v in verdicts) <= budget

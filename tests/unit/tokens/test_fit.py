@@ -3,15 +3,15 @@
 import pytest
 
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.client_thresholds import client_of
-from compactctl.tokens.fit import Base, Limits, fit_of, limits_of
+from compactctl.tokens.client_thresholds import client_rule_for
+from compactctl.tokens.fit import LimitBase, Limits, fit_of, limits_of
 
 
 def limits(
     window: int = 200_000,
     max_output: int | None = 64_000,
     format_name: str = "claude-code",
-    base: Base = "client",
+    base: LimitBase = "client",
     *,
     for_input: bool = False,
 ) -> Limits:
@@ -20,16 +20,16 @@ def limits(
         output_reserve=output_reserve(window),
         source="",
         max_output=max_output,
-        recorded=for_input,
-        for_input=for_input,
+        is_recorded=for_input,
+        is_input_only=for_input,
     )
-    return limits_of(budget, client_of(format_name), base)
+    return limits_of(budget, client_rule_for(format_name), base)
 
 
 @pytest.mark.parametrize(
     ("base", "tokens"), [("client", 167_000), ("window", 200_000), ("available", 136_000)]
 )
-def test_levels_and_gates_refer_to_the_base_that_is_wanted(base: Base, tokens: int) -> None:
+def test_levels_and_gates_refer_to_the_base_that_is_wanted(base: LimitBase, tokens: int) -> None:
     found = limits(base=base)
     assert (found.base, found.base_tokens) == (base, tokens)
     assert found.compacts_at == 167_000
@@ -49,13 +49,17 @@ def test_a_window_too_small_for_the_clients_rule_is_judged_without_it() -> None:
 
 def test_three_figures() -> None:
     found = fit_of(82_000, limits())
-    assert (found.window_left, found.until_compaction, found.answer) == (118_000, 85_000, 64_000)
+    assert (found.window_left, found.until_compaction, found.max_answer) == (
+        118_000,
+        85_000,
+        64_000,
+    )
     assert found.fits
 
 
 def test_little_room_leaves_a_short_answer() -> None:
-    assert fit_of(190_000, limits()).answer == 10_000
-    assert fit_of(190_000, limits(max_output=None)).answer == 10_000
+    assert fit_of(190_000, limits()).max_answer == 10_000
+    assert fit_of(190_000, limits(max_output=None)).max_answer == 10_000
 
 
 def test_where_the_client_is_at_its_limit_it_compacts_now_and_all_still_fits() -> None:
@@ -67,12 +71,12 @@ def test_where_the_client_is_at_its_limit_it_compacts_now_and_all_still_fits() -
 def test_only_above_the_window_it_does_not_fit(tokens: int, fits: bool) -> None:  # noqa: FBT001
     found = fit_of(tokens, limits())
     assert found.fits == fits
-    assert found.answer == 0
+    assert found.max_answer == 0
 
 
 def test_beside_a_window_for_input_alone_the_answer_has_room_of_its_own() -> None:
     codex = limits(window=258_400, max_output=128_000, format_name="codex", for_input=True)
-    assert fit_of(250_000, codex).answer == 128_000
-    assert fit_of(260_000, codex).answer == 0
+    assert fit_of(250_000, codex).max_answer == 128_000
+    assert fit_of(260_000, codex).max_answer == 0
     unknown = limits(window=258_400, max_output=None, format_name="codex", for_input=True)
-    assert fit_of(250_000, unknown).answer is None
+    assert fit_of(250_000, unknown).max_answer is None

@@ -8,13 +8,13 @@ import pytest
 from builders import assistant, call, conversation, result, thinking, user
 
 from compactctl.model.message import MediaPart, Message, ReasoningPart
-from compactctl.tokens.counter_units import unit_of
+from compactctl.tokens.counter_units import tokens_per_o200k
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.selection import counter_for, counter_named
+from compactctl.tokens.counters.selection import best_counter, parse_counter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
-from compactctl.tokens.overhead import FramedMeter, framing_for
+from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 OPUS_OLD = resolve_model("claude-opus-4-5")
 OPUS = resolve_model("claude-opus-4-7")
@@ -36,11 +36,11 @@ TALK = conversation(
 
 
 def added(messages: tuple[Message, ...], model: ModelInfo, counter: TokenCounter) -> float:
-    return sum(map(framed_by(model, counter).whole, messages))
+    return sum(map(framed_by(model, counter).total, messages))
 
 
-def framed_by(model: ModelInfo, counter: TokenCounter) -> FramedMeter:
-    return FramedMeter(Meter(counter), framing_for(model, counter))
+def framed_by(model: ModelInfo, counter: TokenCounter) -> RequestMeter:
+    return RequestMeter(Meter(counter), overhead_for(model, counter))
 
 
 @pytest.mark.parametrize(
@@ -60,26 +60,26 @@ def framed_by(model: ModelInfo, counter: TokenCounter) -> FramedMeter:
     ],
 )
 def test_counters_are_compared_with_o200k_whatever_the_model(name: str, unit: float) -> None:
-    counter = counter_named(name)
+    counter = parse_counter(name)
     for model in (OPUS, GPT, GEMINI):
-        assert unit_of(counter, model) == pytest.approx(unit, rel=1e-4)
+        assert tokens_per_o200k(counter, model) == pytest.approx(unit, rel=1e-4)
 
 
 @pytest.mark.parametrize("model", [OPUS_OLD, OPUS, GPT, GEMINI])
 def test_the_default_counter_counts_in_the_models_own_tokens(model: ModelInfo) -> None:
-    assert unit_of(counter_for(replace(model, reconstruction="")), model) == model.factor
+    assert tokens_per_o200k(best_counter(replace(model, reconstruction="")), model) == model.factor
 
 
 @pytest.mark.parametrize(("name", "unit"), [("claude-3", 1.18), ("claude-4.7", 1.52)])
 def test_claudes_vocabularies_have_their_familys_factor(name: str, unit: float) -> None:
-    assert unit_of(ClaudeCounter(name), GPT) == unit
+    assert tokens_per_o200k(ClaudeCounter(name), GPT) == unit
 
 
 def test_a_users_own_vocabulary_is_taken_for_the_models(tmp_path: Path) -> None:
     ranks = b"".join(b"%s %d\n" % (base64.b64encode(bytes([n])), n) for n in range(256))
     path = tmp_path / "own.tiktoken"
     path.write_bytes(ranks)
-    assert unit_of(counter_named(f"file:{path}"), GEMINI) == 1.16
+    assert tokens_per_o200k(parse_counter(f"file:{path}"), GEMINI) == 1.16
 
 
 @pytest.mark.parametrize("model", [OPUS_OLD, OPUS, GPT, GEMINI])
@@ -88,13 +88,13 @@ def test_a_users_own_vocabulary_is_taken_for_the_models(tmp_path: Path) -> None:
 )
 def test_what_is_added_does_not_depend_on_the_counter(model: ModelInfo, name: str) -> None:
     # This text has 3.9 characters per token; another text can be further off.
-    expected = added(TALK, model, counter_named("o200k_base"))
-    assert added(TALK, model, counter_named(name)) == pytest.approx(expected, rel=0.1)
+    expected = added(TALK, model, parse_counter("o200k_base"))
+    assert added(TALK, model, parse_counter(name)) == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize(("model", "least"), [(OPUS_OLD, 1.1), (OPUS, 1.45), (GEMINI, 1.15)])
 def test_other_models_report_more_tokens_than_openais(model: ModelInfo, least: float) -> None:
-    counter = counter_named("o200k_base")
+    counter = parse_counter("o200k_base")
     assert added(TALK, model, counter) > least * added(TALK, GPT, counter)
 
 
@@ -104,14 +104,14 @@ def test_other_models_report_more_tokens_than_openais(model: ModelInfo, least: f
 def test_reconstructed_counts_of_a_result_are_taken_as_they_are(
     model: ModelInfo, name: str, per_result: int
 ) -> None:
-    framing = framing_for(model, ClaudeCounter(name))
+    framing = overhead_for(model, ClaudeCounter(name))
     assert (framing.result, framing.per_result) == (1.0, per_result)
 
 
 def test_reconstructed_counts_are_only_those_of_their_own_family() -> None:
     counter = ClaudeCounter("claude-4.7")
-    assert framing_for(GPT, counter).result == pytest.approx(1 / 1.52)
-    assert framing_for(OPUS_OLD, counter).result == pytest.approx(1.26 / 1.52)
+    assert overhead_for(GPT, counter).result == pytest.approx(1 / 1.52)
+    assert overhead_for(OPUS_OLD, counter).result == pytest.approx(1.26 / 1.52)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_reconstructed_counts_are_only_those_of_their_own_family() -> None:
     ],
 )
 def test_results_with_line_numbers_have_a_ratio_of_their_own(shown: str, ratio: float) -> None:
-    counter = counter_named("o200k_base")
+    counter = parse_counter("o200k_base")
     [tokens] = counter.count_many([shown])
     found = added(conversation(result("c1", shown)), OPUS_OLD, counter)
     assert found == pytest.approx(tokens * ratio + 29)
@@ -135,25 +135,25 @@ def test_results_with_line_numbers_have_a_ratio_of_their_own(shown: str, ratio: 
 def test_thinking_that_is_only_signed_is_guessed_by_its_signature(
     model: ModelInfo, sealed: int
 ) -> None:
-    framed = framed_by(model, counter_named("o200k_base"))
+    framed = framed_by(model, parse_counter("o200k_base"))
     (bare,) = conversation(thinking("", opaque=True))
     signed = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=1_000),))
-    assert framed.whole(signed) == pytest.approx(sealed)
+    assert framed.total(signed) == pytest.approx(sealed)
     assert framed.visible(signed) == 0
     # A signature has a length without any thinking.
     short = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=100),))
-    assert framed.whole(short) == 0
+    assert framed.total(short) == 0
 
 
 @pytest.mark.parametrize(("model", "sealed"), [(OPUS, 270 - 96), (OPUS_OLD, 200 - 39)])
 def test_thinking_that_is_told_in_short_is_as_long_as_its_signature_says(
     model: ModelInfo, sealed: int
 ) -> None:
-    framed = framed_by(model, counter_named("o200k_base"))
+    framed = framed_by(model, parse_counter("o200k_base"))
     (bare,) = conversation(thinking("", opaque=True))
 
     def whole(text: str) -> float:
-        return framed.whole(replace(bare, parts=(ReasoningPart(text=text, sealed=1_000),)))
+        return framed.total(replace(bare, parts=(ReasoningPart(text=text, sealed=1_000),)))
 
     # What is told is part of it, and can be all of it.
     assert whole("a plan " * 20) == pytest.approx(sealed)
@@ -163,16 +163,16 @@ def test_thinking_that_is_told_in_short_is_as_long_as_its_signature_says(
 def test_reasoning_that_is_only_encrypted_is_guessed_as_codex_guesses_it() -> None:
     (bare,) = conversation(thinking("", opaque=True))
     sealed = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=9_784),))
-    counter = counter_named("chars/4")
+    counter = parse_counter("chars/4")
 
     def guessed(message: Message, model: str) -> float:
         framed = framed_by(resolve_model(model), counter)
-        return framed.whole(message) - framed.visible(message)
+        return framed.total(message) - framed.visible(message)
 
     assert guessed(sealed, "gpt-5.1-codex") == pytest.approx((9_784 * 3 / 4 - 650) / 4)
     # What is stored as text beside it is a summary of the same.
     told = replace(bare, parts=(ReasoningPart(text="plan" * 100), *sealed.parts))
-    unit = unit_of(counter, resolve_model("gpt-5.1-codex"))
+    unit = tokens_per_o200k(counter, resolve_model("gpt-5.1-codex"))
     less = guessed(sealed, "gpt-5.1-codex") - 100 / unit
     assert guessed(told, "gpt-5.1-codex") == pytest.approx(less)
     # An empty envelope holds nothing; what other models sign is not known.
@@ -186,7 +186,7 @@ def test_pictures_have_the_same_size_in_every_unit() -> None:
     bare, shown = result("c1", ""), result("c1", "", media=(picture,))
     sizes = {
         round(
-            added((shown,), OPUS, counter_named(name)) - added((bare,), OPUS, counter_named(name))
+            added((shown,), OPUS, parse_counter(name)) - added((bare,), OPUS, parse_counter(name))
         )
         for name in ("chars/4", "o200k_base", "o200k_base x3")
     }

@@ -26,11 +26,11 @@ def test_importing_loads_no_heavy_library() -> None:
 
 def test_naming_a_counter_loads_no_vocabulary() -> None:
     code = (
-        "import sys; from compactctl.tokens.counters.selection import counter_for, counter_named;"
+        "import sys; from compactctl.tokens.counters.selection import best_counter, parse_counter;"
         "from compactctl.tokens.models.lookup import resolve_model;"
-        "counter_for(resolve_model('gpt-4o')).count_many(['', '']);"
-        "counter_for(resolve_model('claude-opus-5'));"
-        "counter_named('chars/4').count_many(['text']);"
+        "best_counter(resolve_model('gpt-4o')).count_many(['', '']);"
+        "best_counter(resolve_model('claude-opus-5'));"
+        "parse_counter('chars/4').count_many(['text']);"
         "print([name for name in ('ctok', 'tiktoken') if name in sys.modules])"
     )
     done = subprocess.run(

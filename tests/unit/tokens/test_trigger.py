@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.trigger import ALWAYS, Situation, Trigger, parse_trigger
+from compactctl.tokens.trigger import ALWAYS, Trigger, TriggerInput, parse_trigger
 
 
-def at(tokens: int = 0, available: int = 1_000, **more: int) -> Situation:
-    return Situation(**{"tokens": tokens, "available": available, "turns": 0, "messages": 0} | more)
+def at(tokens: int = 0, available: int = 1_000, **more: int) -> TriggerInput:
+    return TriggerInput(
+        **{"tokens": tokens, "available": available, "turns": 0, "messages": 0} | more
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,13 +71,13 @@ def test_a_ratio_beyond_the_available_input_is_refused() -> None:
     ],
 )
 def test_the_size_from_which_a_trigger_fires(text: str, available: int, limit: int) -> None:
-    assert parse_trigger(text).limit(available, available) == limit
+    assert parse_trigger(text).threshold(available, available) == limit
 
 
 def test_turns_have_no_size() -> None:
-    assert parse_trigger("turns > 20").limit(1_000, 2_000) is None
-    assert parse_trigger("turns > 20 or 0.5 or tokens > 700").limit(1_000, 2_000) == 500
-    assert ALWAYS.limit(1_000, 2_000) is None
+    assert parse_trigger("turns > 20").threshold(1_000, 2_000) is None
+    assert parse_trigger("turns > 20 or 0.5 or tokens > 700").threshold(1_000, 2_000) == 500
+    assert ALWAYS.threshold(1_000, 2_000) is None
 
 
 # Spring AI Session: turns fire above, tokens from the number on.
@@ -99,31 +101,31 @@ def test_turns_have_no_size() -> None:
         ("never", at(tokens=10**9, turns=9), False),
     ],
 )
-def test_when_triggers_fire(trigger: str, situation: Situation, *, fires: bool) -> None:
-    assert bool(parse_trigger(trigger).fired(situation)) is fires
+def test_when_triggers_fire(trigger: str, situation: TriggerInput, *, fires: bool) -> None:
+    assert bool(parse_trigger(trigger).matched_condition(situation)) is fires
 
 
 def test_more_tokens_than_are_available_mean_those() -> None:
     trigger = parse_trigger("tokens >= 2000")
-    assert not trigger.fired(at(tokens=999))
-    assert trigger.fired(at(tokens=1_000)) == "tokens >= 2,000"
-    assert trigger.told(at(tokens=1_000)) == "tokens >= 2,000, of which 1,000 are available"
-    assert parse_trigger("tokens >= 900").told(at(tokens=900)) == "tokens >= 900"
-    assert parse_trigger("always").told(at()) == "always"
+    assert not trigger.matched_condition(at(tokens=999))
+    assert trigger.matched_condition(at(tokens=1_000)) == "tokens >= 2,000"
+    assert trigger.describe(at(tokens=1_000)) == "tokens >= 2,000, of which 1,000 are available"
+    assert parse_trigger("tokens >= 900").describe(at(tokens=900)) == "tokens >= 900"
+    assert parse_trigger("always").describe(at()) == "always"
 
 
 def test_the_condition_that_holds_is_named() -> None:
     trigger = parse_trigger("turns > 3 or ratio >= 0.5")
-    assert trigger.fired(at(tokens=500)) == "ratio >= 0.5"
-    assert trigger.fired(at(tokens=500, turns=4)) == "turns > 3"
-    assert Trigger().fired(at()) == "always"
+    assert trigger.matched_condition(at(tokens=500)) == "ratio >= 0.5"
+    assert trigger.matched_condition(at(tokens=500, turns=4)) == "turns > 3"
+    assert Trigger().matched_condition(at()) == "always"
 
 
 @given(st.integers(0, 10**7), st.integers(1, 10**7), st.integers(1, 100))
 def test_a_share_fires_exactly_from_the_share_on(tokens: int, available: int, percent: int) -> None:
     trigger = parse_trigger(str(percent / 100))
     fires = Fraction(tokens, available) >= Fraction(str(percent / 100))
-    assert bool(trigger.fired(at(tokens, available))) is fires
+    assert bool(trigger.matched_condition(at(tokens, available))) is fires
 
 
 @pytest.mark.parametrize(
@@ -152,9 +154,9 @@ def test_a_comma_joins_or_groups_digits(text: str, shown: str) -> None:
 )
 def test_whether_a_trigger_fires_at_its_limit(text: str, fires: bool) -> None:  # noqa: FBT001
     trigger = parse_trigger(text)
-    assert trigger.limit(1_000, 2_000) == 800
-    assert trigger.holds_at(800, 1_000, 2_000) is fires
-    assert not trigger.holds_at(799, 1_000, 2_000)
+    assert trigger.threshold(1_000, 2_000) == 800
+    assert trigger.fires_at(800, 1_000, 2_000) is fires
+    assert not trigger.fires_at(799, 1_000, 2_000)
 
 
 SIZED = [
@@ -170,8 +172,8 @@ def test_a_trigger_fires_from_its_limit_on(
     text: str, available: int, reserve: int, beyond: int
 ) -> None:
     trigger, window = parse_trigger(text), available + reserve
-    limit = trigger.limit(available, window)
+    limit = trigger.threshold(available, window)
     assert limit is not None
     tokens = max(0, limit + beyond)
-    fires = trigger.holds_at(limit, available, window) if tokens == limit else tokens > limit
-    assert bool(trigger.fired(at(tokens, available, window=window))) is fires
+    fires = trigger.fires_at(limit, available, window) if tokens == limit else tokens > limit
+    assert bool(trigger.matched_condition(at(tokens, available, window=window))) is fires

@@ -11,10 +11,10 @@ from unit.stages.support.trials import meter
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.history.usage.costs import Costs, costs
-from compactctl.history.usage.rounds import Rounds, rounds
+from compactctl.history.usage.costs import Costs, compute_costs
+from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.message import Message
-from compactctl.tokens.models.prices import BUILT_IN
+from compactctl.tokens.models.prices import BUILTIN_PRICES
 from compactctl.views.results.rounds import rounds_terminal
 from compactctl.views.results.stats import stats_document, stats_terminal
 from compactctl.views.terminal.screen import item_lines
@@ -35,7 +35,7 @@ def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -
 
 
 def rounds_of(*messages: Message) -> Rounds:
-    return rounds(session(*messages), meter())
+    return find_rounds(session(*messages), meter())
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -123,7 +123,9 @@ PRICED = "claude-code-session.jsonl"
 def priced(name: str) -> StatsResult:
     measure = MeasureOptions(counter="chars/4")
     return stats(
-        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, prices=BUILT_IN)
+        StatsOptions(
+            input=InputOptions(path=str(SAMPLES / name)), measure=measure, prices=BUILTIN_PRICES
+        )
     )
 
 
@@ -135,9 +137,9 @@ def test_prices_add_a_column_and_what_it_comes_to(width: int) -> None:
     lines = shown(result.rounds, width, costs=result.costs)
     assert max(map(len, lines)) <= width
     assert "Cost $" in lines[0]
-    first = result.costs.known[0]
+    first = result.costs.priced_rounds[0]
     assert f" {first.total:.4f}" in lines[2]
-    total = sum(each.total for each in result.costs.known)
+    total = sum(each.total for each in result.costs.priced_rounds)
     [cost] = [line for line in lines if line.startswith("cost ")]
     assert f"{total:,.2f} US dollars (estimate)" in cost
     assert [line for line in lines if line.startswith("prices ") and "builtin" in line]
@@ -146,14 +148,17 @@ def test_prices_add_a_column_and_what_it_comes_to(width: int) -> None:
 
 def test_a_model_without_a_price_is_named_instead_of_priced() -> None:
     found = rounds_of(user("go"), answer(100, model="new"), answer(200, model="new"))
-    lines = shown(found, costs=costs(found.rounds, BUILT_IN))
+    lines = shown(found, costs=compute_costs(found.rounds, BUILTIN_PRICES))
     assert [" ".join(line.split()) for line in lines][-1] == "no price 2 rounds of new"
     assert not [line for line in lines if line.startswith("cost ")]
 
 
 def test_without_a_report_of_the_cache_the_cost_is_the_most_that_it_can_be() -> None:
     found = rounds_of(user("go"), answer(100, model="gpt-5"), answer(200, model="gpt-5"))
-    lines = [" ".join(line.split()) for line in shown(found, costs=costs(found.rounds, BUILT_IN))]
+    lines = [
+        " ".join(line.split())
+        for line in shown(found, costs=compute_costs(found.rounds, BUILTIN_PRICES))
+    ]
     assert found.cache_reports == 0
     [at] = [place for place, line in enumerate(lines) if line.startswith("cost ")]
     assert " US dollars at most (estimate): " in lines[at]

@@ -3,16 +3,16 @@
 import pytest
 
 from compactctl.commands.compact.audits import WrittenSummary
-from compactctl.lab.audit_findings import Audit, Invention, Loss, LossKind
-from compactctl.summaries.extract.passages import Spot
+from compactctl.lab.audit_findings import Audit, Loss, LossKind, UnsupportedClaim
+from compactctl.summaries.extract.passages import SourceRef
 
 
 def audit_of(known: dict[LossKind, int], lost: dict[LossKind, int], *invented: str) -> Audit:
     losses = (kind for kind, count in lost.items() for _ in range(count))
     return Audit(
-        known=known,
-        lost=tuple(Loss(kind=kind, text="it", spot=Spot(1)) for kind in losses),
-        invented=tuple(Invention(kind="path", text=text, row=1) for text in invented),
+        known_counts=known,
+        lost=tuple(Loss(kind=kind, text="it", ref=SourceRef(1)) for kind in losses),
+        invented=tuple(UnsupportedClaim(kind="path", text=text, line=1) for text in invented),
     )
 
 

@@ -13,7 +13,7 @@ from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
@@ -96,7 +96,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
     assert result.compacted
     assert result.stages[0].detail == "orphaned calls fixed: 1; orphaned results fixed: 1"
     after = shown(output)
-    assert orphans(after) == frozenset()
+    assert find_orphans(after) == frozenset()
     assert len(after) == len(CHATS[name]) + (2 if policy == "synth" else -1)
     assert all(part.call_id for one in after for part in one.calls)
     assert all(part.call_id for one in after for part in one.results)
@@ -138,7 +138,7 @@ def test_written_halves_stay_when_another_group_is_taken_back(name: str, tmp_pat
     (entry,) = log_of(output).operations
     groups = {group.stage: group.id for group in entry.groups}
     rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups["truncate"]))
-    assert orphans(shown(output)) == frozenset()
+    assert find_orphans(shown(output)) == frozenset()
     assert len(shown(output)) == len(lines) + 2
     rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()

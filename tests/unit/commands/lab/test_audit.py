@@ -19,7 +19,7 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
-from compactctl.summaries.extract.passages import Spot
+from compactctl.summaries.extract.passages import SourceRef
 
 Session = Callable[[], bytes]
 LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.copilot_cli)
@@ -54,13 +54,13 @@ def test_a_clients_compaction_is_compared_with_what_it_stands_for(
     assert compaction.found.verdict == "audited"
     assert compaction.tokens_before > compaction.tokens_after > compaction.summary_tokens - 9 > 0
     assert [each.text for each in found.lost_of("read")] == ["src/settings.py"]
-    assert [each.again is not None for each in found.lost_of("read")] == [True]
+    assert [each.mentioned_again is not None for each in found.lost_of("read")] == [True]
     assert [each.text for each in found.invented or ()] == ["4711"]
     assert [each.what for each in found.rereads] in (
         ["src/settings.py"],
         ["cat /w/src/settings.py"],
     )
-    assert found.rereads[0].tokens == found.look_tokens > 100
+    assert found.rereads[0].tokens == found.read_tokens > 100
 
 
 @pytest.mark.parametrize("session", [clients.claude_code, clients.pi_session])
@@ -73,19 +73,22 @@ def test_a_rule_that_the_summary_leaves_out_is_lost(session: Session, tmp_path: 
 @pytest.mark.parametrize(
     ("session", "spots"),
     [
-        (clients.claude_code, (Spot(6), Spot(2), Spot(8), Spot(3))),
-        (clients.pi_session, (Spot(7), Spot(3), Spot(9), Spot(4))),
-        (clients.opencode_session, (Spot(4, "M"), Spot(2, "M"), Spot(6, "M"), Spot(2, "M"))),
+        (clients.claude_code, (SourceRef(6), SourceRef(2), SourceRef(8), SourceRef(3))),
+        (clients.pi_session, (SourceRef(7), SourceRef(3), SourceRef(9), SourceRef(4))),
+        (
+            clients.opencode_session,
+            (SourceRef(4, "M"), SourceRef(2, "M"), SourceRef(6, "M"), SourceRef(2, "M")),
+        ),
     ],
 )
 def test_places_are_lines_of_a_file_and_messages_of_a_document(
-    session: Session, spots: tuple[Spot, ...], tmp_path: Path
+    session: Session, spots: tuple[SourceRef, ...], tmp_path: Path
 ) -> None:
     compaction = only(audited(session(), tmp_path))
     found = compaction.audit
     assert found is not None
     lost, again = found.lost_of("read")[0], found.rereads[0]
-    assert (compaction.spot, lost.spot, again.spot, again.first) == spots
+    assert (compaction.spot, lost.ref, again.ref, again.first_seen) == spots
 
 
 def test_of_a_sealed_summary_only_the_second_look_is_told(tmp_path: Path) -> None:
@@ -118,7 +121,7 @@ def test_each_of_several_is_audited_up_to_the_next(tmp_path: Path) -> None:
         b'"parentUuid": "u4", "isSidechain": false, "type": "user"',
     )
     result = audited(first + later, tmp_path)
-    assert [each.spot for each in result.compactions] == [Spot(6), Spot(15)]
+    assert [each.spot for each in result.compactions] == [SourceRef(6), SourceRef(15)]
     assert [len(each.audit.rereads) if each.audit else 0 for each in result.compactions] == [1, 1]
 
 

@@ -5,8 +5,8 @@ from builders import assistant, call, conversation, message, result, result_part
 
 from compactctl.commands.lab.eval_session import Compactor
 from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.history.pairs import orphans
-from compactctl.history.turns import given
+from compactctl.history.pairs import find_orphans
+from compactctl.history.turns import preamble
 from compactctl.lab.controls import CONTROLS
 from compactctl.model.message import ToolDefinitionPart
 from compactctl.model.transcript import Transcript
@@ -28,11 +28,11 @@ def context(name: str, share: float) -> list[str]:
     options = MeasureOptions(counter="chars/4")
     measured = measure(EMPTY, options)
     size = measured.meter.total
-    fixed = size(given(PREFIX))
+    fixed = size(preamble(PREFIX))
     room = int(share * (size(PREFIX) - fixed))
     left = Compactor(EMPTY, measured, options, 0).control(name, PREFIX, room)
-    assert not orphans(left)
-    assert {message.id for message in given(PREFIX)} <= {message.id for message in left}
+    assert not find_orphans(left)
+    assert {message.id for message in preamble(PREFIX)} <= {message.id for message in left}
     # The call of the result that is given stays, even where there is no room for it.
     assert name not in {"newest", "random"} or size(left) - fixed <= room + size(PREFIX[14:15])
     return [message.id for message in left]

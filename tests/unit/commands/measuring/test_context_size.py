@@ -6,7 +6,7 @@ import pytest
 from builders import assistant, call, conversation, result, system, user
 
 from compactctl.commands.measuring.context_size import context_size
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.model.message import FilePart, Message, ReportedUsage, Tags
 from compactctl.model.transcript import (
     ClientTokenCounts,
@@ -29,7 +29,7 @@ def transcript(*messages: Message, split: ClientTokenCounts | None = None) -> Tr
     )
 
 
-def measured(of: Transcript) -> Measure:
+def measured(of: Transcript) -> Measurement:
     return measure(of, MeasureOptions(counter="chars/4"))
 
 
@@ -106,14 +106,14 @@ def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
 
 
 def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
-    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=5_000))
+    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", overhead_tokens=5_000))
     found = transcript(marked)
     size = context_size(found, measured(found))
     assert (size.overhead, size.source) == (5_000, "recorded when it was compacted")
 
 
 def test_less_than_is_counted_was_promised_of_what_is_left() -> None:
-    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=-3))
+    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", overhead_tokens=-3))
     size = context_size(found := transcript(marked, user("four" * 10)), measured(found))
     assert (size.overhead, size.unexplained) == (0, -3)
     assert size.total == size.counted - 3

@@ -9,7 +9,7 @@ from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
 from compactctl.model.message import CallId, MediaPart, ToolResultPart
 from compactctl.model.transcript import Transcript
-from compactctl.profiles.registry import built_in
+from compactctl.profiles.registry import builtin_profile
 
 EMPTY = Transcript(format="test", n_lines=0, n_bytes=0, messages=(), effective=())
 
@@ -52,9 +52,9 @@ def test_a_token_has_a_length(per_token: float) -> None:
     [
         (MeasureOptions(), 133),
         (MeasureOptions(image_tokens=50), 50),
-        (MeasureOptions(profile=built_in("agent-code")), 2_000),
-        (MeasureOptions(profile=built_in("neurolink")), 1_024),
-        (MeasureOptions(profile=built_in("agent-code"), image_tokens=7), 7),
+        (MeasureOptions(profile=builtin_profile("agent-code")), 2_000),
+        (MeasureOptions(profile=builtin_profile("neurolink")), 1_024),
+        (MeasureOptions(profile=builtin_profile("agent-code"), image_tokens=7), 7),
     ],
 )
 def test_images_have_a_size_or_a_price(options: MeasureOptions, tokens: int) -> None:

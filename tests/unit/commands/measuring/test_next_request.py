@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.measuring.context_size import ContextSize, context_size
-from compactctl.commands.measuring.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
 from compactctl.commands.measuring.next_request import RequestModel, request_model
 from compactctl.model.message import Message, ReportedUsage, ToolResultPart
 from compactctl.model.transcript import Transcript
@@ -19,7 +19,7 @@ def transcript(*messages: Message) -> Transcript:
     return Transcript(format="test", n_lines=0, n_bytes=0, messages=found, effective=found)
 
 
-def measured(of: Transcript) -> Measure:
+def measured(of: Transcript) -> Measurement:
     return measure(of, MeasureOptions(counter="chars/4"))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from compactctl.commands.measuring.measure import Window, shown_by_requests, window_of
+from compactctl.commands.measuring.measure import Window, largest_answered_request, window_of
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags, TextPart
 from compactctl.model.transcript import SessionInfo, Transcript
 from compactctl.tokens.models.lookup import resolve_model
@@ -62,16 +62,16 @@ def test_a_larger_request_that_was_answered_corrects_it() -> None:
 
 def test_what_a_compaction_noted_of_a_larger_request_corrects_it_too() -> None:
     whole = answered(150_000, 412_300)
-    assert shown_by_requests(whole, resolve_model(whole.session.model)) == 412_300
+    assert largest_answered_request(whole, resolve_model(whole.session.model)) == 412_300
     [left, _] = whole.messages
-    noted = replace(left, tags=Tags(answered=412_300))
+    noted = replace(left, tags=Tags(largest_answered=412_300))
     found = window(replace(whole, messages=(noted,)))
     assert (found.tokens, found.source) == (
         1_000_000,
         "a request of 412,300 tokens was answered, line 1",
     )
     small = answered(150_000)
-    assert shown_by_requests(small, resolve_model(small.session.model)) == 0
+    assert largest_answered_request(small, resolve_model(small.session.model)) == 0
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from unit.commands.conversations import (
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.reading.proof import meant_by, prove_layout
+from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.model.message import Message, MessageId
@@ -285,7 +285,7 @@ def test_every_message_is_explained(path: Path) -> None:
 
 def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
     loaded = load(InputOptions(path=str(path)))
-    expected = meant_by(loaded.transcript.effective)
+    expected = expected_messages(loaded.transcript.effective)
 
     def prove(data: bytes) -> None:
         prove_layout(split_lines(data), loaded.format, expected, str(path))

@@ -7,7 +7,7 @@ from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.commands.planning.fates import MessageFate
+from compactctl.commands.planning.fates import Fate
 from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage
 from compactctl.commands.reading.transcript import InputOptions, load
@@ -17,7 +17,7 @@ from compactctl.model.transcript import Transcript
 FAST = MeasureOptions(counter="chars/4")
 
 
-def with_fate(row: PlannedMessage, fate: MessageFate) -> PlannedMessage:
+def with_fate(row: PlannedMessage, fate: Fate) -> PlannedMessage:
     """Return a message of a plan as who edits it by hand leaves it."""
     return replace(row, explained=replace(row.explained, fate=fate))
 

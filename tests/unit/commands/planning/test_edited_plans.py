@@ -17,8 +17,8 @@ from compactctl.commands.measuring.measure import measure
 from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import UsageError
-from compactctl.history.pairs import units
-from compactctl.history.turns import conversations_of, leading_system
+from compactctl.history.pairs import atomic_units
+from compactctl.history.turns import conversations_of, leading_system_count
 from compactctl.model.message import GroupId, Message, MessageId
 
 Row = PlannedMessage
@@ -62,11 +62,11 @@ def ways_to_hide(plan: PlanFile) -> Iterator[Callable[[Row], Row]]:
 def staying(messages: Sequence[Message]) -> Iterator[tuple[MessageId, str]]:
     """Yield one message for each reason why some must stay, by the rule that the docs state."""
     seen: set[str] = set()
-    for unit in units(messages):
+    for unit in atomic_units(messages):
         for index in unit:
             message = messages[index]
             why = message.locks.immutable_reason or message.locks.unmovable_reason or ""
-            why = why or ("system prompt" if index < leading_system(messages) else "")
+            why = why or ("system prompt" if index < leading_system_count(messages) else "")
             why = why or ("newest" if index == len(messages) - 1 else "")
             why = why or ("pair" if len(unit) > 1 else "")
             if why and why not in seen:
@@ -126,10 +126,10 @@ def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str)
     kept = {row.id for row in plan.messages if row.fate == "kept"}
     inside = [
         messages[unit[1]].id
-        for unit in units(messages)
+        for unit in atomic_units(messages)
         if len(unit) > 1 and messages[unit[0]].id in kept
     ]
-    front = [message.id for message in messages[: leading_system(messages)]]
+    front = [message.id for message in messages[: leading_system_count(messages)]]
     assert inside or front
     for name in (*inside[:1], *front[:1]):
         with pytest.raises(UsageError, match="may not stand before the message on line"):

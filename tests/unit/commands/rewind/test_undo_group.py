@@ -22,7 +22,7 @@ from unit.commands.conversations import (
 
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.errors import UsageError
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import find_orphans
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_later_operations_are_carried_out_again(path: Path) -> None:
     latest = append(path, turn(5))
     back(path, group=group_of(first, "prune"))
     assert in_effect(path) == [group_of(second, "summarize")]
-    assert not orphans(load(InputOptions(path=str(path))).transcript.effective)
+    assert not find_orphans(load(InputOptions(path=str(path))).transcript.effective)
     assert "[Tool result" not in said(path)
     assert said(path)[-4:] == ["prompt 5", 'read_file{"path": "f5.py"}', "file 5", "answer 5"]
     back(path, all=True)

@@ -31,7 +31,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError, UsageError
-from compactctl.formats.registry import ALL_FORMATS, appending_of
+from compactctl.formats.registry import ALL_FORMATS, native_append_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.store.archive.names import archive_folder
 
@@ -85,7 +85,7 @@ def compacted(name: str, layout: str, stage: str) -> Path | None:
 
     None where the stage finds nothing to do, or the layout is not for the format.
     """
-    if layout == "native" and appending_of(name) is None:
+    if layout == "native" and native_append_of(name) is None:
         return None
     return _life(ALL_TALKS[name], layout, stage, folder() / f"{name} {layout} {stage}")
 

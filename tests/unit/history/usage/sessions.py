@@ -5,7 +5,7 @@ from typing import Any
 from builders import assistant, conversation
 from unit.stages.support.trials import meter
 
-from compactctl.history.usage.rounds import Round, rounds
+from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -25,4 +25,4 @@ def answer(context: int, read: int | None = None, name: str = "", **fields: Any)
 
 
 def found(*messages: Message, **facts: Any) -> tuple[Round, ...]:
-    return rounds(session(*messages, **facts), meter()).rounds
+    return find_rounds(session(*messages, **facts), meter()).rounds

@@ -17,16 +17,16 @@ TRUE = [contents + 18_000 for contents in CONTENTS]
 def series(contexts: Sequence[int], contents: Sequence[int] = CONTENTS) -> tuple[Request, ...]:
     return tuple(
         Request(
-            first=2 * index,
-            members=(2 * index,),
+            first_index=2 * index,
+            message_indices=(2 * index,),
             context=context,
             output=10,
             reported_answer=10,
-            visible=10,
-            results=0,
-            guessed=0,
+            counted_output=10,
+            result_tokens=0,
+            estimated_reasoning=0,
             hidden_reasoning=False,
-            before=content,
+            counted_before=content,
             contents=content,
             reasoning=0,
             turn=1,

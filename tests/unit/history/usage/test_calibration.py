@@ -7,8 +7,13 @@ from builders import assistant, call, conversation, result, summary, thinking, u
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.usage.calibration import Calibration, calibrate, since_edit, trusted
-from compactctl.history.usage.requests import requests
+from compactctl.history.usage.calibration import (
+    Calibration,
+    calibrate,
+    requests_after_own_edit,
+    requests_since_shrink,
+)
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message, MessageId, ReasoningPart, ReportedUsage, Tags
 
 
@@ -24,7 +29,7 @@ def calibrated(
     **reasoning: bool,
 ) -> Calibration | None:
     """Calibrate by all reports that are trusted."""
-    reports = trusted(messages, requests(messages, size, visible))
+    reports = requests_after_own_edit(messages, find_requests(messages, size, visible))
     return calibrate(messages, reports, size, visible or size, **reasoning)
 
 
@@ -50,7 +55,7 @@ def test_the_newest_request_is_the_anchor_and_only_what_came_after_is_counted() 
     )
     assert found is not None
     assert found.total == 1_006 + 1 + 2
-    assert (found.reported, found.answer, found.added) == (1_006, 1, 2)
+    assert (found.reported, found.answer, found.tokens_after_answer) == (1_006, 1, 2)
     assert found.overhead == 1_003 - 3
 
 
@@ -59,7 +64,7 @@ def test_lines_of_one_response_count_once_even_around_a_result() -> None:
     first = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
     second = replace(call("c2", "Read", path="b"), response_id="r", usage=usage)
     messages = conversation(user("go"), first, result("c1", "x y z"), second, result("c2", "x y"))
-    assert len(requests(messages, words)) == 1
+    assert len(find_requests(messages, words)) == 1
     found = calibrated(messages, words)
     assert found is not None
     assert found.total == 500 + 6 + 5
@@ -68,25 +73,25 @@ def test_lines_of_one_response_count_once_even_around_a_result() -> None:
 def test_the_last_line_of_a_response_has_the_final_output() -> None:
     early = replace(thinking("hm"), response_id="r", usage=ReportedUsage(context=10, output=None))
     last = replace(assistant("ok"), response_id="r", usage=ReportedUsage(context=10, output=40))
-    assert requests(conversation(user("go"), early, last), words)[0].answer == 40
+    assert find_requests(conversation(user("go"), early, last), words)[0].answer == 40
 
 
 def test_a_placeholder_output_is_replaced_by_what_is_visible() -> None:
     answer = reply("four words are here", 100, 1)
-    assert requests(conversation(user("go"), answer), words)[0].answer == 4
+    assert find_requests(conversation(user("go"), answer), words)[0].answer == 4
 
 
 def test_results_in_the_record_of_their_call_are_no_output() -> None:
     usage = ReportedUsage(context=500, output=40)
     parts = (*call("c1", "Read", path="a").parts, *result("c1", "x y z").parts)
     both = replace(call("c1", "Read", path="a"), parts=parts, response_id="r", usage=usage)
-    told = requests(conversation(user("go"), both), words)[0]
-    assert (told.results, told.answer) == (3, 40 + 3)
+    told = find_requests(conversation(user("go"), both), words)[0]
+    assert (told.result_tokens, told.answer) == (3, 40 + 3)
     # The report is less than what is counted of all, but not of what the model wrote.
     long = replace(both, parts=(*parts, *result("c2", "word " * 50).parts))
-    assert requests(conversation(user("go"), long), words)[0].answer == 40 + 53
+    assert find_requests(conversation(user("go"), long), words)[0].answer == 40 + 53
     placeholder = replace(both, usage=ReportedUsage(context=500, output=1))
-    assert requests(conversation(user("go"), placeholder), words)[0].answer == words(both)
+    assert find_requests(conversation(user("go"), placeholder), words)[0].answer == words(both)
 
 
 def test_reasoning_whose_text_is_not_stored_is_told_apart() -> None:
@@ -113,7 +118,9 @@ def test_reasoning_is_guessed_only_where_the_answer_was_not_reported() -> None:
     assert (guessed.total, guessed.hidden_reasoning) == (1_050 + words(asked), 50)
     # A report just below what is counted is one, and holds all reasoning that there was.
     near = replace(asked, usage=ReportedUsage(context=1_000, output=int(words(asked)) - 1))
-    assert requests(conversation(user("go"), near), with_thoughts, words)[0].answer == words(asked)
+    assert find_requests(conversation(user("go"), near), with_thoughts, words)[0].answer == words(
+        asked
+    )
     # What came after the newest report is counted with what is guessed of it.
     later = calibrated(
         conversation(user("go"), told, replace(asked, response_id="r2")), with_thoughts, words
@@ -126,7 +133,9 @@ def test_a_falling_context_means_it_was_edited_and_starts_anew() -> None:
     messages = conversation(
         user("a"), reply("b", 900, 1, "r1"), user("c"), reply("d", 400, 1, "r2")
     )
-    assert [request.context for request in since_edit(requests(messages, words))] == [400]
+    assert [
+        request.context for request in requests_since_shrink(find_requests(messages, words))
+    ] == [400]
     found = calibrated(messages, words)
     assert found is not None
     assert found.overhead == 400 - 3

@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 from unit.history.usage.sessions import answer, found
 from unit.stages.support.trials import words
 
-from compactctl.history.usage.costs import UNSEEN, contents, costs
+from compactctl.history.usage.costs import UNSEEN, compute_costs, context_shares
 from compactctl.model.message import Message, ReportedUsage
-from compactctl.tokens.models.prices import Price, Prices
+from compactctl.tokens.models.prices import Price, PriceTable
 
 PRICE = Price(
     model="m",
     input=10,
     cache_read=1,
     cache_write=12,
-    cache_hour=20,
+    cache_write_1h=20,
     output=100,
     source="",
     date="d",
 )
-TABLE = Prices("mine", (PRICE, replace(PRICE, input=1_000, over=50_000)))
+TABLE = PriceTable("mine", (PRICE, replace(PRICE, input=1_000, above_tokens=50_000)))
 
 
 def reported(context: int, **usage: Any) -> Message:
@@ -34,8 +34,8 @@ def reported(context: int, **usage: Any) -> Message:
 
 def test_every_kind_of_token_has_its_own_price() -> None:
     usage = {"output": 7, "cache_read": 4_000, "cache_write": 3_000, "cache_hour": 1_000}
-    made = costs(found(user("go"), reported(10_000, **usage)), TABLE)
-    [one] = made.known
+    made = compute_costs(found(user("go"), reported(10_000, **usage)), TABLE)
+    [one] = made.priced_rounds
     million = 3_000 * 10 + 4_000 * 1 + 2_000 * 12 + 1_000 * 20
     assert (one.input, one.output) == pytest.approx((million / 1e6, 700 / 1e6))
     assert one.total == one.input + one.output
@@ -45,13 +45,15 @@ def test_every_kind_of_token_has_its_own_price() -> None:
 def test_what_the_provider_sent_again_is_paid_as_well() -> None:
     again = ReportedUsage(context=8_000, cache_read=1_000, cache_write=3_000, cache_hour=1_000)
     usage = ReportedUsage(context=5_000, output=7, growth=4_000, resent=again)
-    [one] = costs(found(user("go"), replace(reported(5_000), usage=usage)), TABLE).known
+    [one] = compute_costs(
+        found(user("go"), replace(reported(5_000), usage=usage)), TABLE
+    ).priced_rounds
     million = 5_000 * 10 + 4_000 * 10 + 1_000 * 1 + 2_000 * 12 + 1_000 * 20
     assert (one.input, one.output) == pytest.approx((million / 1e6, 700 / 1e6))
 
 
 def test_input_whose_cache_is_not_reported_costs_as_what_is_not_cached() -> None:
-    [one] = costs(found(user("go"), reported(1_000)), TABLE).known
+    [one] = compute_costs(found(user("go"), reported(1_000)), TABLE).priced_rounds
     assert one.input == pytest.approx(0.01)
 
 
@@ -61,20 +63,20 @@ def test_what_is_paid_again_costs_what_reading_it_would_have_saved() -> None:
         reported(9_000, cache_read=0, cache_write=9_000),
         reported(10_000, cache_read=0, cache_write=10_000),
     )
-    first, second = costs(talk, TABLE).known
-    assert first.again == 0
-    assert second.again == pytest.approx(9_000 * (12 - 1) / 1e6)
+    first, second = compute_costs(talk, TABLE).priced_rounds
+    assert first.cache_miss_cost == 0
+    assert second.cache_miss_cost == pytest.approx(9_000 * (12 - 1) / 1e6)
 
 
 def test_a_model_without_a_price_is_left_out_and_named() -> None:
     talk = found(user("go"), answer(100, model="other"), answer(200), reported(300))
-    made = costs(talk, TABLE)
+    made = compute_costs(talk, TABLE)
     assert [cost is None for cost in made.rounds] == [True, True, False]
     assert made.unpriced == {"other": 1, "unknown": 1}
 
 
 def test_large_requests_have_the_price_of_large_requests() -> None:
-    [one] = costs(found(user("go"), reported(60_000)), TABLE).known
+    [one] = compute_costs(found(user("go"), reported(60_000)), TABLE).priced_rounds
     assert one.input == 60
 
 
@@ -83,7 +85,7 @@ def test_a_context_is_shared_out_by_what_has_entered_it() -> None:
     talk = found(
         system(words(20)), user(words(30)), asked, result("a", words(48)), reported(200), user("x")
     )
-    assert contents(talk) == [
+    assert context_shares(talk) == [
         pytest.approx({"system prompt": 0.2, "user": 0.3, UNSEEN: 0.5}),
         pytest.approx(
             {
@@ -99,14 +101,14 @@ def test_a_context_is_shared_out_by_what_has_entered_it() -> None:
 
 def test_a_compaction_empties_the_context_and_a_fall_thins_it() -> None:
     before = (user(words(50)), reported(100, output=1))
-    compacted = contents(found(*before, summary(words(9)), reported(50, output=1)))
+    compacted = context_shares(found(*before, summary(words(9)), reported(50, output=1)))
     assert compacted[1] == pytest.approx({"summaries": 0.18, "assistant": 0.02, UNSEEN: 0.8})
-    fell = contents(found(*before, reported(50, output=1)))
+    fell = context_shares(found(*before, reported(50, output=1)))
     assert fell[1] == pytest.approx({"user": 0.5, "assistant": 0.02, UNSEEN: 0.48})
 
 
 def test_more_than_the_context_cannot_be_in_it() -> None:
-    [one] = contents(found(user(words(300)), reported(100)))
+    [one] = context_shares(found(user(words(300)), reported(100)))
     assert one == {"user": 1.0, UNSEEN: 0.0}
 
 
@@ -122,7 +124,9 @@ def test_what_was_carried_adds_up_to_the_input(sizes: list[tuple[int, int, int]]
         usage = ReportedUsage(context=context, output=1, cache_read=read)
         one = replace(assistant("ok"), response_id=f"r{at}", usage=usage, model="m")
         talk += [user(words(said)), one]
-    made = costs(found(*talk), TABLE)
-    assert sum(made.carried.values()) == pytest.approx(sum(each.input for each in made.known))
-    assert all(0 <= each.again <= each.input + 1e-9 for each in made.known)
-    assert all(amount >= 0 for amount in made.carried.values())
+    made = compute_costs(found(*talk), TABLE)
+    assert sum(made.input_by_category.values()) == pytest.approx(
+        sum(each.input for each in made.priced_rounds)
+    )
+    assert all(0 <= each.cache_miss_cost <= each.input + 1e-9 for each in made.priced_rounds)
+    assert all(amount >= 0 for amount in made.input_by_category.values())

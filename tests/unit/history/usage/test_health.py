@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from builders import call, conversation, result, user
 
-from compactctl.history.usage.count_check import MIN_STEPS, Health, health
-from compactctl.history.usage.requests import requests
+from compactctl.history.usage.count_check import MIN_STEPS, CountCheck, check_counts
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import MediaPart, Message, ReportedUsage, TextPart
 
 FRAME = 30
@@ -30,10 +30,10 @@ def session(steps: int, per_word: float = 1.0, output: int = 900) -> list[Messag
     return messages
 
 
-def check(messages: Sequence[Message], tolerance: float = 0.1) -> Health:
+def check(messages: Sequence[Message], tolerance: float = 0.1) -> CountCheck:
     talk = conversation(*messages)
-    found = requests(talk, words)
-    return health(talk, found, words, lambda message: FRAME * len(message.results), tolerance)
+    found = find_requests(talk, words)
+    return check_counts(talk, found, words, lambda message: FRAME * len(message.results), tolerance)
 
 
 def changed(

@@ -14,14 +14,16 @@ from compactctl.history.usage.rounds import (
     CACHE_LIFETIME,
     LONG_CACHE_LIFETIME,
     Rounds,
-    rounds,
+    find_rounds,
 )
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
 from compactctl.model.transcript import PastCompactions
 
 
 def test_without_reported_usage_there_are_no_rounds() -> None:
-    assert rounds(session(user("hi"), assistant("hello")), meter()) == Rounds(rounds=(), aside=0)
+    assert find_rounds(session(user("hi"), assistant("hello")), meter()) == Rounds(
+        rounds=(), subagent_requests=0
+    )
 
 
 def test_rounds_are_numbered_by_turn_and_step() -> None:
@@ -139,7 +141,7 @@ def test_what_the_provider_sent_again_is_no_part_of_the_context() -> None:
     first, second = found(user("go"), *talk)
     assert (first.context, first.sent, first.output) == (20_000, 60_000, 700)
     assert (second.new, second.marks) == (20_500, ())
-    every = rounds(session(user("go"), *talk), meter())
+    every = find_rounds(session(user("go"), *talk), meter())
     assert (every.sent, every.cache_read) == (100_500, 60_000)
 
 
@@ -190,11 +192,11 @@ def test_requests_of_subagents_are_no_rounds_of_the_main_conversation() -> None:
         answer(700, is_subagent=True),
         answer(800, is_subagent=True),
     )
-    session_ = rounds(session(user("go"), answer(100), *inner, answer(150)), meter())
+    session_ = find_rounds(session(user("go"), answer(100), *inner, answer(150)), meter())
     assert [(each.context, each.turn) for each in session_.rounds] == [(100, 1), (150, 1)]
-    assert session_.aside == 2
-    alone = rounds(session(*inner), meter())
-    assert ([each.context for each in alone.rounds], alone.aside) == ([700, 800], 0)
+    assert session_.subagent_requests == 2
+    alone = find_rounds(session(*inner), meter())
+    assert ([each.context for each in alone.rounds], alone.subagent_requests) == ([700, 800], 0)
 
 
 def test_conversations_in_one_file_are_told_apart() -> None:

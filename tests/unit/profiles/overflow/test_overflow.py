@@ -8,7 +8,7 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.profiles.overflow import MAX_TEXT, Overflow, error_texts, patterns, read_overflow
+from compactctl.profiles.overflow import MAX_TEXT, Overflow, classify_error, error_texts, patterns
 
 # T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
 OVERFLOWS = {
@@ -138,25 +138,25 @@ FIGURES = [
 def test_every_documented_text_is_an_overflow_of_its_provider(
     text: str, provider: str | None
 ) -> None:
-    found = read_overflow(text)
+    found = classify_error(text)
     assert (found.overflow, found.provider, found.retryable) == (True, provider, False)
 
 
 @pytest.mark.parametrize(("text", "retryable"), OTHER_ERRORS.items())
 def test_other_errors_are_none(text: str, retryable: bool | None) -> None:  # noqa: FBT001
-    found = read_overflow(text)
+    found = classify_error(text)
     assert (found.overflow, found.provider, found.gap) == (False, None, None)
     assert found.retryable is retryable
 
 
 @pytest.mark.parametrize(("text", "actual", "limit", "gap"), FIGURES)
 def test_figures(text: str, actual: int | None, limit: int | None, gap: int | None) -> None:
-    found = read_overflow(text)
+    found = classify_error(text)
     assert (found.overflow, found.actual, found.limit, found.gap) == (True, actual, limit, gap)
 
 
 def test_figures_alone_are_enough() -> None:
-    found = read_overflow("137500 tokens > 135000")
+    found = classify_error("137500 tokens > 135000")
     assert (found.overflow, found.provider, found.gap) == (True, None, 2_500)
 
 
@@ -172,18 +172,18 @@ def test_figures_alone_are_enough() -> None:
     ],
 )
 def test_further_hints_tell_who_says_what_several_say(text: str, provider: str) -> None:
-    found = read_overflow(text)
+    found = classify_error(text)
     assert (found.provider, found.note) == (provider, "")
 
 
 @pytest.mark.parametrize("text", ["You've hit your usage limit.", "hit your limit", "Overloaded"])
 def test_what_only_time_helps_with_says_wait(text: str) -> None:
-    assert ": wait " in read_overflow(text).note
+    assert ": wait " in classify_error(text).note
 
 
 def test_what_stays_open_is_noted() -> None:
-    assert "Anthropic" in read_overflow("input is too long").note
-    assert "quota" in read_overflow("google: RESOURCE_EXHAUSTED").note
+    assert "Anthropic" in classify_error("input is too long").note
+    assert "quota" in classify_error("google: RESOURCE_EXHAUSTED").note
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_stays_open_is_noted() -> None:
     ],
 )
 def test_a_limit_of_bytes_has_no_figures_in_tokens(text: str) -> None:
-    found = read_overflow(text)
+    found = classify_error(text)
     assert (found.overflow, found.retryable) == (True, False)
     assert (found.actual, found.limit, found.gap) == (None, None, None)
 
@@ -225,19 +225,19 @@ def test_an_error_is_found_wherever_it_is_in_json(error: object) -> None:
     whole = json.dumps(error)
     escaped = whole.replace(">", "\\u003e")
     for text in (whole, escaped, f"Error 400: {escaped} at line 1", f"[ERROR] {escaped}"):
-        found = read_overflow(text)
+        found = classify_error(text)
         assert (found.provider, found.gap) == ("anthropic", 5_000), text
 
 
 def test_figures_in_fields_are_read() -> None:
     fields = {"type": "exceed_context_size_error", "n_prompt_tokens": 1_407, "n_ctx": 256}
-    found = read_overflow(json.dumps({"error": {"message": "too large", **fields}}))
+    found = classify_error(json.dumps({"error": {"message": "too large", **fields}}))
     assert (found.provider, found.actual, found.limit) == ("llama.cpp", 1_407, 256)
 
 
 def test_the_echo_of_a_request_is_no_error() -> None:
     request = {"config": {"data": "why is it said that the prompt is too long?"}}
-    assert not read_overflow(json.dumps({"message": "timeout", **request})).overflow
+    assert not classify_error(json.dumps({"message": "timeout", **request})).overflow
 
 
 @pytest.mark.parametrize(
@@ -245,17 +245,17 @@ def test_the_echo_of_a_request_is_no_error() -> None:
     [({"statusCode": 400}, False), ({"isRetryable": False}, False), ({"statusCode": 500}, None)],
 )
 def test_what_is_not_to_be_tried_again(fields: dict[str, object], retryable: bool | None) -> None:  # noqa: FBT001
-    found = read_overflow(json.dumps({"message": "no such tool", **fields}))
+    found = classify_error(json.dumps({"message": "no such tool", **fields}))
     assert found == Overflow(overflow=False, retryable=retryable)
 
 
 def test_line_breaks_and_case_do_not_matter() -> None:
-    assert read_overflow("PROMPT IS\n   TOO LONG").provider == "anthropic"
+    assert classify_error("PROMPT IS\n   TOO LONG").provider == "anthropic"
 
 
 @pytest.mark.parametrize("place", ["{}" + "x " * 500_000, "x " * 500_000 + "{}"])
 def test_both_ends_of_a_huge_text_are_read(place: str) -> None:
-    assert read_overflow(place.format(MESSAGE)).gap == 5_000
+    assert classify_error(place.format(MESSAGE)).gap == 5_000
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_both_ends_of_a_huge_text_are_read(place: str) -> None:
 )
 def test_hostile_texts_are_judged_too(text: str) -> None:
     assert sum(map(len, error_texts(text))) <= MAX_TEXT + 1
-    read_overflow(text)
+    classify_error(text)
 
 
 TEXTS = st.lists(
@@ -292,7 +292,7 @@ TEXTS = st.lists(
 @tries(40)
 @given(TEXTS, st.integers(1, 2_000))
 def test_any_text_is_judged_and_only_so_much_of_it_read(text: str, times: int) -> None:
-    found = read_overflow(text * times)
+    found = classify_error(text * times)
     assert not found.overflow or (found.pattern is not None and found.retryable is False)
     assert found.gap is None or (found.overflow and found.gap > 0)
     assert sum(map(len, error_texts(text * times))) <= MAX_TEXT + 1
@@ -302,11 +302,11 @@ def test_every_pattern_has_a_source_and_finds_itself() -> None:
     known = patterns()
     for pattern in known.overflow:
         assert pattern.source
-        found = read_overflow(pattern.text.replace("…", "of 9"))
+        found = classify_error(pattern.text.replace("…", "of 9"))
         assert found.overflow, pattern.text
-    for pattern in known.limited:
+    for pattern in known.rate_limits:
         assert pattern.source
-        assert read_overflow(pattern.text).pattern is not None
+        assert classify_error(pattern.text).pattern is not None
 
 
 def test_a_pattern_that_another_holds_comes_after_it() -> None:

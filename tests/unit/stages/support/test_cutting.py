@@ -6,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import (
-    Cutting,
     Direction,
     OutputLimits,
+    TruncationStyle,
     byte_length,
-    limited,
     line_count,
-    shortened,
+    shorten,
+    truncate,
 )
 
 HUNDRED_KB = "x" * 100_000
 DOCUMENTED = OutputLimits(max_bytes=51_200, max_lines=2_000)
-COPILOT = Cutting(notice="[Tool response was too long and was truncated.]")
+COPILOT = TruncationStyle(notice="[Tool response was too long and was truncated.]")
 
 
 def lines(count: int) -> str:
@@ -45,24 +45,28 @@ def quarter(text: str) -> int:
 def test_the_figures_of_neurolink(
     text: str, limits: OutputLimits, direction: Direction, *, truncated: bool, holds: str
 ) -> None:
-    found = limited(text, limits, Cutting(direction=direction))
+    found = truncate(text, limits, TruncationStyle(direction=direction))
     assert (found.truncated, found.original_size) == (truncated, len(text))
     assert holds in found.content
     assert line_count(found.content) <= 2_000
 
 
 def test_a_limit_that_is_just_reached_is_not_over() -> None:
-    assert not limited("x" * 51_200, DOCUMENTED, Cutting()).truncated
-    assert limited("x" * 51_201, DOCUMENTED, Cutting()).truncated
-    assert not limited(lines(2_000), DOCUMENTED, Cutting()).truncated
-    assert limited(lines(2_001), DOCUMENTED, Cutting()).truncated
+    assert not truncate("x" * 51_200, DOCUMENTED, TruncationStyle()).truncated
+    assert truncate("x" * 51_201, DOCUMENTED, TruncationStyle()).truncated
+    assert not truncate(lines(2_000), DOCUMENTED, TruncationStyle()).truncated
+    assert truncate(lines(2_001), DOCUMENTED, TruncationStyle()).truncated
     # NeuroLink counts a line break at the end as one more line.
-    assert not limited(lines(2_000) + "\n", DOCUMENTED, Cutting()).truncated
+    assert not truncate(lines(2_000) + "\n", DOCUMENTED, TruncationStyle()).truncated
 
 
 def test_the_beginning_has_its_notice_behind_it_and_the_end_before_it() -> None:
-    head = limited(lines(3_000), OutputLimits(max_lines=100), Cutting(direction="head")).content
-    tail = limited(lines(3_000), OutputLimits(max_lines=100), Cutting(direction="tail")).content
+    head = truncate(
+        lines(3_000), OutputLimits(max_lines=100), TruncationStyle(direction="head")
+    ).content
+    tail = truncate(
+        lines(3_000), OutputLimits(max_lines=100), TruncationStyle(direction="tail")
+    ).content
     assert head.split("\n")[:99] == lines(99).split("\n")
     assert head.split("\n")[99].startswith("[Output truncated from 28889 bytes to ")
     assert tail.split("\n")[0].startswith("[Output truncated from 28889 bytes to ")
@@ -72,7 +76,7 @@ def test_the_beginning_has_its_notice_behind_it_and_the_end_before_it() -> None:
 # NeuroLink's byte cut slices characters, so that 60,000 bytes came out as 60,053.
 def test_bytes_are_bytes_and_not_characters() -> None:
     text = "é" * 30_000
-    found = limited(text, OutputLimits(max_bytes=50_000), Cutting(direction="tail"))
+    found = truncate(text, OutputLimits(max_bytes=50_000), TruncationStyle(direction="tail"))
     assert 49_950 <= byte_length(found.content) <= 50_000
     assert found.content.startswith("[Output truncated from 60000 bytes to 49")
 
@@ -85,7 +89,7 @@ def test_bytes_are_bytes_and_not_characters() -> None:
 )
 def test_two_fifths_come_from_the_beginning(limit: int, head: int, tail: int) -> None:
     text = "a" * 10_000
-    found = limited(text, OutputLimits(max_tokens=limit), COPILOT, quarter)
+    found = truncate(text, OutputLimits(max_tokens=limit), COPILOT, quarter)
     if not tail:
         assert found.content == text
         return
@@ -96,19 +100,19 @@ def test_two_fifths_come_from_the_beginning(limit: int, head: int, tail: int) ->
 
 @pytest.mark.parametrize(("limit", "left"), [(30, "[Output truncated from 100000 "), (1, "[")])
 def test_of_a_notice_without_room_the_beginning_is_left(limit: int, left: str) -> None:
-    assert limited(HUNDRED_KB, OutputLimits(max_bytes=limit), Cutting()).content == left
+    assert truncate(HUNDRED_KB, OutputLimits(max_bytes=limit), TruncationStyle()).content == left
 
 
 def test_the_sizes_in_the_notice_are_true() -> None:
-    cutting = Cutting(
+    cutting = TruncationStyle(
         direction="head", notice="<{original} {kept} {omitted} {other}>", pointer="-> P"
     )
-    content = limited(HUNDRED_KB, OutputLimits(max_bytes=100), cutting).content
+    content = truncate(HUNDRED_KB, OutputLimits(max_bytes=100), cutting).content
     assert content == "x" * 69 + "\n<100000 69 99931 {other}>\n-> P"
 
 
 def test_a_near_line_break_is_where_the_cut_is() -> None:
-    content = limited(lines(900), OutputLimits(max_bytes=1_000), Cutting()).content
+    content = truncate(lines(900), OutputLimits(max_bytes=1_000), TruncationStyle()).content
     kept = [line for line in content.split("\n") if not line.startswith("[")]
     assert set(kept) < set(lines(900).split("\n"))
 
@@ -116,11 +120,13 @@ def test_a_near_line_break_is_where_the_cut_is() -> None:
 @pytest.mark.parametrize("unit", ["👩‍💻", "e\u0301", "👍🏽", "\r\n", "\ud83d\ude42", "日"])
 def test_what_a_reader_sees_as_one_character_stays_whole(unit: str) -> None:
     for size in range(80, 96):
-        content = limited(unit * 100, OutputLimits(max_bytes=size), Cutting(notice="|")).content
+        content = truncate(
+            unit * 100, OutputLimits(max_bytes=size), TruncationStyle(notice="|")
+        ).content
         head, _, tail = content.partition("|")
         for piece in (head.removesuffix("\n"), tail.removeprefix("\n")):
             assert piece.replace(unit, "").strip("\r\n") == ""
-    short = shortened(unit * 100, 41, len, "...")
+    short = shorten(unit * 100, 41, len, "...")
     assert short.removesuffix("...").replace(unit, "").strip() == ""
 
 
@@ -132,7 +138,7 @@ LIMITS = st.builds(
     max_tokens=st.integers(0, 90),
 )
 CUTTINGS = st.builds(
-    Cutting,
+    TruncationStyle,
     direction=st.sampled_from(["head", "tail", "both"]),
     head_ratio=st.floats(0, 1),
     notice=st.sampled_from(["[{kept} of {original}]", "", "é[{omitted}]"]),
@@ -142,29 +148,29 @@ CUTTINGS = st.builds(
 @tries(120)
 @given(text=TEXTS, limits=LIMITS, cutting=CUTTINGS)
 def test_never_over_a_limit_never_larger_and_settled(
-    text: str, limits: OutputLimits, cutting: Cutting
+    text: str, limits: OutputLimits, cutting: TruncationStyle
 ) -> None:
-    found = limited(text, limits, cutting, quarter)
+    found = truncate(text, limits, cutting, quarter)
     assert limits.exceeded(found.content, quarter) == ""
     assert byte_length(found.content) <= byte_length(text)
     assert found.truncated == bool(limits.exceeded(text, quarter))
-    assert limited(found.content, limits, cutting, quarter).content == found.content
+    assert truncate(found.content, limits, cutting, quarter).content == found.content
 
 
 def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
     text = "The first one. The second one is longer, and goes on and on."
-    assert shortened(text, 20, len, "...") == "The first one. ..."
-    assert shortened(text, 42, len, "...") == "The first one. The second one is..."
-    assert shortened("x" * 50, 20, len, "...") == "..."
-    assert shortened("x" * 500, 20, len, "...") == "x" * 17 + "..."
-    assert shortened("one two three", 7, len, "...") == "one..."
-    assert shortened(text, 2, len, "...") == ""
+    assert shorten(text, 20, len, "...") == "The first one. ..."
+    assert shorten(text, 42, len, "...") == "The first one. The second one is..."
+    assert shorten("x" * 50, 20, len, "...") == "..."
+    assert shorten("x" * 500, 20, len, "...") == "x" * 17 + "..."
+    assert shorten("one two three", 7, len, "...") == "one..."
+    assert shorten(text, 2, len, "...") == ""
 
 
 @tries(120)
 @given(text=TEXTS, size=st.integers(0, 120), mark=st.sampled_from(["...", "", " […]"]))
 def test_a_shortened_text_fits_with_its_mark(text: str, size: int, mark: str) -> None:
-    short = shortened(text, size, len, mark)
+    short = shorten(text, size, len, mark)
     assert len(short) <= size
     assert short == "" or short.endswith(mark)
     assert text.startswith(short.removesuffix(mark).rstrip())

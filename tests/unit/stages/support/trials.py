@@ -6,7 +6,7 @@ from typing import Any
 
 from builders import conversation
 
-from compactctl.history.conversation_view import View
+from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply
@@ -44,28 +44,28 @@ def view(
     *,
     protected: Sequence[str] = (),
     **fields: Any,
-) -> View:
+) -> ConversationView:
     reasons: Mapping[MessageId, str] = {MessageId(name): "pinned" for name in protected}
-    return View(messages=tuple(messages), protected=reasons, **fields)
+    return ConversationView(messages=tuple(messages), protected=reasons, **fields)
 
 
-def propose(stage: Stage[Any], of: View, **options: Any) -> Proposal:
+def propose(stage: Stage[Any], of: ConversationView, **options: Any) -> Proposal:
     outcome = stage.propose(of, meter(), stage.options(**options))
     assert isinstance(outcome, Proposal), outcome
     return outcome
 
 
-def skipped(stage: Stage[Any], of: View, **options: Any) -> Skipped:
+def skipped(stage: Stage[Any], of: ConversationView, **options: Any) -> Skipped:
     outcome = stage.propose(of, meter(), stage.options(**options))
     assert isinstance(outcome, Skipped), outcome
     return outcome
 
 
-def skips(stage: Stage[Any], of: View, **options: Any) -> bool:
+def skips(stage: Stage[Any], of: ConversationView, **options: Any) -> bool:
     return isinstance(stage.propose(of, meter(), stage.options(**options)), Skipped)
 
 
-def carried_out(of: View, proposal: Proposal) -> View:
+def carried_out(of: ConversationView, proposal: Proposal) -> ConversationView:
     left = apply(of.messages, proposal.edits)
     return replace(of, messages=left, unsent=unsent_after(of, proposal))
 

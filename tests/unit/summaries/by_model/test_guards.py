@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.by_model.answers import Answer, GuardVerdict, extracted, judged
+from compactctl.summaries.by_model.answers import (
+    GuardVerdict,
+    ModelAnswer,
+    check_answer,
+    extract_summary,
+)
 from compactctl.summaries.by_model.prompt import Prompt, PromptStyle, write_prompt
 
 SAID = (
@@ -41,7 +46,7 @@ def asked(messages: tuple[Message, ...] = TALK, **fields: Any) -> tuple[SummaryR
 
 def verdict(text: str, finish_reason: str = "stop", **fields: Any) -> GuardVerdict:
     request, prompt = asked(**fields)
-    return judged(Answer(text=text, finish_reason=finish_reason), request, prompt, count)
+    return check_answer(ModelAnswer(text=text, finish_reason=finish_reason), request, prompt, count)
 
 
 GOOD = """### 1. Primary Request and Intent
@@ -109,7 +114,7 @@ def test_a_summary_that_was_cut_off_is_not_used(reason: str) -> None:
 def test_a_summary_must_be_smaller_than_its_source_and_about_as_large_as_asked() -> None:
     assert verdict(" ".join(SAID) * 2).detail.endswith("no fewer than the 90 that were summarized")
     request = SummaryRequest(messages=TALK, budget=20)
-    long = judged(Answer(text="server port " * 16), request, asked()[1], count)
+    long = check_answer(ModelAnswer(text="server port " * 16), request, asked()[1], count)
     assert long.detail == "32 tokens are far more than the 20 asked for"
 
 
@@ -149,9 +154,9 @@ def test_most_of_a_summary_copied_in_one_piece_is_an_echo() -> None:
     long = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(120))
     talk = conversation(user(f"{long} and so on"), assistant("Yes. " * 200))
     request, prompt = asked(talk)
-    assert judged(Answer(text=long), request, prompt, count).guard == "echo"
+    assert check_answer(ModelAnswer(text=long), request, prompt, count).guard == "echo"
     half = " ".join(long.split()[:60])
-    assert judged(Answer(text=f"{half} was said"), request, prompt, count).passed
+    assert check_answer(ModelAnswer(text=f"{half} was said"), request, prompt, count).passed
 
 
 @pytest.mark.parametrize(
@@ -190,7 +195,7 @@ def test_facts_may_come_from_all_that_the_model_was_told() -> None:
     later = conversation(user("Then fix new/later.py on 7070."))
     text = f"old/notes.txt, new/later.py, ports 9090 and 7070; {MORE}"
     assert not verdict(text).passed
-    assert verdict(text, **facts, upcoming=later).passed
+    assert verdict(text, **facts, lookahead=later).passed
 
 
 def test_a_path_in_the_working_folder_may_be_written_in_full() -> None:
@@ -251,4 +256,4 @@ def test_no_answer_breaks_the_guards(text: str) -> None:
     ],
 )
 def test_the_summary_is_taken_out_of_the_answer(answer: str, summary: str) -> None:
-    assert extracted(answer) == summary
+    assert extract_summary(answer) == summary

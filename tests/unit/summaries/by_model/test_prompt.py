@@ -112,7 +112,7 @@ def test_long_messages_are_shortened_until_the_prompt_fits() -> None:
 
 
 def test_what_follows_is_shown_and_not_summarized() -> None:
-    text = prompt(upcoming=conversation(user("Go on."))).text
+    text = prompt(lookahead=conversation(user("Go on."))).text
     before, after = text.split("=== UPCOMING CONTEXT (do not summarize")
     assert "Go on." not in before
     assert "Go on." in after
@@ -130,7 +130,7 @@ def test_secrets_are_masked_everywhere_unless_told_otherwise() -> None:
     secret = "ghp_" + "abcdefghij0123456789"
     talk = conversation(user(f"Use {secret}."), call("b", "Bash", command=f"login {secret}"))
     fields: dict[str, Any] = {"previous": secret, "instructions": secret}
-    fields["upcoming"] = conversation(user(secret))
+    fields["lookahead"] = conversation(user(secret))
     assert secret not in prompt(talk, **fields).text
     assert prompt(talk, PromptStyle(mask=False), **fields).text.count(secret) == 5
 
@@ -152,7 +152,7 @@ def test_no_part_of_a_prompt_shows_a_secret(planted: PlantedSecret) -> None:
         result("e", said, is_error=True),
         assistant(said),
     )
-    fields: dict[str, Any] = {"previous": said, "instructions": said, "upcoming": talk}
+    fields: dict[str, Any] = {"previous": said, "instructions": said, "lookahead": talk}
     whole = prompt(talk, **fields)
     assert not planted.is_in(whole.text + whole.instructions + whole.conversation)
     assert planted.is_in(prompt(talk, PromptStyle(mask=False), **fields).text)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted_secrets import PLANTED, PlantedSecret
 
-from compactctl.summaries.by_model.secrets import masked
+from compactctl.summaries.by_model.secrets import mask_secrets
 
 # Put together here, so that no scanner of this repository takes them for real.
 PEM = "-----BEGIN {0}PRIVATE KEY-----\nMIIabc\n-----END {0}PRIVATE KEY-----"
@@ -38,7 +38,7 @@ LETTERS = "abcdefghij0123456789"
     ],
 )
 def test_a_secret_is_masked_and_what_is_around_it_stays(text: str, shown: str) -> None:
-    assert masked(text) == shown
+    assert mask_secrets(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -64,28 +64,28 @@ def test_a_secret_is_masked_and_what_is_around_it_stays(text: str, shown: str) -
     ],
 )
 def test_code_and_prose_about_secrets_stay(text: str) -> None:
-    assert masked(text) == text
+    assert mask_secrets(text) == text
 
 
 @given(st.text(alphabet="ab1 =:\"'\\\n/@-", max_size=60), st.sampled_from(["password", "token"]))
 @tries(80)
 def test_masking_again_changes_nothing(text: str, name: str) -> None:
-    once = masked(f"{name}{text} {name}={text}")
-    assert masked(once) == once
+    once = mask_secrets(f"{name}{text} {name}={text}")
+    assert mask_secrets(once) == once
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind)
 def test_a_secret_is_found_however_it_is_nested(planted: PlantedSecret) -> None:
     text = planted.text
     for _ in range(4):
-        assert not planted.is_in(masked(f"see\n{text}\nthere"))
+        assert not planted.is_in(mask_secrets(f"see\n{text}\nthere"))
         text = json.dumps({"command": text, "n": 1})
 
 
 def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
     text = json.dumps({"password": 'it\'s "so" \\', "n": 1})
     for _ in range(4):
-        shown = masked(text)
+        shown = mask_secrets(text)
         assert "it's" not in shown
         while isinstance(shown, str):
             shown = json.loads(shown)
@@ -104,4 +104,4 @@ def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
 def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
     # With one step too many per letter, these would take hours.
     text = piece * (400_000 // len(piece))
-    assert len(masked(text)) > 0
+    assert len(mask_secrets(text)) > 0

@@ -3,7 +3,7 @@
 import pytest
 from builders import call, conversation, result, user
 
-from compactctl.summaries.by_model.unsupported_claims import foreign_claims, source_texts
+from compactctl.summaries.by_model.unsupported_claims import source_texts, unsupported_claims
 
 TALK = conversation(
     user("Please load @docs/ROADMAP.md first."),
@@ -17,7 +17,7 @@ TALK = conversation(
 
 
 def foreign(text: str) -> list[str]:
-    return [claim.text for claim in foreign_claims(text, "\n".join(source_texts(TALK)))]
+    return [claim.text for claim in unsupported_claims(text, "\n".join(source_texts(TALK)))]
 
 
 @pytest.mark.parametrize(

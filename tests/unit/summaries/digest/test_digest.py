@@ -14,9 +14,9 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import words
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.digest import DigestRequest, digest, offer
+from compactctl.summaries.digest.digest import DigestRequest, build_pool, digest
 from compactctl.summaries.digest.selection import Selection
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import lasting_words
 
 
@@ -183,13 +183,15 @@ def test_what_was_given_back_can_be_chosen_again() -> None:
     lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
     read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
     request = DigestRequest(messages=conversation(user("go"), *read, *noise(3)), budget=300)
-    selection = Selection(*offer(request, passages(request.messages), {}, count))
+    selection = Selection(*build_pool(request, read_passages(request.messages), {}, count))
     selection.fill(150)
-    first = {name for each in selection.fragments for name in (*each.tells, *each.names)}
+    first = {name for each in selection.fragments for name in (*each.describes, *each.mentions)}
     selection.drop(10_000)
     assert (len(first) > 3, selection.fragments) == (True, [])
     selection.fill(150)
-    assert first <= {name for each in selection.fragments for name in (*each.tells, *each.names)}
+    assert first <= {
+        name for each in selection.fragments for name in (*each.describes, *each.mentions)
+    }
 
 
 def test_a_path_that_the_heading_names_is_not_told_again() -> None:
@@ -278,7 +280,7 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
     messages = build(plan)
     least, text = (digest(DigestRequest(messages=messages, budget=n), count) for n in (0, budget))
-    lasting = sum(count(list(lasting_words(passages(messages)).texts.values())))
+    lasting = sum(count(list(lasting_words(read_passages(messages)).texts.values())))
     # Where people said more than there is room for, the rest may take as much again.
     more = budget if lasting > budget else 0
     assert len(text.split()) <= max(budget, len(least.split()) + more)
@@ -288,7 +290,7 @@ def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budge
 @given(plan=PLANS)
 def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]) -> None:
     messages = build(plan)
-    text = digest(DigestRequest(messages=messages, budget=400, gaps=False), count)
+    text = digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count)
     said = {" ".join(str(part).split()) for message in messages for part in message.parts}
     course = text.partition("## Course")[2].partition("## Also named")[0]
     for line in course.split("\n"):

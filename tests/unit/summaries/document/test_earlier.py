@@ -1,7 +1,7 @@
 from builders import call, conversation, summary, user
 
 from compactctl.summaries.document.earlier_summary import earlier_items
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 
 TEXT = """This session is being continued from a previous conversation.
 
@@ -23,7 +23,7 @@ If you need specific details from before compaction, read the transcript."""
 def test_points_stand_under_the_sections_their_headings_name() -> None:
     found = [
         (item.section, item.label, item.text)
-        for item in earlier_items(passages(conversation(user("hi"), summary(TEXT))))
+        for item in earlier_items(read_passages(conversation(user("hi"), summary(TEXT))))
     ]
     label = "Earlier summary [L2]:"
     assert found == [
@@ -34,12 +34,12 @@ def test_points_stand_under_the_sections_their_headings_name() -> None:
 
 
 def test_only_the_newest_summary_is_quoted() -> None:
-    items = earlier_items(passages(conversation(summary("Old point"), summary("New point"))))
+    items = earlier_items(read_passages(conversation(summary("Old point"), summary("New point"))))
     assert [item.text for item in items] == ["New point"]
 
 
 def test_a_summary_without_headings_is_history() -> None:
-    items = list(earlier_items(passages(conversation(summary("We fixed it.\nIt works.")))))
+    items = list(earlier_items(read_passages(conversation(summary("We fixed it.\nIt works.")))))
     assert [(item.section, item.text) for item in items] == [
         (6, "We fixed it."),
         (6, "It works."),
@@ -47,7 +47,7 @@ def test_a_summary_without_headings_is_history() -> None:
 
 
 def test_a_heading_without_words_changes_nothing() -> None:
-    items = earlier_items(passages(conversation(summary("## Pending\n# \n- Write tests"))))
+    items = earlier_items(read_passages(conversation(summary("## Pending\n# \n- Write tests"))))
     assert [(item.section, item.text) for item in items] == [(5, "Write tests")]
 
 
@@ -57,5 +57,5 @@ def test_what_was_pending_then_is_history_beside_a_newer_task_list() -> None:
         ((todo, summary("## Pending\n- Write tests")), 5),
         ((summary("## Pending\n- Write tests"), todo), 6),
     ):
-        [item] = earlier_items(passages(conversation(*messages)))
+        [item] = earlier_items(read_passages(conversation(*messages)))
         assert item.section == section

@@ -30,9 +30,9 @@ from hypothesis import strategies as st
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.document.draft import HEADINGS
-from compactctl.summaries.document.offline import summary_budget, write
+from compactctl.summaries.document.offline import summary_budget, write_offline_summary
 from compactctl.summaries.extract.items import OMISSION
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import lasting_words, word_items
 from compactctl.tokens.meter import part_texts
 
@@ -51,7 +51,9 @@ def summarize(
     following: tuple[Message, ...] = (),
 ) -> str:
     """Return the text of a summary."""
-    return write(SummaryRequest(messages=messages, budget=budget, following=following), count).text
+    return write_offline_summary(
+        SummaryRequest(messages=messages, budget=budget, following=following), count
+    ).text
 
 
 def session(
@@ -210,7 +212,7 @@ Answers of the user:
 
 def with_words(found: tuple[Message, ...], count: Callable[[str], int]) -> int:
     """Return the tokens of the words of people that last, and what stands around them."""
-    read = passages(found)
+    read = read_passages(found)
     items = [f"- {item.text}" for item in word_items(read, lasting_words(read))]
     return count("\n".join((AROUND_WORDS, *items, *(item[:3] for item in items)))) if items else 0
 

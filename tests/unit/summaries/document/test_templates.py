@@ -6,7 +6,12 @@ from builders import assistant, call, conversation, result, summary, user
 from compactctl.errors import UsageError
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.document import offline
-from compactctl.summaries.document.templates import TEMPLATES, Template, template_from, template_of
+from compactctl.summaries.document.templates import (
+    TEMPLATES,
+    Template,
+    resolve_template,
+    template_from,
+)
 from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
 
 HEADINGS = {
@@ -44,7 +49,9 @@ def written(template: str = "nine", template_text: str = "") -> dict[str, str]:
     request = SummaryRequest(
         messages=TALK, budget=2_000, template=template, template_text=template_text
     )
-    pieces = re.split(r"^### \d+\. (.+)$", offline.write(request, count).text, flags=re.MULTILINE)
+    pieces = re.split(
+        r"^### \d+\. (.+)$", offline.write_offline_summary(request, count).text, flags=re.MULTILINE
+    )
     return dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
 
 
@@ -55,7 +62,7 @@ def test_a_summary_has_the_sections_of_its_template_in_order(name: str) -> None:
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=lambda each: each.name)
 def test_everything_has_a_home_among_the_sections(template: Template) -> None:
-    homes = [template.home(section, topic) for section in range(1, 10) for topic in _TOPICS]
+    homes = [template.section_for(section, topic) for section in range(1, 10) for topic in _TOPICS]
     assert set(homes) <= set(range(1, len(template.sections) + 1))
 
 
@@ -86,14 +93,14 @@ def test_the_newest_calls_are_recent_operations_in_eight() -> None:
 @pytest.mark.parametrize(("name", "empty"), [("nine", "N/A"), ("six", "(none)")])
 def test_an_empty_section_says_so_in_the_words_of_its_system(name: str, empty: str) -> None:
     request = SummaryRequest(messages=(), budget=1_000, template=name)
-    text = offline.write(request, count).text
+    text = offline.write_offline_summary(request, count).text
     assert re.findall(r"^### .+\n(.+)$", text, re.MULTILINE) == [empty] * len(HEADINGS[name])
 
 
 def test_rules_in_an_earlier_summary_are_rules() -> None:
     talk = conversation(summary("## Constraints\n- Keep port 8080 free."), *TALK[-1:])
     request = SummaryRequest(messages=talk, budget=2_000, template="ten")
-    last = offline.write(request, count).text.split("### 10.")[1]
+    last = offline.write_offline_summary(request, count).text.split("### 10.")[1]
     assert "Keep port 8080 free." in last
 
 
@@ -141,4 +148,4 @@ def test_a_template_without_meaning_is_refused(text: str, words: str) -> None:
 
 def test_an_unknown_template_is_refused_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="'seven'; templates: nine, ten, eight, six"):
-        template_of("seven", "")
+        resolve_template("seven", "")

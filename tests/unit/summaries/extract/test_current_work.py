@@ -2,16 +2,16 @@ from builders import assistant, call, conversation, result, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.current_work import current_items, next_items
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 
 def next_steps(*messages: Message, is_answered: bool = False) -> list[str]:
-    found = next_items(passages(conversation(*messages)), is_answered=is_answered)
+    found = next_items(read_passages(conversation(*messages)), is_answered=is_answered)
     return [item.text for item in found]
 
 
 def test_current_work_is_the_newest_replies_and_calls() -> None:
-    found = passages(
+    found = read_passages(
         conversation(
             *(assistant(f"reply {n}") for n in range(5)),
             *(call(f"{n}", "Bash", command=f"make {n}\nmore") for n in range(6)),
@@ -61,13 +61,13 @@ def test_a_request_that_is_worked_on_has_its_reply() -> None:
 
 def test_a_file_is_named_by_its_whole_path() -> None:
     path = "packages/" + "some-long-folder-name/" * 8 + "file_name.py"
-    found = passages(conversation(call("1", "Read", file_path=path)))
+    found = read_passages(conversation(call("1", "Read", file_path=path)))
     [item] = current_items(found, tool_pairs(found))
     assert item.text == f"[L1] Read {path}"
 
 
 def test_a_command_is_named_without_the_folder_it_goes_to() -> None:
     command = "cd /a/very/long/folder/name && make all 2>&1 | tail -5"
-    found = passages(conversation(call("1", "Bash", command=command)))
+    found = read_passages(conversation(call("1", "Bash", command=command)))
     [item] = current_items(found, tool_pairs(found))
     assert item.text == "[L1] Bash make all"

@@ -4,11 +4,11 @@ from builders import assistant, call, conversation, result, thinking
 from compactctl.model.message import Message
 from compactctl.summaries.extract.decisions import finding_items, is_finding
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 
 
 def findings(*messages: Message) -> list[str]:
-    found = finding_items(passages(conversation(*messages)), Lexicon())
+    found = finding_items(read_passages(conversation(*messages)), Lexicon())
     return [item.text for item in found]
 
 

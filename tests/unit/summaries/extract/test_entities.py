@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.summaries.extract.entities import LONGEST, Lexicon
+from compactctl.summaries.extract.entities import MAX_CHARS, Lexicon
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_answers_do_not_depend_on_earlier_questions(before: str, text: str) -> N
     lexicon.entities(before)
     found = lexicon.entities(text)
     assert found == Lexicon("/home").entities(text)
-    assert all(len(entity) <= LONGEST for entity in found)
+    assert all(len(entity) <= MAX_CHARS for entity in found)

@@ -2,11 +2,11 @@ from builders import attached, call, conversation, result
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.files import REQUIRED, file_items
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 
 
 def told(*messages: Message, section: int = 3, cwd: str | None = None) -> list[str]:
-    items = file_items(passages(conversation(*messages), cwd), cwd)
+    items = file_items(read_passages(conversation(*messages), cwd), cwd)
     return [item.text for item in items if item.section == section]
 
 

@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.summaries.extract.items import OMISSION, clipped
+from compactctl.summaries.extract.items import OMISSION, clip_middle
 
 PATHS = st.from_regex(r"[a-z]{1,12}(/[a-z_]{1,12}){0,5}\.py", fullmatch=True)
 
 
 @given(st.lists(PATHS, min_size=1, max_size=40).map(" ".join), st.integers(100, 400))
 def test_no_path_is_cut_inside(text: str, limit: int) -> None:
-    pieces = clipped(text, limit).split(OMISSION.strip())
+    pieces = clip_middle(text, limit).split(OMISSION.strip())
     assert {word for piece in pieces for word in piece.split()} <= set(text.split())
-    assert len(clipped(text, limit)) <= limit + len(OMISSION)
+    assert len(clip_middle(text, limit)) <= limit + len(OMISSION)
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_no_path_is_cut_inside(text: str, limit: int) -> None:
     ],
 )
 def test_a_text_loses_its_middle_between_words(text: str, limit: int, found: str) -> None:
-    assert clipped(text, limit) == found
+    assert clip_middle(text, limit) == found

@@ -2,7 +2,7 @@ import pytest
 from builders import call, conversation, result, user
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.tasks import plan_items
 
 PLAN = """# Strict parser
@@ -27,7 +27,7 @@ HANDED_OVER = user(f"Implement the following plan:\n\n{PLAN}")
 
 
 def told(*messages: Message) -> list[tuple[str, str]]:
-    items = plan_items(passages(conversation(*messages)))
+    items = plan_items(read_passages(conversation(*messages)))
     return [(item.label, item.text) for item in items]
 
 

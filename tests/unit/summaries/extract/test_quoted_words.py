@@ -8,7 +8,7 @@ from builders import assistant, call, conversation, result, system, user
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.digest.digest import DigestRequest, digest
-from compactctl.summaries.document.offline import write
+from compactctl.summaries.document.offline import write_offline_summary
 from compactctl.summaries.extract.sentences import quoted_words
 
 FIRST = "# Port the harbor\n\n## Steps\n- mind the berths\n> as he said\n### 5. Pending Tasks"
@@ -50,7 +50,9 @@ def test_all_that_a_digest_quotes_is_found(budget: int) -> None:
 @pytest.mark.parametrize("budget", [10, 2_000])
 @pytest.mark.parametrize("template", ["nine", "ten", "eight", "six"])
 def test_all_that_a_summary_quotes_is_found(budget: int, template: str) -> None:
-    text = write(SummaryRequest(messages=talk(), budget=budget, template=template), count).text
+    text = write_offline_summary(
+        SummaryRequest(messages=talk(), budget=budget, template=template), count
+    ).text
     found = quoted_words(f"[Summary]:\n\n{text}\n\nsee the archive")
     assert [words for words in found if words[0] == "request"] == [
         ("request", FIRST),

@@ -3,7 +3,7 @@ from builders import call, conversation, result, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.outcomes import command_items, error_items
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
 
 def run(number: int, command: str, output: str, *, is_error: bool = False) -> tuple[Message, ...]:
@@ -15,11 +15,11 @@ def run(number: int, command: str, output: str, *, is_error: bool = False) -> tu
 
 
 def commands(*messages: Message) -> list[str]:
-    return [item.text for item in command_items(tool_pairs(passages(conversation(*messages))))]
+    return [item.text for item in command_items(tool_pairs(read_passages(conversation(*messages))))]
 
 
 def errors(*messages: Message) -> list[str]:
-    return [item.text for item in error_items(tool_pairs(passages(conversation(*messages))))]
+    return [item.text for item in error_items(tool_pairs(read_passages(conversation(*messages))))]
 
 
 def test_a_command_is_told_once_with_its_newest_outcome() -> None:

@@ -2,12 +2,12 @@ import pytest
 from builders import call, conversation, result
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks, task_items
 
 
 def tasks(*messages: Message) -> list[tuple[str, str]]:
-    found = newest_tasks(tool_pairs(passages(conversation(*messages))))
+    found = newest_tasks(tool_pairs(read_passages(conversation(*messages))))
     return [(task.title, task.status) for task in found]
 
 
@@ -71,7 +71,7 @@ def test_a_started_task_comes_next_before_a_waiting_one() -> None:
         {"step": "Waiting", "status": "pending"},
         {"step": "Started", "status": "in_progress"},
     ]
-    items = task_items(tool_pairs(passages(conversation(call("1", "update_plan", plan=plan)))))
+    items = task_items(tool_pairs(read_passages(conversation(call("1", "update_plan", plan=plan)))))
     found = [(item.section, item.text) for item in items]
     assert found == [
         (5, "[completed] Done"),

@@ -4,30 +4,30 @@ from builders import assistant, call, conversation, result, system, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
-from compactctl.summaries.extract.passages import Passage, passages
+from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.sentences import SET_RULES
 from compactctl.summaries.extract.user_requests import (
-    LONGEST_TYPED,
+    MAX_TYPED,
     OTHER_REQUEST,
-    between_items,
     lasting_words,
+    middle_request_items,
     set_rules,
     word_items,
 )
 
 
 def read(*messages: Message) -> tuple[Passage, ...]:
-    return passages(conversation(*messages))
+    return read_passages(conversation(*messages))
 
 
 def between(*messages: Message) -> list[SummaryItem]:
     found = read(*messages)
-    return list(between_items(found, lasting_words(found)))
+    return list(middle_request_items(found, lasting_words(found)))
 
 
 def rules(*messages: Message, following: tuple[Message, ...] = ()) -> list[str]:
     found = read(*messages)
-    items = word_items(found, lasting_words(found, passages(following)))
+    items = word_items(found, lasting_words(found, read_passages(following)))
     return [item.text for item in items if item.label == SET_RULES]
 
 
@@ -128,7 +128,7 @@ def test_answers_and_objections_last_whole() -> None:
 
 
 def test_short_instructions_last_whole_and_long_ones_by_their_rules() -> None:
-    long = "You must answer in Dutch. " + "Berths are places for ships. " * (LONGEST_TYPED // 20)
+    long = "You must answer in Dutch. " + "Berths are places for ships. " * (MAX_TYPED // 20)
     assert whole(assistant("Hi."), system("Be kind."), system(long)) == ["Be kind."]
     assert rules(user("a"), assistant("Hi."), system(long)) == ["[L3] You must answer in Dutch."]
 

@@ -9,13 +9,13 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.stages.support.cutting import Cutting, OutputLimits, limited, shortened
-from compactctl.summaries.digest.digest import pinned
+from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, shorten, truncate
+from compactctl.summaries.digest.digest import pinned_requests
 from compactctl.summaries.digest.fragments import pieces_of
-from compactctl.summaries.document.labels import cut_after
-from compactctl.summaries.extract.items import clipped, one_line
+from compactctl.summaries.document.labels import truncate_text
+from compactctl.summaries.extract.items import clip_middle, one_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.summaries.extract.words import word_end, word_start
 
@@ -36,12 +36,14 @@ _MARKS = "… [… chars truncated] [Output truncated from 10 bytes to 10 bytes]
 
 def limited_to(text: str, size: int) -> Iterable[str]:
     for direction in ("head", "tail", "both"):
-        yield limited(text, OutputLimits(max_bytes=size), Cutting(direction=direction)).content
+        yield truncate(
+            text, OutputLimits(max_bytes=size), TruncationStyle(direction=direction)
+        ).content
 
 
 def asked(text: str, size: int) -> Iterable[str]:
-    found = passages(conversation(user("a"), user(text), user("b")))
-    kept = pinned(found, lasting_words(found), size, len)
+    found = read_passages(conversation(user("a"), user(text), user("b")))
+    kept = pinned_requests(found, lasting_words(found), size, len)
     return (kept[1],) if 1 in kept else ()
 
 
@@ -49,15 +51,15 @@ def told(text: str, size: int) -> Iterable[str]:
     """Return what is told of a failure that prints the text behind much else."""
     shown = f"{'x ' * size}{text}"
     command = call("c1", "Bash", command="make test")
-    pair = tool_pairs(passages(conversation(command, result("c1", shown, is_error=True))))[0]
+    pair = tool_pairs(read_passages(conversation(command, result("c1", shown, is_error=True))))[0]
     return (last_line(pair), *error_lines(pair))
 
 
 CUTS: dict[str, Callable[[str, int], Iterable[str]]] = {
-    "clipped": lambda text, size: [clipped(text, size)],
+    "clipped": lambda text, size: [clip_middle(text, size)],
     "one line": lambda text, size: [one_line(text, size)],
-    "cut after": lambda text, size: [cut_after(text, size)],
-    "shortened": lambda text, size: [shortened(text, size, len, "...")],
+    "cut after": lambda text, size: [truncate_text(text, size)],
+    "shortened": lambda text, size: [shorten(text, size, len, "...")],
     "limited": limited_to,
     "pieces": lambda text, _: (part for _, _, part in pieces_of(0, text)),
     "pinned": asked,

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from compactctl.errors import UsageError
-from compactctl.tokens.counters.selection import counter_for, counter_named
+from compactctl.tokens.counters.selection import best_counter, parse_counter
 from compactctl.tokens.models.lookup import resolve_model
 
 TEXT = "The quick brown fox jumps over the lazy dog."
@@ -27,16 +27,16 @@ def _without_the_claude_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_counter_of_a_model(model: str, counter: str, exactness: str) -> None:
-    chosen = counter_for(resolve_model(model))
+    chosen = best_counter(resolve_model(model))
     assert (chosen.id, chosen.exactness) == (counter, exactness)
 
 
 def test_an_estimate_is_the_factor_times_the_base_count() -> None:
-    base = counter_named("o200k_base").count_many([TEXT, ""])
+    base = parse_counter("o200k_base").count_many([TEXT, ""])
     assert base == [10, 0]
-    assert counter_for(resolve_model("claude-opus-4-5")).count_many([TEXT, ""]) == [12, 0]
-    assert counter_for(resolve_model("claude-opus-5")).count_many([TEXT, ""]) == [16, 0]
-    assert counter_for(resolve_model(None)).count_many([TEXT, ""]) == base
+    assert best_counter(resolve_model("claude-opus-4-5")).count_many([TEXT, ""]) == [12, 0]
+    assert best_counter(resolve_model("claude-opus-5")).count_many([TEXT, ""]) == [16, 0]
+    assert best_counter(resolve_model(None)).count_many([TEXT, ""]) == base
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_estimate_is_the_factor_times_the_base_count() -> None:
     ],
 )
 def test_a_counter_is_named_by_its_id(name: str) -> None:
-    assert counter_named(name).id == name
+    assert parse_counter(name).id == name
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_counter_is_named_by_its_id(name: str) -> None:
 )
 def test_an_unknown_counter_lists_the_known_ones(name: str) -> None:
     with pytest.raises(UsageError, match="o200k_base, cl100k_base, chars/4, bytes/4, neurolink"):
-        counter_named(name)
+        parse_counter(name)

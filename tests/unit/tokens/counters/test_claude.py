@@ -13,12 +13,12 @@ from compactctl.tokens.counters.claude import (
     VERSIONS,
     BoundedCache,
     ClaudeCounter,
-    Engine,
+    CtokEngine,
     SegmentCounter,
     claude_is_installed,
 )
 from compactctl.tokens.counters.estimates import RatioCounter
-from compactctl.tokens.counters.selection import counter_for, counter_named
+from compactctl.tokens.counters.selection import best_counter, parse_counter
 from compactctl.tokens.models.lookup import resolve_model
 
 NAMES = sorted(VERSIONS)
@@ -68,7 +68,7 @@ def test_every_character_counts_as_with_ctok(name: str) -> None:
     ],
 )
 def test_known_counts(name: str, text: str, expected: int) -> None:
-    counter = counter_named(name)
+    counter = parse_counter(name)
     assert counter.count_many([text]) == [expected]
     assert (counter.id, counter.exactness) == (name, "reconstructed")
 
@@ -93,7 +93,7 @@ def test_the_installed_vocabulary_is_counted_by_segments(name: str) -> None:
     ],
 )
 def test_models_are_counted_with_their_vocabulary(model: str, counter: str) -> None:
-    chosen = counter_for(resolve_model(model))
+    chosen = best_counter(resolve_model(model))
     assert (chosen.id, chosen.exactness) == (counter, "reconstructed")
 
 
@@ -101,9 +101,9 @@ def test_models_are_counted_with_their_vocabulary(model: str, counter: str) -> N
 def test_a_vocabulary_that_is_not_separable_is_counted_by_ctok(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(claude, "are_separable", lambda _pieces: False)
+    monkeypatch.setattr(claude, "can_count_separately", lambda _pieces: False)
     count = claude.load_reconstruction.__wrapped__("claude-4.7")
-    assert isinstance(getattr(count, "__self__", None), Engine)
+    assert isinstance(getattr(count, "__self__", None), CtokEngine)
     assert count("hello, world") == 4
 
 
@@ -111,7 +111,7 @@ def test_a_vocabulary_that_is_not_separable_is_counted_by_ctok(
 def test_segments_that_do_not_add_up_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SegmentCounter, "_first_cost", lambda _self, _segment: 9)
     count = claude.load_reconstruction.__wrapped__("claude-4.7")
-    assert isinstance(getattr(count, "__self__", None), Engine)
+    assert isinstance(getattr(count, "__self__", None), CtokEngine)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,18 +120,18 @@ def test_without_the_extra_the_user_reads_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ctok", None)
     with pytest.raises(UsageError, match=f"the counter {name} needs the package ctok; "):
-        counter_named(name)
+        parse_counter(name)
 
 
 def test_without_the_extra_claude_is_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ctok", None)
-    assert isinstance(counter_for(resolve_model("claude-opus-5")), RatioCounter)
+    assert isinstance(best_counter(resolve_model("claude-opus-5")), RatioCounter)
 
 
 def test_costs_are_asked_for_once_and_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(BoundedCache, "LARGEST", 2)
+    monkeypatch.setattr(BoundedCache, "MAX_ENTRIES", 2)
     asked: list[str] = []
 
     def cost(segment: str) -> int:
@@ -141,6 +141,6 @@ def test_costs_are_asked_for_once_and_forgotten_when_there_are_too_many(
     costs = BoundedCache(cost)
     assert [costs[segment] for segment in ("a", "bb", "a", "ccc", "a")] == [1, 2, 1, 3, 1]
     assert asked == ["a", "bb", "ccc", "a"]
-    long = "x" * (BoundedCache.LONGEST_KEY + 1)
+    long = "x" * (BoundedCache.MAX_KEY_CHARS + 1)
     assert costs[long] == len(long)
     assert long not in costs

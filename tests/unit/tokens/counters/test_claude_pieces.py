@@ -1,6 +1,6 @@
 import pytest
 
-from compactctl.tokens.counters.claude import WordTiles, are_separable
+from compactctl.tokens.counters.claude import WordCounter, can_count_separately
 
 NUMBERS = [f"{n:0{width}}" for width in (1, 2, 3) for n in range(10**width)]
 WORDS = [
@@ -15,7 +15,7 @@ WORDS = [
 
 
 def test_a_vocabulary_of_words_and_numbers_is_separable() -> None:
-    assert are_separable([*NUMBERS, *WORDS])
+    assert can_count_separately([*NUMBERS, *WORDS])
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_a_vocabulary_of_words_and_numbers_is_separable() -> None:
     ],
 )
 def test_a_piece_across_a_border_or_with_digits_is_not(piece: str) -> None:
-    assert not are_separable([*NUMBERS, *WORDS, piece])
+    assert not can_count_separately([*NUMBERS, *WORDS, piece])
 
 
 def test_every_short_number_must_be_a_piece() -> None:
-    assert not are_separable([*NUMBERS[:-1], *WORDS])
+    assert not can_count_separately([*NUMBERS[:-1], *WORDS])
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_every_short_number_must_be_a_piece() -> None:
 def test_a_word_is_as_few_pieces_and_characters_as_make_it_up(word: str, expected: int) -> None:
     # "then" is <th, e, n>; "theThe" <th, e, The>; "THE" <, T, H, E, >; "THEN" !<, th, e, n>.
     pieces = [*NUMBERS, *WORDS, "⟨bow⟩th", "th", "e⟨eow⟩", "The⟨eow⟩", "n⟨eow⟩"]
-    assert WordTiles(pieces, capitals_from=4).count(word) == expected
+    assert WordCounter(pieces, capitals_from=4).count(word) == expected
 
 
 def test_without_the_rule_capitals_are_written_as_they_are() -> None:
-    assert WordTiles(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=0).count("THEN") == 6
-    assert WordTiles(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=4).count("THEN") == 1
+    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=0).count("THEN") == 6
+    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=4).count("THEN") == 1

@@ -10,8 +10,13 @@ from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.estimates import RatioCounter
-from compactctl.tokens.counters.fast import SWITCH_OFF, FastCounter, exact_counter, fast_counter
-from compactctl.tokens.counters.selection import counter_for, counter_named
+from compactctl.tokens.counters.fast import (
+    DISABLE_VARIABLE,
+    FastCounter,
+    exact_counter,
+    fast_counter,
+)
+from compactctl.tokens.counters.selection import best_counter, parse_counter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -21,12 +26,12 @@ ROOT = Path(__file__).resolve().parents[4]
 
 @pytest.fixture(autouse=True)
 def _not_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SWITCH_OFF, raising=False)
+    monkeypatch.delenv(DISABLE_VARIABLE, raising=False)
 
 
 @pytest.fixture
 def fast() -> FastCounter:
-    counter = fast_counter("o200k_base", worth=0)
+    counter = fast_counter("o200k_base", min_chars=0)
     if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed")
     return counter
@@ -38,7 +43,7 @@ def fast() -> FastCounter:
 @example(batch=["\ud83d\ude00 \ud83d alone, \ude00 alone", "", "\ufeff\ud800"])
 @example(batch=["<|endoftext|>", "123456789012345678901234"])
 def test_counts_are_those_of_tiktoken(name: str, batch: list[str]) -> None:
-    counter = fast_counter(name, worth=0)
+    counter = fast_counter(name, min_chars=0)
     if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed")
     assert counter.count_many(batch) == BpeCounter(name).count_many(batch)
@@ -63,16 +68,16 @@ def test_hostile_texts_are_counted_whole(fast: FastCounter, text: str, expected:
 
 
 def test_the_accelerator_is_picked_up_where_it_is_installed(fast: FastCounter) -> None:
-    estimate = counter_for(resolve_model("gemini-2.5-pro"))
+    estimate = best_counter(resolve_model("gemini-2.5-pro"))
     assert isinstance(estimate, RatioCounter)
-    chosen = [counter_for(resolve_model("gpt-4o")), counter_named("o200k_base"), estimate.base]
+    chosen = [best_counter(resolve_model("gpt-4o")), parse_counter("o200k_base"), estimate.base]
     assert [type(counter) for counter in chosen] == [type(fast)] * 3
     assert fast.count_many(["hello"]) == [1]
     assert fast.engine == "toktok"
 
 
 def test_a_little_text_is_not_worth_loading_the_engine(fast: FastCounter) -> None:
-    counter = fast_counter(fast.id, worth=10)
+    counter = fast_counter(fast.id, min_chars=10)
     assert counter is not None
     assert (counter.count_many(["hello"]), counter.engine) == ([1], "tiktoken")
     assert (counter.count_many(["hello world"]), counter.engine) == ([2], "toktok")
@@ -87,14 +92,14 @@ def test_what_tiktoken_cannot_count_exactly_goes_to_the_engine() -> None:
 
 
 def test_the_variable_keeps_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SWITCH_OFF, "1")
+    monkeypatch.setenv(DISABLE_VARIABLE, "1")
     for name in NAMES:
         counter = exact_counter(name)
         assert (counter.id, counter.engine) == (name, "tiktoken")
 
 
 def test_the_name_keeps_tiktoken() -> None:
-    counter = counter_named("tiktoken:o200k_base")
+    counter = parse_counter("tiktoken:o200k_base")
     assert isinstance(counter, BpeCounter)
     assert (counter.id, counter.engine, counter.exactness) == ("o200k_base", "tiktoken", "exact")
 

@@ -6,7 +6,7 @@ import pytest
 from compactctl.errors import UsageError
 from compactctl.tokens.counters.bpe import BpeCounter
 from compactctl.tokens.counters.rank_file import read_ranks
-from compactctl.tokens.counters.selection import counter_named
+from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES, published_bytes
 
 TEXTS = ["", "hello world", "it's 123456789 ÉCOLE 日本語\r\n\r\n  /x", "\ud800 \0", " " * 300]
@@ -28,30 +28,30 @@ def small(tmp_path: Path) -> Path:
 def test_a_published_file_counts_like_our_own(name: str, tmp_path: Path) -> None:
     path = tmp_path / "my file xray #1.tiktoken"
     path.write_bytes(published_bytes(VOCABULARIES[name]))
-    counter = counter_named(f"file:{path}#{name}")
+    counter = parse_counter(f"file:{path}#{name}")
     assert counter.count_many(TEXTS) == BpeCounter(name).count_many(TEXTS)
     assert (counter.id, counter.exactness) == (f"file:{path.name}", "exact")
 
 
 def test_ranks_decide_what_is_merged(small: Path) -> None:
-    assert counter_named(f"file:{small}").count_many(["hello", "help", "é"]) == [1, 3, 2]
+    assert parse_counter(f"file:{small}").count_many(["hello", "help", "é"]) == [1, 3, 2]
 
 
 def test_the_pattern_decides_where_texts_are_split(tmp_path: Path) -> None:
     path = rank_file(tmp_path / "ranks", [*BYTES, b"'s", b"x'", b"x's"])
-    assert counter_named(f"file:{path}#o200k_base").count_many(["x's"]) == [1]
-    assert counter_named(f"file:{path}#cl100k_base").count_many(["x's"]) == [2]
-    assert counter_named(f"file:{path}").count_many(["x's"]) == [1]
+    assert parse_counter(f"file:{path}#o200k_base").count_many(["x's"]) == [1]
+    assert parse_counter(f"file:{path}#cl100k_base").count_many(["x's"]) == [2]
+    assert parse_counter(f"file:{path}").count_many(["x's"]) == [1]
 
 
 def test_a_changed_file_is_read_again(small: Path) -> None:
-    assert counter_named(f"file:{small}").count_many(["hello"]) == [1]
+    assert parse_counter(f"file:{small}").count_many(["hello"]) == [1]
     rank_file(small, BYTES)
-    assert counter_named(f"file:{small}").count_many(["hello"]) == [5]
+    assert parse_counter(f"file:{small}").count_many(["hello"]) == [5]
 
 
 def test_a_name_may_be_followed_by_a_factor(small: Path) -> None:
-    assert counter_named(f"file:{small} x2").count_many(["hello"]) == [2]
+    assert parse_counter(f"file:{small} x2").count_many(["hello"]) == [2]
 
 
 def test_blank_lines_and_windows_line_ends_do_not_matter(small: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_bad_line_is_named(line: str, complaint: str, tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write(line + "\n")
     with pytest.raises(UsageError, match=complaint) as raised:
-        counter_named(f"file:{path}")
+        parse_counter(f"file:{path}")
     assert str(raised.value).startswith(f"{path}, ")
     assert "\n" not in str(raised.value)
 
@@ -87,7 +87,7 @@ def test_a_bad_line_is_named(line: str, complaint: str, tmp_path: Path) -> None:
 def test_an_incomplete_file_is_refused(tmp_path: Path) -> None:
     path = rank_file(tmp_path / "ranks", [byte for byte in BYTES if byte != b"A"])
     with pytest.raises(UsageError, match="ranks: no token for the byte 0x41"):
-        counter_named(f"file:{path}")
+        parse_counter(f"file:{path}")
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_an_incomplete_file_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_no_file_is_a_usage_error(argument: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        counter_named(f"file:{argument}")
+        parse_counter(f"file:{argument}")

@@ -46,7 +46,7 @@ def differences(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_accelerator_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
-    counter = fast_counter(name, worth=0)
+    counter = fast_counter(name, min_chars=0)
     if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed or switched off")
     texts = sample(real_texts, 2_000_000)

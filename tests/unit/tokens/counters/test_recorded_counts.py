@@ -10,7 +10,7 @@ import pytest
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.estimates import RatioCounter
 from compactctl.tokens.counters.fast import exact_counter
-from compactctl.tokens.counters.selection import counter_for
+from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import resolve_model
 
 ROWS = Path(__file__).with_name("recorded") / "rights.jsonl"
@@ -61,7 +61,7 @@ def test_the_factor_of_a_family_is_as_far_off_as_stated(model: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_reconstructed_counts_are_the_recorded_ones(model: str, language: str) -> None:
     text, answers = recorded()[language]
-    assert counter_for(resolve_model(model)).count_many([text]) == [answers[model]]
+    assert best_counter(resolve_model(model)).count_many([text]) == [answers[model]]
 
 
 @needs_ctok

@@ -3,7 +3,7 @@ from examples import tries
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compactctl.tokens.counters.bpe import LONGEST, SHORTEST, slices
+from compactctl.tokens.counters.bpe import MAX_SLICE, MIN_SLICE, split_at_seams
 from compactctl.tokens.counters.vocabulary import VOCABULARIES, load_encoding
 
 LETTERS = ("it's", "DON'T", "'ll", "fooBar", "a", "ÉCOLE", "日本", "\u017f", "\u0301")
@@ -17,7 +17,7 @@ texts = st.lists(fragments, max_size=60).map("".join)
 @given(text=texts, shortest=st.integers(1, 10), extra=st.integers(1, 20))
 def test_slices_add_up_to_the_text_and_stay_short(text: str, shortest: int, extra: int) -> None:
     longest = shortest + extra
-    parts = [part for part, _ in slices(text, shortest=shortest, longest=longest)]
+    parts = [part for part, _ in split_at_seams(text, shortest=shortest, longest=longest)]
     assert "".join(parts) == text
     assert all(len(part) <= longest for part in parts)
 
@@ -30,7 +30,7 @@ def test_slices_add_up_to_the_text_and_stay_short(text: str, shortest: int, extr
 def test_counts_add_up_over_seams(name: str, text: str, shortest: int) -> None:
     encode = load_encoding(name).encode_ordinary
     groups = [""]
-    for part, seamless in slices(text, shortest=shortest, longest=shortest + 8):
+    for part, seamless in split_at_seams(text, shortest=shortest, longest=shortest + 8):
         groups[-1] += part
         if seamless:
             groups.append("")
@@ -38,17 +38,17 @@ def test_counts_add_up_over_seams(name: str, text: str, shortest: int) -> None:
 
 
 def test_a_text_that_is_not_huge_stays_whole() -> None:
-    text = "word " * (LONGEST // 5)
-    assert list(slices(text)) == [(text, True)]
+    text = "word " * (MAX_SLICE // 5)
+    assert list(split_at_seams(text)) == [(text, True)]
 
 
 def test_a_huge_text_is_cut_at_its_first_seam_past_the_shortest_slice() -> None:
-    start = "x" * SHORTEST + "y"
-    assert next(slices(start + " z" + "w" * LONGEST)) == (start, True)
+    start = "x" * MIN_SLICE + "y"
+    assert next(split_at_seams(start + " z" + "w" * MAX_SLICE)) == (start, True)
 
 
 def test_a_cut_without_a_seam_says_so() -> None:
-    assert list(slices("日" * 25, shortest=5, longest=10)) == [
+    assert list(split_at_seams("日" * 25, shortest=5, longest=10)) == [
         ("日" * 10, False),
         ("日" * 10, False),
         ("日" * 5, True),

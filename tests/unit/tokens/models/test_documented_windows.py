@@ -4,7 +4,7 @@ import pytest
 
 from compactctl.errors import UsageError
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.models.lookup import listed_models, resolve_model
+from compactctl.tokens.models.lookup import all_models, resolve_model
 from compactctl.tokens.models.token_sizes import parse_window
 
 # Where a documented answer is not ours, and why. Each is asserted below with our answer.
@@ -126,8 +126,8 @@ def test_windows(name: str, window: int) -> None:
 @pytest.mark.parametrize(("provider", "window"), PROVIDERS.items())
 def test_a_provider_has_a_default(provider: str, window: int) -> None:
     model = resolve_model(f"{provider}/unknown-model")
-    assert (model.window, model.known) == (window, False)
-    assert (model.rule, model.match) == ("provider default", f"{provider}/")
+    assert (model.window, model.is_known) == (window, False)
+    assert (model.rule, model.matched_prefix) == ("provider default", f"{provider}/")
 
 
 @pytest.mark.parametrize(("name", "available"), NEUROLINK_AVAILABLE.items())
@@ -185,13 +185,13 @@ def test_what_codebuddy_guesses_is_refused(text: str) -> None:
 )
 def test_how_a_name_was_found_is_told(name: str, rule: str, match: str) -> None:
     model = resolve_model(name)
-    assert (model.rule, model.match) == (rule, match)
+    assert (model.rule, model.matched_prefix) == (rule, match)
 
 
 def test_every_row_is_found_by_its_own_name() -> None:
-    listed = list(listed_models())
-    assert [model.name for model in listed if model.match != model.name] == []
-    assert len({model.match for model in listed}) == len(listed) > 100
+    listed = list(all_models())
+    assert [model.name for model in listed if model.matched_prefix != model.name] == []
+    assert len({model.matched_prefix for model in listed}) == len(listed) > 100
 
 
 def _available(window: int, max_tokens: int | None = None) -> int:

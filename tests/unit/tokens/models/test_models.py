@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.tokens.models.lookup import listed_models, model_suggestion, resolve_model
+from compactctl.tokens.models.lookup import all_models, model_suggestion, resolve_model
 
 # The windows NeuroLink documents, with its own later corrections of gpt-5 and mistral-large.
 NEUROLINK = {
@@ -125,7 +125,7 @@ VENDORS = {
 )
 def test_documented_windows(name: str, window: int) -> None:
     model = resolve_model(name)
-    assert (model.window, model.known, model.name) == (window, True, name)
+    assert (model.window, model.is_known, model.name) == (window, True, name)
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,18 @@ def test_documented_windows(name: str, window: int) -> None:
 )
 def test_a_model_with_a_similar_name_is_inferred_and_not_known(name: str, match: str) -> None:
     model = resolve_model(name)
-    assert (model.known, model.inferred, model.match) == (False, True, match)
+    assert (model.is_known, model.inferred, model.matched_prefix) == (False, True, match)
 
 
 def test_a_name_that_goes_on_in_words_is_never_known() -> None:
-    for listed in listed_models():
-        if listed.known:
+    for listed in all_models():
+        if listed.is_known:
             longer = resolve_model(f"{listed.name}-oddity")
-            assert (longer.known, longer.inferred, longer.match) == (False, True, listed.match) or (
-                "claude" in listed.name
-            )
+            assert (longer.is_known, longer.inferred, longer.matched_prefix) == (
+                False,
+                True,
+                listed.matched_prefix,
+            ) or ("claude" in listed.name)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_a_listed_model_is_suggested_for_a_mistyped_name(name: str, guess: str) 
 )
 def test_an_unknown_model_gets_defaults_and_an_estimate(name: str, window: int) -> None:
     model = resolve_model(name)
-    assert (model.window, model.known, model.exact) == (window, False, False)
+    assert (model.window, model.is_known, model.is_exact) == (window, False, False)
     assert (model.counter, model.max_output) == ("o200k_base", None)
     assert model.name == (name or "unknown")
 
@@ -217,7 +219,7 @@ def test_an_unknown_model_gets_defaults_and_an_estimate(name: str, window: int) 
 def test_one_model_under_its_many_names(name: str) -> None:
     model = resolve_model(name)
     assert (model.family, model.factor) == ("Claude up to 4.6", 1.18)
-    assert (model.window, model.max_output, model.known) == (200_000, 64_000, True)
+    assert (model.window, model.max_output, model.is_known) == (200_000, 64_000, True)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_a_fine_tuned_model_has_the_window_of_its_base(name: str, base: str) -> 
 )
 def test_claude_by_version(name: str, factor: float, window: int) -> None:
     model = resolve_model(name)
-    assert (model.factor, model.window, model.exact) == (factor, window, False)
+    assert (model.factor, model.window, model.is_exact) == (factor, window, False)
 
 
 @pytest.mark.parametrize(
@@ -306,8 +308,8 @@ def test_the_long_window_never_shortens_a_longer_one() -> None:
 )
 def test_whose_tokens_a_model_counts(name: str, counter: str, vocabulary: str) -> None:
     model = resolve_model(name)
-    assert (model.counter, model.known or model.inferred) == (counter, True)
-    assert model.exact == (vocabulary == "own")
+    assert (model.counter, model.is_known or model.inferred) == (counter, True)
+    assert model.is_exact == (vocabulary == "own")
 
 
 @given(st.text())
@@ -315,7 +317,7 @@ def test_every_name_resolves_to_a_usable_model(name: str) -> None:
     model = resolve_model(name)
     assert model.window > 0
     assert model.factor >= 1
-    assert not (model.exact and model.factor != 1)
+    assert not (model.is_exact and model.factor != 1)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +331,7 @@ def test_every_name_resolves_to_a_usable_model(name: str) -> None:
     ids=["prefixes", "dates", "sizes", "tags"],
 )
 def test_a_hostile_name_resolves_too(name: str) -> None:
-    assert resolve_model(name).known is False
+    assert resolve_model(name).is_known is False
 
 
 @pytest.mark.parametrize(
@@ -349,4 +351,4 @@ def test_a_hostile_name_resolves_too(name: str) -> None:
 )
 def test_dates_sizes_and_tags_are_of_the_same_model(name: str, match: str) -> None:
     model = resolve_model(name)
-    assert (model.known, model.match) == (True, match)
+    assert (model.is_known, model.matched_prefix) == (True, match)

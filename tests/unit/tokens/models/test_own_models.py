@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.counters.selection import counter_for
+from compactctl.tokens.counters.selection import best_counter
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.models.user_models import read_own_models
+from compactctl.tokens.models.user_models import parse_user_models
 
-OWN = read_own_models(
+OWN = parse_user_models(
     {
         "gpt-4.1": "1m",
         "gpt-4": 64_000,
@@ -41,15 +41,15 @@ OWN = read_own_models(
 )
 def test_the_longest_beginning_in_it_counts(name: str, prefix: str, window: int) -> None:
     model = resolve_model(name, OWN)
-    assert (model.match, model.window) == (prefix, window)
-    assert (model.rule, model.known) == ("own table", True)
+    assert (model.matched_prefix, model.window) == (prefix, window)
+    assert (model.rule, model.is_known) == ("own table", True)
 
 
 def test_what_it_does_not_say_comes_from_the_built_in_table() -> None:
     opus = resolve_model("claude-opus-4-5", OWN)
     assert (opus.max_output, opus.window, opus.family) == (1_000, 200_000, "Claude up to 4.6")
     assert resolve_model("gpt-4.1", OWN).max_output == 32_768
-    assert resolve_model("gpt-4.1", OWN).exact
+    assert resolve_model("gpt-4.1", OWN).is_exact
 
 
 @pytest.mark.parametrize("name", ["gpt-45", "o3", "minerva", None, ""])
@@ -62,7 +62,7 @@ def test_other_models_are_left_alone(name: str | None) -> None:
     [("gpt-4.1-mini", "chars/3"), ("mine", "o200k_base x1.2"), ("gpt-4.1", "o200k_base")],
 )
 def test_its_counter_is_used(name: str, counter: str) -> None:
-    assert counter_for(resolve_model(name, OWN)).id == counter
+    assert best_counter(resolve_model(name, OWN)).id == counter
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_what_means_nothing_is_refused_with_file_and_key(
     document: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
-        read_own_models(document, "table.toml")
+        parse_user_models(document, "table.toml")
     assert str(refused.value).startswith("table.toml: ")
     assert words in str(refused.value)
 
 
 def test_a_counter_that_is_not_there_is_refused_with_file_and_key() -> None:
-    own = read_own_models({"a": {"counter": "nope"}}, "table.toml")
+    own = parse_user_models({"a": {"counter": "nope"}}, "table.toml")
     with pytest.raises(UsageError, match=r"table\.toml: 'a': counter: no token counter"):
-        counter_for(resolve_model("a", own))
+        best_counter(resolve_model("a", own))
 
 
 NAMES = st.text(st.characters(codec="ascii", exclude_characters=" \t\n\r\x0b\x0c"), min_size=1)
@@ -105,7 +105,7 @@ NAMES = st.text(st.characters(codec="ascii", exclude_characters=" \t\n\r\x0b\x0c
 @given(NAMES, st.integers(1, 10**9))
 def test_a_model_of_exactly_that_name_has_that_window(name: str, window: int) -> None:
     try:
-        own = read_own_models({name: window}, "t")
+        own = parse_user_models({name: window}, "t")
     except UsageError:
         assert not name.strip()
         return

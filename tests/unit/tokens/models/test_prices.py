@@ -8,11 +8,11 @@ import pytest
 
 from compactctl.commands.measuring.measure import load_prices
 from compactctl.errors import NoInputError, UsageError
-from compactctl.tokens.models.prices import BUILT_IN, Price, read_own_prices
+from compactctl.tokens.models.prices import BUILTIN_PRICES, Price, parse_user_prices
 
 
 def found(model: str | None, context: int = 1_000) -> Price:
-    price = BUILT_IN.of(model, context)
+    price = BUILTIN_PRICES.price_for(model, context)
     assert price is not None
     return price
 
@@ -46,7 +46,7 @@ def test_a_model_is_found_behind_its_provider_and_date(
     [None, "", "claude-opus-4-9", "gpt-5.3-codex-spark", "gpt-5-pro", "opus", "gpt-5.4-2026", "["],
 )
 def test_a_model_that_is_not_in_the_table_has_no_price(name: str | None) -> None:
-    assert BUILT_IN.of(name, 1_000) is None
+    assert BUILTIN_PRICES.price_for(name, 1_000) is None
 
 
 def test_larger_requests_may_cost_more() -> None:
@@ -54,12 +54,14 @@ def test_larger_requests_may_cost_more() -> None:
 
 
 def test_every_row_says_where_it_is_from_and_no_two_are_alike() -> None:
-    for row in BUILT_IN.rows:
+    for row in BUILTIN_PRICES.rows:
         assert row.source.startswith("https://")
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", row.date)
-        assert 0 < row.cache_read <= row.input <= row.cache_write <= row.cache_hour
+        assert 0 < row.cache_read <= row.input <= row.cache_write <= row.cache_write_1h
         assert row.input < row.output
-    assert len({(row.model, row.over) for row in BUILT_IN.rows}) == len(BUILT_IN.rows)
+    assert len({(row.model, row.above_tokens) for row in BUILTIN_PRICES.rows}) == len(
+        BUILTIN_PRICES.rows
+    )
 
 
 def test_a_table_of_ones_own_says_what_differs_from_other_input() -> None:
@@ -67,10 +69,15 @@ def test_a_table_of_ones_own_says_what_differs_from_other_input() -> None:
     rows = {
         "My-Model.1": {"input": 2, "output": 10, "cache_write": 3, "source": "here", "long": long}
     }
-    small, large = read_own_prices(rows, "prices.toml").rows
-    assert (small.model, small.over, small.source) == ("my-model-1", 0, "here")
-    assert (small.cache_read, small.cache_write, small.cache_hour) == (2, 3, 3)
-    assert (large.over, large.input, large.cache_read, large.source) == (200_000, 4, 4, "here")
+    small, large = parse_user_prices(rows, "prices.toml").rows
+    assert (small.model, small.above_tokens, small.source) == ("my-model-1", 0, "here")
+    assert (small.cache_read, small.cache_write, small.cache_write_1h) == (2, 3, 3)
+    assert (large.above_tokens, large.input, large.cache_read, large.source) == (
+        200_000,
+        4,
+        4,
+        "here",
+    )
 
 
 ROW = {"input": 1, "output": 2}
@@ -95,7 +102,7 @@ ROW = {"input": 1, "output": 2}
 )
 def test_a_row_that_means_nothing_is_named(rows: dict[str, Any], error: str) -> None:
     with pytest.raises(UsageError, match=re.escape(error)) as raised:
-        read_own_prices(rows, "prices.toml")
+        parse_user_prices(rows, "prices.toml")
     assert str(raised.value).startswith("prices.toml: ")
 
 
@@ -110,13 +117,13 @@ def test_a_table_is_read_from_toml_or_json(tmp_path: Path, name: str, text: str)
     path = tmp_path / name
     path.write_text(text)
     table = load_prices(str(path))
-    price = table.of("gpt-5.4-2026-03-05", 10)
+    price = table.price_for("gpt-5.4-2026-03-05", 10)
     assert price is not None
     assert (table.name, price.input, price.date) == (name, 9, "2026-01-02")
 
 
 def test_builtin_is_the_table_of_the_package_and_no_file_is_an_error(tmp_path: Path) -> None:
-    assert load_prices("builtin") is BUILT_IN
+    assert load_prices("builtin") is BUILTIN_PRICES
     with pytest.raises(NoInputError):
         load_prices(str(tmp_path / "missing.toml"))
     with pytest.raises(UsageError, match="--prices -: standard input is for a transcript"):
