@@ -5,10 +5,10 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.media import media_from_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
-from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     json_text,

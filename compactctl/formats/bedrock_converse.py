@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.bedrock import said_parts, with_text
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,

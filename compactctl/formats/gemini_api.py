@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,

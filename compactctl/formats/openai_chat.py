@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.anthropic import name_results, reported_usage
 from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.openai import (
@@ -17,7 +18,6 @@ from compactctl.formats.content.openai import (
 )
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,

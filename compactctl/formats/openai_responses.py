@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.openai import content_parts, new_content
 from compactctl.formats.content.response_items import is_item, is_own_item, item_draft
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.api_format import ApiFormat, DialectFit
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
     integer_or_none,

@@ -9,6 +9,7 @@ from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageErro
 from compactctl.formats.agent_code import AgentCode
 from compactctl.formats.ai_sdk import AISdk
 from compactctl.formats.anthropic_messages import AnthropicMessages
+from compactctl.formats.api_format import API_LOG, Ambiguous, ApiFormat, ApiLog
 from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.formats.claude_code.native import ClaudeNativeAppend
@@ -25,7 +26,6 @@ from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.native import PiNativeAppend
-from compactctl.formats.records.api_format import API_LOG, Ambiguous, ApiFormat, ApiLog
 from compactctl.formats.records.decode import Decoded, completed
 from compactctl.formats.records.envelope import from_dotted
 from compactctl.formats.spring_ai import SpringAi

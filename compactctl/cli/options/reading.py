@@ -6,7 +6,7 @@ import click
 
 from compactctl.cli.opt import INPUT, LOADS, MAY, READS, KnownName, OptGroup, ParsedText, flag, opt
 from compactctl.cli.options.completion import complete_format
-from compactctl.formats.records.api_format import API_LOG
+from compactctl.formats.api_format import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
 from compactctl.store.files.limits import ReadLimits, parse_byte_size
 

@@ -11,7 +11,7 @@ from formats.confusion.shapes import READ
 
 from compactctl.commands.reading.transcript import InputOptions, load, split
 from compactctl.errors import CompactctlError
-from compactctl.formats.records.api_format import ApiLog
+from compactctl.formats.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines
 from compactctl.formats.registry import ALL_FORMATS, DIALECTS, SNIFFED_RECORDS
 from compactctl.formats.unsupported import describe_records

@@ -1,10 +1,10 @@
 """Formats of logs of requests to the APIs of models: one for each dialect, and one for all."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
@@ -19,17 +19,28 @@ from compactctl.pipeline.writer import InsertionContext
 # "own": has what only this API has; "shared": reads the same in this API and in others.
 DialectFit = Literal["own", "shared"]
 
+# What a log of several dialects is called.
+API_LOG = "api-log"
 # As many messages as tell dialects apart; conversations can hold thousands.
 _SAMPLE = 50
 
 
-class Dialect(ABC):
-    """How one API writes messages; ``name`` is that of its format.
+class ApiFormat(Format):
+    """Reads and writes the messages of one API, wherever a row has them: a dialect.
 
-    ``drops_past_reasoning`` as for ``Transcript``.
+    It is a subclass that stands in ``DIALECTS`` of the registry. ``drops_past_reasoning`` is as for
+    ``SessionInfo``::
+
+        class Acme(ApiFormat):
+            name, title = "acme", "Acme messages"
+            def fits(self, messages, request): return "own" if "acme" in request else None
+            def start(self, number): return AcmeConversation(number)
+            def new_record(self, message, beside): ...
+            def new_content(self, part, current, text): ...
     """
 
-    name: str
+    reads_arrays = True
+    can_write_assistant = True
     drops_past_reasoning: bool = False
 
     @abstractmethod
@@ -50,8 +61,17 @@ class Dialect(ABC):
         """Return what a request goes on from, None where it sends all there is itself."""
         return None
 
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+        """Return the roles that have to stand between two messages for the API to take them."""
+        return ()
 
-_Dialect = TypeVar("_Dialect", bound=Dialect)
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize records of which at least half are of this API, as a row or bare."""
+        return bool(_judged((self,), records).dialects)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ApiLogReader(self.name, (self,), self).read(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +87,13 @@ class Ambiguous:
 
 
 @dataclass(frozen=True, slots=True)
-class DialectFits(Generic[_Dialect]):
+class DialectFits:
     """The dialects that a conversation may be in, and of these those that show in it."""
 
-    fitting: tuple[_Dialect, ...]
-    own: tuple[_Dialect, ...]
+    fitting: tuple[ApiFormat, ...]
+    own: tuple[ApiFormat, ...]
 
-    def choose(self, usual: _Dialect | None) -> _Dialect | Ambiguous | None:
+    def choose(self, usual: ApiFormat | None) -> ApiFormat | Ambiguous | None:
         """Return the dialect of the conversation, None when none fits.
 
         Where none shows, that is the ``usual`` one of the file, or else the first: they read it
@@ -86,11 +106,11 @@ class DialectFits(Generic[_Dialect]):
 
 
 def dialect_fits(
-    dialects: Sequence[_Dialect],
+    dialects: Sequence[ApiFormat],
     messages: Sequence[Any],
     request: Mapping[str, Any],
     answer: Mapping[str, Any],
-) -> DialectFits[_Dialect]:
+) -> DialectFits:
     """Return the dialects that fit a conversation.
 
     They show in the request, and where none does, in the logged ``answer`` to it.
@@ -106,10 +126,6 @@ def dialect_fits(
     return DialectFits(fitting, own)
 
 
-# What a log of several dialects is called.
-API_LOG = "api-log"
-
-
 class ApiLogReader(ChatLogReader):
     """Chooses one of ``dialects`` for every conversation.
 
@@ -120,8 +136,8 @@ class ApiLogReader(ChatLogReader):
     def __init__(
         self,
         name: str,
-        dialects: Sequence[Dialect],
-        usual: Dialect | None,
+        dialects: Sequence[ApiFormat],
+        usual: ApiFormat | None,
         at: JsonPath | None = None,
     ) -> None:
         super().__init__(name, dialects[0].start)
@@ -229,35 +245,6 @@ def _lost_words(number: int) -> str:
     one, several = "1 request goes on from a response", f"{number:,} requests go on from responses"
     which = one if number == 1 else several
     return f"{which} not in this file; what was sent before is not counted"
-
-
-class ApiFormat(Format, Dialect):
-    """Reads and writes the messages of one API, wherever a row has them.
-
-    A dialect is a subclass that stands in ``DIALECTS`` of the registry::
-
-        class Acme(ApiFormat):
-            name, title = "acme", "Acme messages"
-            def fits(self, messages, request): return "own" if "acme" in request else None
-            def start(self, number): return AcmeConversation(number)
-            def new_record(self, message, beside): ...
-            def new_content(self, part, current, text): ...
-    """
-
-    reads_arrays = True
-    can_write_assistant = True
-
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Return the roles that have to stand between two messages for the API to take them."""
-        return ()
-
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize records of which at least half are of this API, as a row or bare."""
-        return bool(_judged((self,), records).dialects)
-
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, (self,), self).read(lines)
 
 
 class ApiLog(Format):
