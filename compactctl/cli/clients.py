@@ -39,7 +39,7 @@ to search what was compacted. Never fails.
 
 
 @plain_command(
-    Arg("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS])),
+    Arg("client", type=click.Choice([integration.client for integration in ALL_INTEGRATIONS])),
     flag(
         "block_manual",
         GATES,
@@ -70,7 +70,7 @@ write. Settings keep every byte that is not ours, and a copy lies beside them.
 
 
 @plain_command(
-    Arg("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS])),
+    Arg("client", type=click.Choice([integration.client for integration in ALL_INTEGRATIONS])),
     opt(
         "action",
         OUTPUT,

@@ -148,12 +148,12 @@ def compact_command(
         compare=page is not None,
     )
     check_archived_out(options)
-    taken = tuple(filter(None, (*_taken(options), planned)))
+    reserved = tuple(filter(None, (*_reserved_paths(options), planned)))
     if options.plan_out is not None:
-        _check_plan_out(options.plan_out, taken, force=output.force)
-        taken += (options.plan_out,)
+        _check_plan_out(options.plan_out, reserved, force=output.force)
+        reserved += (options.plan_out,)
     page = page and replace(page, mask=summarizer.style.mask)
-    page = checked_page(page, taken, force=output.force)
+    page = checked_page(page, reserved, force=output.force)
     with working("compacting", path, shown_as):
         result = with_side_files(compact(options), hidden_lines)
     piped = result.data
@@ -165,7 +165,7 @@ def compact_command(
 def _decided(
     options: CompactOptions, layout: OutputLayout | Literal["messages"], *, native: bool
 ) -> OutputOptions:
-    """Return where the transcript goes: what is piped in is piped out, and so are messages."""
+    """Return where the transcript goes: piped input and messages alone go to standard output."""
     messages_only = layout == "messages"
     path = options.output.path
     is_piped = messages_only or options.input.path == STANDARD_STREAM
@@ -180,22 +180,22 @@ def _decided(
     )
 
 
-def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> None:
-    """Raise UsageError where a plan cannot be written, before any work is done."""
+def _check_plan_out(plan_out: str, reserved: tuple[str, ...], *, force: bool) -> None:
+    """Raise UsageError if the plan cannot be written, before any work is done."""
     from compactctl.commands.output_files import check_report
 
     if plan_out == STANDARD_STREAM:
         raise UsageError("--plan-out writes a file, which you can edit; name one")
-    check_report(plan_out, taken, force=force)
+    check_report(plan_out, reserved, force=force)
 
 
-def _taken(options: CompactOptions) -> tuple[str, ...]:
-    """Return the files that a page or a plan must not take the place of."""
+def _reserved_paths(options: CompactOptions) -> tuple[str, ...]:
+    """Return the files that neither a page nor a plan may replace."""
     from compactctl.commands.compact.place import target_of
 
     output = None if options.output.path == STANDARD_STREAM else target_of(options)
-    places = (options.input.path, output, options.archived_out)
-    return tuple(str(place) for place in places if place is not None)
+    paths = (options.input.path, output, options.archived_out)
+    return tuple(str(path) for path in paths if path is not None)
 
 
 _TAG_HELP = """Hide messages by hand, behind a summary or a marker.
@@ -252,13 +252,15 @@ def tag_command(
         shown_as = one_document(output.path, shown_as)
     layout = layout_into(output.path, output.layout)
     options = replace(options, output=replace(output, layout=layout))
-    wanted = replace(_wanted(condense, truncate, summary_file), widen=widen)
+    span = replace(_hand_options(condense, truncate, summary_file), widen=widen)
     with working("compacting", options.input.path, shown_as):
-        result = tag(options, wanted)
+        result = tag(options, span)
     emit(result, shown_as, piped=result.data)
 
 
-def _wanted(condense: str | None, truncate: str | None, summary_file: str | None) -> HandOptions:
+def _hand_options(
+    condense: str | None, truncate: str | None, summary_file: str | None
+) -> HandOptions:
     if (condense is None) == (truncate is None):
         raise UsageError("give either --condense or --truncate, with the messages FROM..TO")
     if (condense is None) != (summary_file is None):
@@ -280,11 +282,11 @@ What was rescued before and has not changed since is not written a second time.
 
 
 def _overflow(from_error: str | None) -> Overflow | None:
-    """Read what was said; UsageError for what another size of the context does not help against."""
-    found = overflow(from_error) if from_error is not None else None
-    if found is None or found.overflow:
-        return found
-    if found.pattern is not None:
+    """Read the error to recover from. Raises UsageError if a smaller context would not help."""
+    error = overflow(from_error) if from_error is not None else None
+    if error is None or error.overflow:
+        return error
+    if error.pattern is not None:
         raise UsageError(
             "--from-error: this is a rate limit or a quota, which a smaller context does not "
             "lift; see compactctl overflow"

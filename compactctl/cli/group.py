@@ -214,18 +214,18 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and what counts of its settings."""
-        name, command, rest = super().resolve_command(ctx, args)
+        """Find the command, and decide which of its settings take effect."""
+        name, command, arguments = super().resolve_command(ctx, args)
         if name is not None and command is not None and not ctx.resilient_parsing:
-            decision = self._decide(ctx, name, command, rest)
+            decision = self._decide(ctx, name, command, arguments)
             ctx.obj = decision
             ctx.default_map = {name: values_of(command, decision.in_effect.values())}
-        return name, command, rest
+        return name, command, arguments
 
     def _decide(
         self, ctx: click.Context, name: str, command: click.Command, arguments: list[str]
     ) -> Decision:
-        """Return what counts of the settings of a command, of files only where it takes them.
+        """Decide which settings of a command take effect; some commands read no settings files.
 
         Raises UsageError for options that contradict each other or would have no effect.
         """
@@ -242,7 +242,7 @@ class LazyGroup(click.Group):
         return decision
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; a value that means nothing is refused with where it stands."""
+        """Run the command; name the source of a value that it cannot use."""
         try:
             return super().invoke(ctx)
         except click.BadParameter as error:
@@ -270,12 +270,12 @@ class LazyGroup(click.Group):
         """Return completions from the table, importing no command."""
         from click.shell_completion import CompletionItem
 
-        found = [
+        commands = [
             CompletionItem(name, help=help_line)
             for name, help_line in COMMANDS.items()
             if name.startswith(incomplete)
         ]
-        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 class Commands(Mapping[str, click.Command]):

@@ -111,8 +111,8 @@ what --report, --plot and --html name.
 
 
 def shares(text: str) -> tuple[float, ...]:
-    """Read shares joined by commas, the largest first. Raises UsageError for anything else."""
-    return tuple(sorted({parse_share(each) for each in text.split(",")}, reverse=True))
+    """Parse shares separated by commas; return them largest first. Raises UsageError."""
+    return tuple(sorted({parse_share(share) for share in text.split(",")}, reverse=True))
 
 
 def _names(texts: Sequence[str]) -> tuple[str, ...]:
@@ -282,11 +282,11 @@ def eval_command(
         ),
     )
     inputs = discover(FileChoice(paths=options.paths))
-    taken = [*(item.path for item in inputs), *filter(None, (planned,))]
+    reserved = [*(item.path for item in inputs), *filter(None, (planned,))]
     for path in filter(None, (report, plot)):
-        check_report(path, taken, force=force)
-        taken.append(path)
-    page = checked_page(page, taken, force=force)
+        check_report(path, reserved, force=force)
+        reserved.append(path)
+    page = checked_page(page, reserved, force=force)
     result = _written(_evaluated(options), report=report, plot=plot, force=force)
     emit(result, shown_as, page=page)
     return result.exit_code

@@ -61,9 +61,9 @@ def server_of(history: ProjectHistory) -> Any:  # noqa: ANN401 - of a package th
 
     def _answered(ask: Any) -> dict[str, Any]:  # noqa: ANN401 - a question without arguments
         try:
-            found: dict[str, Any] = ask()
+            answer: dict[str, Any] = ask()
         except CompactctlError as error:
             raise ToolError(str(error)) from error
-        return found
+        return answer
 
     return server

@@ -241,9 +241,9 @@ def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
 def build(kind: type[T], values: Mapping[str, object]) -> T:
     """Return a record from values by place; None leaves a field at its default.
 
-    A nested record may be given whole, and single fields of it as well, which then win.
+    A nested record may be arguments whole, and single fields of it as well, which then win.
     """
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     for field in fields(kind):
         value: Any = values.get(field.name)
         inner = _inside(field.name, values)
@@ -251,8 +251,8 @@ def build(kind: type[T], values: Mapping[str, object]) -> T:
             whole = {} if value is None else {f.name: getattr(value, f.name) for f in fields(value)}
             value = build(_type_of(field), whole | inner)
         if value is not None:
-            given[field.name] = value
-    return kind(**given)
+            arguments[field.name] = value
+    return kind(**arguments)
 
 
 def _inside(place: str, values: Mapping[str, object]) -> dict[str, object]:

@@ -208,32 +208,32 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
     one source contradict each other. What has no effect without another option is passed over
     where that is missing, unless it was typed.
     """
-    kept: dict[str, Setting] = {}
+    in_effect: dict[str, Setting] = {}
     overruled: dict[str, Overruled] = {}
     deserted: dict[tuple[str, SettingPlace, str], str] = {}
     complaints: list[str] = []
     for setting in sorted(settings, key=_order):
         option, source = setting.option, setting.source
-        rivals = tuple(_rivals(command, setting, kept.values()))
-        nearer = (each.setting.option for each in rivals if _is_nearer(each.setting, setting))
+        rivals = tuple(_rivals(command, setting, in_effect.values()))
+        nearer = (r.setting.option for r in rivals if _is_nearer(r.setting, setting))
         by = deserted.get((option, source.place, source.file)) or next(nearer, "")
-        if option not in kept and not by:
-            kept[option] = setting
-            complaints += [_contradiction(each) for each in rivals if each.relation == "contradict"]
+        if option not in in_effect and not by:
+            in_effect[option] = setting
+            complaints += [_contradiction(r) for r in rivals if r.relation == "contradict"]
             continue
-        if option not in kept:
+        if option not in in_effect:
             overruled.setdefault(option, Overruled(setting=setting, by=by))
-        if option not in kept or kept[option].value != setting.value:
+        if option not in in_effect or in_effect[option].value != setting.value:
             for follower in FOLLOWERS.get(option, ()):
                 deserted[follower, source.place, source.file] = by or option
-    for setting, needed in tuple(_idle(command, kept)):
+    for setting, needed in tuple(_idle(command, in_effect)):
         if setting.source == TYPED:
             complaints.append(f"{_name(setting)} has no effect without --{needed}; add that")
         else:
-            overruled[setting.option] = Overruled(setting=kept.pop(setting.option), by="")
+            overruled[setting.option] = Overruled(setting=in_effect.pop(setting.option), by="")
     return Decision(
-        in_effect=kept,
-        overruled={name: each for name, each in overruled.items() if name not in kept},
+        in_effect=in_effect,
+        overruled={name: loser for name, loser in overruled.items() if name not in in_effect},
         complaint=next(iter(complaints), ""),
     )
 
@@ -279,14 +279,14 @@ def _is_mentioned(setting: Setting, rule: Exclusive) -> bool:
     return any(matches(term, setting) for term in (*rule.terms, *rule.against))
 
 
-def _idle(command: str, kept: Mapping[str, Setting]) -> Iterator[tuple[Setting, str]]:
+def _idle(command: str, in_effect: Mapping[str, Setting]) -> Iterator[tuple[Setting, str]]:
     """Yield settings without an effect, and what they need for one."""
     for need in NEEDS:
         if need.commands and command not in need.commands:
             continue
-        if any(matches(name, kept[name]) for name in need.needed if name in kept):
+        if any(matches(name, in_effect[name]) for name in need.needed if name in in_effect):
             continue
-        for setting in kept.values():
+        for setting in in_effect.values():
             if matches(need.term, setting):
                 yield setting, need.needed[0]
 
@@ -295,13 +295,13 @@ def matches(term: str, setting: Setting) -> bool:
     """Tell whether a setting is what a term of ``exclusive`` stands for."""
     if term == OF_STAGES:
         return setting.of_stage
-    name, sign, wanted = term.partition("=")
+    name, sign, expected = term.partition("=")
     if setting.option != name.removesuffix("!"):
         return False
     if not sign:
         return setting.value not in (None, False, "", (), [])
     value = str(setting.value).lower() if isinstance(setting.value, bool) else setting.value
-    return (value == wanted) != name.endswith("!")
+    return (value == expected) != name.endswith("!")
 
 
 def _contradiction(rival: _Rival) -> str:

@@ -24,16 +24,16 @@ def project_value(file: SettingsFile, key: str, value: object) -> object:
     if key not in _NAMING:
         return value
     if isinstance(value, list):
-        return [_NAMING[key](file, str(each)) for each in value]
+        return [_NAMING[key](file, str(name)) for name in value]
     return _NAMING[key](file, str(value))
 
 
 def where_else(flag: str) -> str:
     """Return where an option may stand that a project may not set."""
-    own = user_settings()
+    settings = user_settings()
     places = [f"on the command line (--{flag})", f"in the environment ({variable_of(flag)})"]
-    if own is not None:
-        places.append(f"in your own settings ({own})")
+    if settings is not None:
+        places.append(f"in your own settings ({settings})")
     return f"set it {', '.join(places[:-1])} or {places[-1]}"
 
 
@@ -68,20 +68,20 @@ def _foreign_texts(profile: "Profile") -> Iterator[str]:
     """Yield where a profile gives a stage a text that is in no built-in profile."""
     from compactctl.profiles.registry import PROFILES, builtin_profile
 
-    own = list(_texts(profile))
-    known = (
-        {text for each in PROFILES for _, text in _texts(builtin_profile(each))} if own else set()
-    )
-    return (place for place, text in own if text not in known)
+    texts = list(_texts(profile))
+    if not texts:
+        return
+    builtin = {text for name in PROFILES for _, text in _texts(builtin_profile(name))}
+    yield from (place for place, text in texts if text not in builtin)
 
 
 def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.stage import options_of
 
-    for each in (*profile.stages, *profile.overflow_stages):
-        for option in options_of(stage_named(each.name)):
-            value = each.options.get(option.name, option.default)
+    for stage in (*profile.stages, *profile.overflow_stages):
+        for option in options_of(stage_named(stage.name)):
+            value = stage.options.get(option.name, option.default)
             if option.kind == "text" and value != option.default:
                 yield f"{option.name} of {option.stage}", value
 

@@ -104,7 +104,7 @@ def _default(context: click.Context, option: click.Option) -> object:
 def _plain(value: object) -> object:
     """Return a value as JSON has it, secrets masked; what click marks as not given is None."""
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, str):
         from compactctl.summaries.by_model.secrets import mask_secrets
 

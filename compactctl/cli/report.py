@@ -85,8 +85,8 @@ the median request of a project, its share of files that are read again, or that
 def report_command(options: ReportOptions, *, page: "PageChoice | None", shown_as: str) -> int:
     """Run ``compactctl report``."""
     merge, force = options.merge, options.force
-    taken = (*options.paths, *filter(None, (options.baseline, merge)))
-    page = checked_page(page, taken, force=force)
+    reserved = (*options.paths, *filter(None, (options.baseline, merge)))
+    page = checked_page(page, reserved, force=force)
     result = report(options)
     if merge is not None:
         from compactctl.views.results.batch_files import write_values

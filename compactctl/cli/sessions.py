@@ -85,6 +85,6 @@ def _parse_since(text: str) -> float:
     SHOWN_AS,
     help=_HELP,
 )
-def sessions_command(wanted: SessionFilter) -> SessionsResult:
+def sessions_command(session_filter: SessionFilter) -> SessionsResult:
     """Run ``compactctl sessions``."""
-    return sessions(wanted, this_machine(), time.time())
+    return sessions(session_filter, this_machine(), time.time())

@@ -61,14 +61,14 @@ def settings_of_files(
     settings: list[Setting] = []
     for file in files:
         common = {
-            key: each
-            for key, each in file.table.items()
-            if not (key in commands and isinstance(each, Mapping))
+            key: value
+            for key, value in file.table.items()
+            if not (key in commands and isinstance(value, Mapping))
         }
         _check(file, "", _pairs(common), chain([name], commands), commands)
-        for each in commands:
-            _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
-        for table, pairs in (("", _pairs(common)), (name, _pairs(_own(file, name)))):
+        for command in commands:
+            _check(file, f"[{command}] ", _pairs(_table_of(file, command)), [command], commands)
+        for table, pairs in (("", _pairs(common)), (name, _pairs(_table_of(file, name)))):
             source = SettingSource(
                 place="project" if file.is_project_file else "user",
                 file=str(file.path),
@@ -174,17 +174,17 @@ def _check(
     commands: Mapping[str, click.Command],
 ) -> None:
     """Refuse settings that are options of none of the commands ``names``, asked in this order."""
-    known: dict[str, click.Option] = {}
-    unasked = iter(names)
+    options: dict[str, click.Option] = {}
+    remaining = iter(names)
     for key, value in pairs:
-        while key not in known and (name := next(unasked, None)) is not None:
-            known |= _by_flag(commands[name])
-        if key not in known and key in commands:
+        while key not in options and (name := next(remaining, None)) is not None:
+            options |= _by_flag(commands[name])
+        if key not in options and key in commands:
             raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
-        if key not in known:
-            hint = suggestion(key, sorted(known), "compactctl config --all lists them")
+        if key not in options:
+            hint = suggestion(key, sorted(options), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
-        if file.is_project_file and (rule := project_rule(known[key])) is not MAY:
+        if file.is_project_file and (rule := project_rule(options[key])) is not MAY:
             raise UsageError(
                 f"{file.path}: {where}{key} {rule}, which no project decides; {where_else(key)}"
             )
@@ -212,7 +212,7 @@ def _by_flag(command: click.Command) -> dict[str, click.Option]:
     return {flag_of(option): option for option in options_of(command)}
 
 
-def _own(file: SettingsFile, command: str) -> Mapping[str, object]:
+def _table_of(file: SettingsFile, command: str) -> Mapping[str, object]:
     table = file.table.get(command, {})
     return table if isinstance(table, Mapping) else {}
 
@@ -220,10 +220,11 @@ def _own(file: SettingsFile, command: str) -> Mapping[str, object]:
 def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield option names and values; the name of a table, as of a stage, is their beginning."""
     for key, value in table.items():
-        inner = value.items() if isinstance(value, Mapping) else ()
-        found = ((f"{key}-{name}", each) for name, each in inner)
-        for name, each in found if isinstance(value, Mapping) else ((key, value),):
-            yield name.replace("_", "-"), each
+        settings = {key: value}
+        if isinstance(value, Mapping):
+            settings = {f"{key}-{name}": inner for name, inner in value.items()}
+        for name, setting in settings.items():
+            yield name.replace("_", "-"), setting
 
 
 def _setting(

@@ -50,10 +50,10 @@ class _WithFiles(ShellComplete):
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """Return what fits, else what makes the shell offer its files."""
-        found = super().get_completions(args, incomplete)
+        completions = super().get_completions(args, incomplete)
         option, sign, value = incomplete.partition("=")
-        if found or (option.startswith("-") and not sign):
-            return found
+        if completions or (option.startswith("-") and not sign):
+            return completions
         return [CompletionItem(value if sign else incomplete, type="file")]
 
 
@@ -79,6 +79,6 @@ class _Fish(_WithFiles, FishComplete):
 
 
 def register_completion() -> None:
-    """Answer shells in our own way from now on."""
-    for each in (_Bash, _Zsh, _Fish):
-        add_completion_class(each)
+    """Replace click's completion of these shells by ours."""
+    for shell in (_Bash, _Zsh, _Fish):
+        add_completion_class(shell)

@@ -68,20 +68,20 @@ def _argument(
 def _all_meant(
     context: click.Context, paths: Sequence[str], *, purpose: "Purpose"
 ) -> tuple[str, ...]:
-    return tuple(name for path in paths for name in _meant(context, path, purpose))
+    return tuple(name for path in paths for name in _paths_meant(context, path, purpose))
 
 
-def _meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[str]:
-    """Return the paths that are meant; what may be a path is not looked for among sessions."""
+def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[str]:
+    """Resolve an argument to paths; only what cannot be a path is looked up among sessions."""
     if os.sep in value or os.path.lexists(value) or not _REFERENCE.fullmatch(value):
         return (value,)
     from compactctl.sessions.registry import is_client
 
-    client, colon, rest = value.partition(":")
+    client, colon, name = value.partition(":")
     if colon and not is_client(client):
         return (value,)
     sessions = _sessions()
-    if colon and not rest:
+    if colon and not name:
         return sessions.all_of(client, purpose)
     try:
         return (_path_of(context, sessions, sessions.resolve(value, purpose)),)
@@ -110,19 +110,18 @@ def _optional(
 
 
 def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
-    """Return the path that is meant; what can only be a path is not looked for among sessions."""
+    """Resolve an argument to a path; only what cannot be a path is looked up among sessions."""
     if value != "." and (os.sep in value or value == STANDARD_STREAM or os.path.lexists(value)):
         return value
     if context.params.get("client"):
         # What the client compacted is undone in a session of its own: none is put back.
         purpose = "write"
     sessions = _sessions()
-    found = sessions.resolve(value, purpose)
-    return _path_of(context, sessions, found)
+    return _path_of(context, sessions, sessions.resolve(value, purpose))
 
 
 def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool) -> str:
-    """Return the newest session of this folder to read; list what there is to anyone else."""
+    """Return the newest session of this folder if it is only read; else list the choices."""
     sessions = _sessions()
     newest = sessions.newest_here() if purpose == "read" else None
     if newest is not None:
@@ -138,7 +137,7 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
 
 
 def _only_compacted(sessions: "SessionFinder") -> str | None:
-    """Return the one transcript of this folder that was compacted, after saying which it is."""
+    """Return the only compacted transcript of this folder and say which it is; else None."""
     from compactctl.commands.reading.candidates import candidates
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import line_text
@@ -153,19 +152,19 @@ def _only_compacted(sessions: "SessionFinder") -> str | None:
 
 
 def _path_of(
-    context: click.Context, sessions: "SessionFinder", found: "ChosenSession | SessionChoices"
+    context: click.Context, sessions: "SessionFinder", chosen: "ChosenSession | SessionChoices"
 ) -> str:
-    """Return the path that was chosen, after saying which; list choices and end without one."""
+    """Return the chosen path and say which it is; list several choices and exit."""
     from compactctl.commands.session_finder import SessionChoices
     from compactctl.views.results.sessions import chosen_line
     from compactctl.views.terminal.screen import print_messages
 
-    if isinstance(found, SessionChoices):
-        _show_choices(context, found)
+    if isinstance(chosen, SessionChoices):
+        _show_choices(context, chosen)
         raise click.exceptions.Exit(UsageError.exit_code)
-    if found.row is not None and found.announce:
-        print_messages(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
-    return found.path
+    if chosen.row is not None and chosen.announce:
+        print_messages(chosen_line(chosen.row, sessions.now, str(sessions.machine.home)))
+    return chosen.path
 
 
 def _sessions() -> "SessionFinder":

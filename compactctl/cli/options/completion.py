@@ -1,4 +1,4 @@
-"""What a shell offers on the tab key, beside the files there are."""
+"""Completions for shells, in addition to file names."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_MOST = 20
+_MAX_SESSIONS = 20
 
 
 def complete_file(
@@ -19,12 +19,12 @@ def complete_file(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return files, and the references to sessions that begin so, the newest first."""
+    """Complete files and references to sessions, newest first."""
     from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.client_folders import this_machine
 
     sessions = SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
-    return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MOST))]
+    return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MAX_SESSIONS))]
 
 
 def complete_format(
@@ -32,10 +32,11 @@ def complete_format(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return the formats whose names begin so."""
+    """Complete the name of a format."""
     from compactctl.formats.registry import ALL_FORMATS
 
-    return list(_items((each.name, "") for each in ALL_FORMATS if each.name.startswith(incomplete)))
+    names = (format_.name for format_ in ALL_FORMATS)
+    return list(_items((name, "") for name in names if name.startswith(incomplete)))
 
 
 def complete_stages(
@@ -43,13 +44,13 @@ def complete_stages(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return lists of stages: the stages before the last comma stay."""
+    """Complete the last stage of a comma-separated list."""
     from compactctl.stages.registry import ALL_STAGES
 
     before, comma, beginning = incomplete.rpartition(",")
-    given = before.split(",")
+    chosen = before.split(",")
     names = (stage.name for stage in ALL_STAGES if stage.name.startswith(beginning))
-    return list(_items((f"{before}{comma}{name}", "") for name in names if name not in given))
+    return list(_items((f"{before}{comma}{name}", "") for name in names if name not in chosen))
 
 
 def complete_profile(
@@ -57,7 +58,7 @@ def complete_profile(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return the profiles whose names begin so, and files."""
+    """Complete the name of a profile, or a file."""
     from compactctl.profiles.registry import PROFILES
 
     names = ((name, "") for name in PROFILES if name.startswith(incomplete))
@@ -69,7 +70,7 @@ def complete_model(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return the models of the built-in tables whose names begin so."""
+    """Complete the name of a model in the built-in table."""
     from compactctl.tokens.models.lookup import all_models
 
     names = dict.fromkeys(model.name for model in all_models())
@@ -81,22 +82,24 @@ def complete_client(
     parameter: click.Parameter,
     incomplete: str,
 ) -> list["CompletionItem"]:
-    """Return the clients whose names begin so."""
+    """Complete the alias of a client."""
     from compactctl.sessions.registry import ALL_STORES
 
     return list(
-        _items((each.alias, each.title) for each in ALL_STORES if each.alias.startswith(incomplete))
+        _items(
+            (store.alias, store.title) for store in ALL_STORES if store.alias.startswith(incomplete)
+        )
     )
 
 
 def _files(incomplete: str) -> "CompletionItem":
-    """Return what makes a shell offer its files as well."""
+    """Return the item that makes a shell complete file names too."""
     from click.shell_completion import CompletionItem
 
     return CompletionItem(incomplete, type="file")
 
 
-def _items(found: Iterable[tuple[str, str]]) -> Iterator["CompletionItem"]:
+def _items(completions: Iterable[tuple[str, str]]) -> Iterator["CompletionItem"]:
     from click.shell_completion import CompletionItem
 
-    return (CompletionItem(name, help=said or None) for name, said in found)
+    return (CompletionItem(name, help=text or None) for name, text in completions)

@@ -157,17 +157,17 @@ _MASK = opt(
 
 
 def checked_page(
-    page: "PageChoice | None", taken: Iterable[str], *, force: bool
+    page: "PageChoice | None", reserved: Iterable[str], *, force: bool
 ) -> "PageChoice | None":
-    """Return the page with what is known of overwriting, before any work is done.
+    """Return the page with ``force`` set, before any work is done.
 
-    ``taken`` are the command's other files. Raises UsageError where it cannot be written.
+    ``reserved`` are the command's other files. Raises UsageError if it cannot be written.
     """
     if page is None:
         return None
     from compactctl.commands.output_files import check_report
 
-    check_report(page.path, taken, force=force)
+    check_report(page.path, reserved, force=force)
     return replace(page, force=force)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,7 +63,7 @@ _CODE = re.compile(r"``(.*?)``")
 def stage_options(*stages: Stage[Any]) -> OptGroup:
     """Return ``--<stage>-<option>`` for these stages.
 
-    Those that are given arrive as ``settings``: options by stage, values by option.
+    Options that were set arrive as ``settings``: values by stage and option.
     """
 
     def settings(**values: OptionValue) -> StageSettings:
@@ -73,14 +74,14 @@ def stage_options(*stages: Stage[Any]) -> OptGroup:
 
 def stage_opts(*stages: Stage[Any]) -> list[StageOption]:
     """Return the click options of these stages."""
-    of_stages = [options_of(stage) for stage in stages]
-    return [_option(each, own) for own in of_stages for each in own]
+    options_by_stage = [options_of(stage) for stage in stages]
+    return [_option(option, options) for options in options_by_stage for option in options]
 
 
 def settings_of(stages: Sequence[Stage[Any]], values: Mapping[str, OptionValue]) -> StageSettings:
-    """Return the options that are given, by stage, out of the values of all of them."""
+    """Return the options that were set, by stage."""
     settings: dict[str, dict[str, OptionValue]] = {}
-    for option in (each for stage in stages for each in options_of(stage)):
+    for option in chain.from_iterable(map(options_of, stages)):
         value = values[f"{option.stage}_{option.name}"]
         if value is not None and value != ():
             settings.setdefault(option.stage, {})[option.name] = value
@@ -117,7 +118,7 @@ def _flag(stage: str, name: str) -> str:
 
 def _help(option: OptionField, siblings: Sequence[OptionField]) -> str:
     """Return the help; names of other options of the stage in it become flags."""
-    names = {each.name for each in siblings}
+    names = {sibling.name for sibling in siblings}
     return _CODE.sub(lambda m: _flag(option.stage, m[1]) if m[1] in names else m[1], option.help)
 
 
@@ -163,15 +164,15 @@ def _overflow(error: str | None) -> Overflow | None:
     """Read the error to recover from. Raises UsageError when it is about something else."""
     if error is None:
         return None
-    found = overflow(error)
-    if not found.overflow:
+    reading = overflow(error)
+    if not reading.overflow:
         advice = "see compactctl overflow, and compact without it"
-        if found.retryable:
-            advice = found.note or "wait: the same request can succeed later"
+        if reading.retryable:
+            advice = reading.note or "wait: the same request can succeed later"
         raise UsageError(
             f"--from-error: this is not an error about a context that is too long; {advice}"
         )
-    return found
+    return reading
 
 
 def _summary(path: str | None) -> str:

@@ -10,7 +10,7 @@ from compactctl.formats.api_format import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
 from compactctl.store.files.limits import ReadLimits, parse_byte_size
 
-FORMATS = ", ".join(each.name for each in ALL_FORMATS)
+FORMATS = ", ".join(format_.name for format_ in ALL_FORMATS)
 
 
 def _named(format_name: str | None, messages_at: str | None) -> str | None:

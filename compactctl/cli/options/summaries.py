@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
 
 _NAMES: dict[str, SummarizerKind] = {
-    each: each
-    for each in get_args(SummarizerKind)
-    if each in (BUILTIN_SUMMARIZER, *EXTERNAL_SUMMARIZERS)
+    kind: kind
+    for kind in get_args(SummarizerKind)
+    if kind in (BUILTIN_SUMMARIZER, *EXTERNAL_SUMMARIZERS)
 }
 
 
