@@ -130,11 +130,11 @@ Below it: where the windows are from, and from which size on clients compact by 
     SHOWN_AS,
     help=_MODELS_HELP,
 )
-def models_command(name: str | None, *, own: "UserModelTable", shown_as: str) -> None:
+def models_command(name: str | None, *, user_models: "UserModelTable", shown_as: str) -> None:
     """Run ``compactctl models``."""
     from compactctl.commands.reference import models
 
-    emit(models(name, own), shown_as)
+    emit(models(name, user_models), shown_as)
 
 
 _PROFILES_HELP = """List the profiles of known systems, or explain one.

@@ -206,7 +206,7 @@ def write_profile() -> Profile:
         lambda: MeasureOptions(profile=write_profile()),
         lambda: MeasureOptions(
             model="mine-1",
-            own=parse_user_models(
+            user_models=parse_user_models(
                 {"mine": {"window": "100k", "counter": "file:my.ranks"}}, "models.toml"
             ),
         ),

@@ -77,7 +77,7 @@ def _load_windows(
 
 
 WINDOWS = opt(
-    "own",
+    "user_models",
     MEASURED,
     MAY,
     "A table of models of your own (TOML or JSON), asked before the built-in one: "

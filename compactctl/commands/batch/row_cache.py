@@ -179,7 +179,7 @@ def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None
     measure = options.recipe.measure
     profile = measure.profile
     counters = [measure.counter or "", profile.counting.counter if profile else ""]
-    counters += [row.counter for row in measure.own.rows]
+    counters += [row.counter for row in measure.user_models.rows]
     files = filter(None, map(rank_file_of, counters))
     # Either may be the name: a file's own name may hold the mark of a pattern.
     paths = [Path(name) for file in files for name in (file, file.rpartition("#")[0]) if name]

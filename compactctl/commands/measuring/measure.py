@@ -190,10 +190,11 @@ class MeasureOptions:
     """What the user said about measuring; None and "" mean: find out from the transcript.
 
     ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
-    ``own`` is the user's table of models, asked before the built-in one; ``base`` is what levels
-    and gates refer to: the available input with another profile than the default one, else the
-    client's own compaction. ``worth_loading`` is how many characters of a transcript are counted
-    before a faster engine is loaded for the rest: 0 where many transcripts follow one another.
+    ``user_models`` is the user's table of models, asked before the built-in one; ``base`` is what
+    levels and gates refer to: the available input with another profile than the default one, else
+    the client's own compaction. ``worth_loading`` is how many characters of a transcript are
+    counted before a faster engine is loaded for the rest: 0 where many transcripts follow one
+    another.
     """
 
     model: str | None = None
@@ -204,7 +205,7 @@ class MeasureOptions:
     max_tokens: int | None = None
     image_tokens: int | None = None
     profile: Profile | None = None
-    own: UserModelTable = NO_USER_MODELS
+    user_models: UserModelTable = NO_USER_MODELS
     base: LimitBase | None = None
     worth_loading: int = MIN_CHARS_TO_LOAD
 
@@ -251,7 +252,7 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:
 
     The window is the one given, else that of ``window_of``.
     """
-    model = resolve_model(options.model or transcript.session.model, options.own)
+    model = resolve_model(options.model or transcript.session.model, options.user_models)
     counter = _counter(options, model)
     meter = Meter(counter, _image_tokens(options), rates_for(model))
     framed = RequestMeter(meter, overhead_for(model, counter))
@@ -263,7 +264,7 @@ def unlisted_model(options: MeasureOptions) -> str:
     """Return what to warn of where a model was asked for and nothing is known of it, else ""."""
     if not options.model or options.window:
         return ""
-    model = resolve_model(options.model, options.own)
+    model = resolve_model(options.model, options.user_models)
     if model.rule != "unknown":
         return ""
     guess = model_suggestion(options.model)
