@@ -134,7 +134,7 @@ class ForkedLines(Sequence[bytes]):
         return made if made.endswith(b"\n") else made + b"\n"
 
 
-KEY = "sessionId"
+ID_KEY = "sessionId"
 
 
 def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
@@ -147,17 +147,17 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
     values, damage = decode(line)
     if damage or _value_at(values[0], path) != old:
         return line
-    named = f'"{KEY}":"{old}"'.encode()
+    named = f'"{ID_KEY}":"{old}"'.encode()
     # Unless the key is there again, or spelled with escapes, it need not be looked for.
-    if named in line and line.count(KEY.encode()) == 1 and b"\\u00" not in line:
-        return line.replace(named, f'"{KEY}":"{new}"'.encode())
+    if named in line and line.count(ID_KEY.encode()) == 1 and b"\\u00" not in line:
+        return line.replace(named, f'"{ID_KEY}":"{new}"'.encode())
     text = line.decode()
     return splice(text, value_replacements(text, [(path, new)])).encode()
 
 
 def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
     """Return what renames the session wherever some JSON names it, over however many lines."""
-    named = re.compile(rb'("%s"\s*:\s*)"%s"' % (KEY.encode(), re.escape(old.encode())))
+    named = re.compile(rb'("%s"\s*:\s*)"%s"' % (ID_KEY.encode(), re.escape(old.encode())))
     return lambda data: named.sub(rb'\g<1>"%s"' % new.encode(), data)
 
 

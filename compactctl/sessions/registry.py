@@ -92,29 +92,29 @@ def session_at(path: Path, machine: UserEnvironment) -> Session | None:
     return next(load_sessions(same), None)
 
 
-def session_in_database(own_id: str, machine: UserEnvironment) -> Session | None:
+def session_in_database(session_id: str, machine: UserEnvironment) -> Session | None:
     """Return the session of that id in OpenCode's database, None when there is none."""
     entries = opencode.STORE.entries(machine, FolderScanner())
-    return next(load_sessions(entry for entry in entries if entry.id == own_id), None)
+    return next(load_sessions(entry for entry in entries if entry.id == session_id), None)
 
 
 def resume_command(
-    session: Session, own_id: str = "", first: str = "", *, model: str = ""
+    session: Session, fork_id: str = "", import_command: str = "", *, model: str = ""
 ) -> str | None:
     """Return the command that goes on with a session, None where a client has none.
 
-    ``own_id`` is that of a fork of it, ``first`` a command that must come before, ``model`` the one
-    to ask for, where the client can be asked. Where the session is open, it is what its client is
-    told.
+    ``fork_id`` is that of a fork of it, ``import_command`` a command that must come before,
+    ``model`` the one to ask for, where the client can be asked. Where the session is open, it is
+    what its client is told.
     """
     store = store_named(session.entry.client)
-    own = shlex.quote(own_id or session.id)
+    own = shlex.quote(fork_id or session.id)
     if session.details.open and store.reload_command:
         return store.reload_command.format(id=own)
     if not store.resume_command or session.details.kind == "subagent":
         return None
     resume = store.resume_command + (store.resume_model if model else "")
-    commands = filter(None, (first, resume.format(id=own, model=shlex.quote(model))))
+    commands = filter(None, (import_command, resume.format(id=own, model=shlex.quote(model))))
     command, project = " && ".join(commands), session.details.project
     is_elsewhere = store.resumes_in_project_only and project
     return f"cd {shlex.quote(project)} && {command}" if is_elsewhere else command

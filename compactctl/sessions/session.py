@@ -58,7 +58,7 @@ class SessionEntry:
         client: str,
         session_id: str,
         file: tuple[Path, os.stat_result],
-        known: SessionDetails = NO_DETAILS,
+        listing: SessionDetails = NO_DETAILS,
     ) -> "SessionEntry":
         """Return the entry of a session that is a file."""
         path, status = file
@@ -68,7 +68,7 @@ class SessionEntry:
             path=path,
             modified=status.st_mtime,
             n_bytes=status.st_size,
-            listing=known,
+            listing=listing,
         )
 
 

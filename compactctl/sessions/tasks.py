@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions.reading.documents import items_of, last_value, values_of
+from compactctl.sessions.reading.documents import iter_items, iter_values, last_value
 from compactctl.sessions.reading.fields import sum_counts
 from compactctl.sessions.reading.file_ends import read_edges
 from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
@@ -38,7 +38,7 @@ def task_prompt(path: Path) -> str:
     except FileNotFoundError:
         return ""
     begun = head if head.lstrip().startswith(b"[") else b""
-    said = map(object_or_empty, items_of(b'{"said":' + begun, "said"))
+    said = map(object_or_empty, iter_items(b'{"said":' + begun, "said"))
     return next(filter(None, (text_or_empty(each.get("text")) for each in said)), "")
 
 
@@ -51,7 +51,7 @@ def task_context(path: Path) -> tuple[int | None, str]:
         _, tail = read_edges(path.with_name(_SHOWN))
     except FileNotFoundError:
         return None, ""
-    requests = (_request(text) for text in reversed(list(values_of(tail, "text"))))
+    requests = (_request(text) for text in reversed(list(iter_values(tail, "text"))))
     context = next(filter(None, requests), None)
     named = object_or_empty(last_value(tail, "modelInfo"))
     return context, text_or_empty(named.get("modelId"))

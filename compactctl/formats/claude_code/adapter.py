@@ -166,21 +166,21 @@ class _Reader(LineReader):
         # The first and the last line with each session id.
         self.lines: dict[str, tuple[int, int]] = {}
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         if decoded.damage is not None:
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self.record(with_reported_usage(value, _COUNTS), decoded)
             else:
-                self.gather.add_opaque(decoded, "a JSON value of no known type")
+                self.builder.add_opaque(decoded, "a JSON value of no known type")
 
     def record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         if record["type"] == REQUEST:
-            self.requests.request(record)
+            self.requests.add_request(record)
         elif record["type"] == SHAPE and (shape := shape_parts(record)):
             name = content_id(record["shape"])
-            self.requests.shape(record, self.overhead(name, shape, decoded))
+            self.requests.add_shape(record, self.overhead(name, shape, decoded))
         session = record.get("sessionId")
         if isinstance(session, str):
             first, _ = self.lines.get(session, (decoded.index, 0))
@@ -188,27 +188,27 @@ class _Reader(LineReader):
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
-            self.gather.links.append(Link(line=decoded.index, id=uuid, parent=parent))
+            self.builder.links.append(Link(line=decoded.index, id=uuid, parent=parent))
             if decoded.damage is not None and parent is not None:
                 self.chain.mark_unmovable(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
             if is_compaction(record):
-                self.gather.compactions.append(decoded.index)
+                self.builder.compactions.append(decoded.index)
         else:
             self.add_pointer(record, decoded)
         if _is_client_error(record):
-            self.gather.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
+            self.builder.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self.message(record, decoded)
         if message is None:
-            self.gather.add_metadata(_kind(record), decoded.n_bytes)
+            self.builder.add_metadata(_kind(record), decoded.n_bytes)
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
-        self.places[message.id] = len(self.gather.messages)
+        self.places[message.id] = len(self.builder.messages)
         if record.get("isMeta") is True:
             self.meta.add(message.id)
-        self.gather.messages.append(message)
-        self.chain.message(message, uuid if isinstance(uuid, str) else "")
+        self.builder.messages.append(message)
+        self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
 
     def overhead(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
         """Return a system prompt with tool definitions as a message, which is never edited."""
@@ -226,7 +226,7 @@ class _Reader(LineReader):
         if leaf is None or decoded.damage is not None:
             return
         pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
-        self.gather.pointers.append(pointer)
+        self.builder.pointers.append(pointer)
         if record["type"] == "last-prompt":
             self.chain.set_resume_point(leaf)
 
@@ -236,7 +236,7 @@ class _Reader(LineReader):
             snapshot = snapshot_parts(object_or_empty(record.get("attachment")))
             if snapshot:
                 name = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
-                self.requests.snapshot(self.overhead(name, snapshot, decoded))
+                self.requests.add_snapshot(self.overhead(name, snapshot, decoded))
                 return None
             parts = attachment_parts(record)
             message = self.build(record, decoded, parts, injected=not _is_queued_prompt(record))
@@ -269,7 +269,7 @@ class _Reader(LineReader):
         message = self.build(record, decoded, parts, response=inner)
         if message is None:
             return None
-        self.requests.answer(record, message)
+        self.requests.add_answer(record, message)
         self.tools.update([(call.call_id, call.tool) for call in message.calls])
         if message.model and (self.model is None or record.get("isSidechain") is not True):
             self.model = message.model
@@ -320,38 +320,38 @@ class _Reader(LineReader):
 
         So what counts has the same id whether or not it stands for an earlier record.
         """
-        chosen = self.gather.unique_id(name)
+        chosen = self.builder.unique_id(name)
         if chosen == name or name not in self.places:
             return chosen
         place = self.places[chosen] = self.places.pop(name)
-        self.gather.messages[place] = replace(self.gather.messages[place], id=chosen)
+        self.builder.messages[place] = replace(self.builder.messages[place], id=chosen)
         return MessageId(name)
 
     def finish(self) -> Transcript:
-        self.chain.rename(_told_apart(self.gather.messages))
+        self.chain.rename(_told_apart(self.builder.messages))
         effective = self.chain.effective()
         # Hidden messages are not in ``effective``: they follow one another as in the file.
         changes = {
-            **command_changes(self.gather.messages, self.meta),
+            **command_changes(self.builder.messages, self.meta),
             **command_changes(effective, self.meta),
         }
         effective = with_changes(effective, changes)
-        self.gather.messages = list(with_changes(self.gather.messages, changes))
+        self.builder.messages = list(with_changes(self.builder.messages, changes))
         followed = self.chain.bridged
-        self.gather.links = [
+        self.builder.links = [
             replace(link, parent=followed[link.id]) if link.id in followed else link
-            for link in self.gather.links
+            for link in self.builder.links
         ]
-        self.gather.warnings += self.chain.warnings
-        self.gather.errors = [
-            each for each in self.gather.errors if each.name in self.chain.included
+        self.builder.warnings += self.chain.warnings
+        self.builder.errors = [
+            each for each in self.builder.errors if each.name in self.chain.included
         ]
-        overhead = self.requests.overhead(effective, self.gather.messages)
+        overhead = self.requests.newest_overhead(effective, self.builder.messages)
         if overhead is not None:
-            self.gather.messages.append(overhead)
-            self.gather.messages.sort(key=lambda message: message.line)
+            self.builder.messages.append(overhead)
+            self.builder.messages.sort(key=lambda message: message.line)
             effective = (overhead, *effective)
-        return self.gather.build(
+        return self.builder.build(
             self.name,
             effective,
             session=SessionInfo(

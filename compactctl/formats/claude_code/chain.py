@@ -136,7 +136,7 @@ class ClaudeChain:
         """Take in that the client names ``uuid`` as the record to go on from."""
         self._resume_point = uuid
 
-    def message(self, message: Message, uuid: str) -> None:
+    def add_message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""
         node = self._nodes.get(uuid)
         (self._unlinked if node is None else node.messages).append(message)

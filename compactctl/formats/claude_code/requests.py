@@ -65,30 +65,30 @@ class ClaudeRequests:
         self._answers: dict[str, str] = {}
         self._snapshot: Message | None = None
 
-    def shape(self, record: Mapping[str, Any], message: Message) -> None:
+    def add_shape(self, record: Mapping[str, Any], message: Message) -> None:
         """Take in the system prompt and tool definitions of requests, as a message.
 
         The client writes them again each time it is started; the first record counts.
         """
         self._shapes.setdefault(text_or_none(record.get("shapeHash")) or "", message)
 
-    def snapshot(self, message: Message) -> None:
+    def add_snapshot(self, message: Message) -> None:
         """Take in the same of a snapshot."""
         self._snapshot = message
 
-    def request(self, record: Mapping[str, Any]) -> None:
+    def add_request(self, record: Mapping[str, Any]) -> None:
         """Take in a request."""
         name, shape = text_or_none(record.get("id")), text_or_none(record.get("shapeHash"))
         if name and shape:
             self._hashes[name] = shape
 
-    def answer(self, record: Mapping[str, Any], message: Message) -> None:
+    def add_answer(self, record: Mapping[str, Any], message: Message) -> None:
         """Take in an answer to a request."""
         name = text_or_none(record.get("requestRef"))
         if name:
             self._answers[message.id] = name
 
-    def overhead(self, *histories: Iterable[Message]) -> Message | None:
+    def newest_overhead(self, *histories: Iterable[Message]) -> Message | None:
         """Return what was sent along with the request of the newest answer, None if unknown.
 
         Of several histories the first counts that has such an answer.

@@ -40,8 +40,8 @@ class Cline(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         reader = ClineReader(self.name)
-        for container in containers(lines, reader.gather):
-            reader.container(container)
+        for container in containers(lines, reader.builder):
+            reader.add_container(container)
         return reader.finish()
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_empt
 
 # The clients put what a person typed between these tags, to find it again; the last two are of
 # Cline's SDK.
-_PERSON = re.compile(
+_USER_TAG = re.compile(
     r"^[ \t]*<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL | re.MULTILINE,
@@ -70,17 +70,17 @@ def is_environment(text: str) -> bool:
     return text.lstrip().startswith(ENVIRONMENT)
 
 
-def person_words(text: str) -> str:
+def user_words(text: str) -> str:
     """Return what a person typed in a text of the client, from between the tags for it."""
     if is_environment(text):
         return ""
-    return "\n".join(words for match in _PERSON.finditer(text) if (words := match[2].strip()))
+    return "\n".join(words for match in _USER_TAG.finditer(text) if (words := match[2].strip()))
 
 
-def reply_words(tool: str, text: str) -> str:
+def user_words_in_result(tool: str, text: str) -> str:
     """Return what a person typed in a result: an answer, or why they turned the call down."""
     if tool in _ASKING:
-        return person_words(text)
+        return user_words(text)
     if text.lstrip().startswith(_VERDICTS):
         return _feedback(text)
     return "\n".join(match[2].strip() for match in _SAID.finditer(text))
@@ -91,13 +91,13 @@ def _feedback(verdict: str) -> str:
     try:
         value = json.loads(verdict)
     except (ValueError, RecursionError):
-        return person_words(verdict)
+        return user_words(verdict)
     return text_or_empty(object_or_empty(value).get("feedback"))
 
 
 def is_client_text(text: str) -> bool:
     """Tell whether a text is one that the client adds on its own."""
-    return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not person_words(text))
+    return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not user_words(text))
 
 
 def is_failure(text: str) -> bool:

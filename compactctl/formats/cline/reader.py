@@ -30,14 +30,14 @@ class ClineReader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.gather = TranscriptBuilder()
+        self.builder = TranscriptBuilder()
         self.effective: list[Message] = []
         self._count = 0
 
-    def container(self, container: Container) -> None:
+    def add_container(self, container: Container) -> None:
         """Read one conversation."""
         if not container.entries:
-            self.gather.add_metadata("empty conversation", container.decoded.n_bytes)
+            self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         self._system_prompt(container)
         talk = _ConversationParser(container.entries, self._count)
         said = []
@@ -50,13 +50,13 @@ class ClineReader:
 
     def finish(self) -> Transcript:
         """Return what was read."""
-        messages = self.gather.messages
+        messages = self.builder.messages
         texts = [p.text for m in messages for p in m.parts if isinstance(p, TextPart)]
         cwd = next(filter(None, map(working_folder, texts)), None)
         model = next((m.model for m in reversed(messages) if m.model), None)
         model = model or next(filter(None, map(model_in_environment, reversed(texts))), None)
         session = SessionInfo(model=model, cwd=cwd)
-        return self.gather.build(self.name, tuple(self.effective), session=session)
+        return self.builder.build(self.name, tuple(self.effective), session=session)
 
     def _system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")
@@ -67,18 +67,18 @@ class ClineReader:
             draft = MessageDraft(
                 role="system", parts=parts, record_id=name, immutable_reason="system prompt"
             )
-            message = self.gather.add_message(
+            message = self.builder.add_message(
                 draft, {}, container.decoded, record_path=path, conversation=self._count
             )
             self.effective.append(message)
 
     def _message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
-            self.gather.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
         elif not draft.parts:
-            self.gather.add_metadata("empty message", entry.n_bytes)
+            self.builder.add_metadata("empty message", entry.n_bytes)
         else:
-            return self.gather.add_message(
+            return self.builder.add_message(
                 draft,
                 entry.record,
                 entry.decoded,

@@ -10,9 +10,9 @@ from compactctl.formats.cline.client_texts import (
     is_client_text,
     is_environment,
     is_failure,
-    person_words,
-    reply_words,
     result_header,
+    user_words,
+    user_words_in_result,
 )
 from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.records.json_values import json_text, list_or_empty
@@ -59,7 +59,7 @@ class UserMessageParser:
         self._flush_header()
         for part in block_parts(block, path, tools):
             if isinstance(part, ToolResultPart):
-                self.parts.append(replace(part, said=reply_words(part.tool, part.text)))
+                self.parts.append(replace(part, said=user_words_in_result(part.tool, part.text)))
             else:
                 self.has_user_text = True
                 self.parts.append(part)
@@ -82,7 +82,7 @@ class UserMessageParser:
     def _answered(self, head: ResultHeader | None, text: str) -> ToolCallPart | None:
         if head is not None:
             return self._calls.take(head.tool)
-        if self._by_order and not (is_client_text(text) or person_words(text)):
+        if self._by_order and not (is_client_text(text) or user_words(text)):
             return self._calls.take_next()
         return None
 
@@ -103,14 +103,14 @@ class UserMessageParser:
                 call_id=call.call_id,
                 tool=call.tool,
                 text=text,
-                said=reply_words(call.tool, text),
+                said=user_words_in_result(call.tool, text),
                 is_error=failed or is_failure(text),
                 path=path,
             )
         )
 
     def _plain(self, text: str, path: JsonPath, head: ResultHeader | None) -> None:
-        typed = person_words(text)
+        typed = user_words(text)
         unheard = head is not None or self._quiet or is_client_text(text)
         self.parts.append(TextPart(text=text, typed=typed or ("" if unheard else None), path=path))
         self.has_user_text = self.has_user_text or bool(typed) or not unheard

@@ -60,7 +60,7 @@ class ResponseGrouper:
     """Tells the items of one response, and takes in what it cost."""
 
     def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
-        self._gather = builder
+        self._builder = builder
         self._names = ResponseNames(prefix)
         self._name: str | None = None
         self._has_usage = False
@@ -74,7 +74,7 @@ class ResponseGrouper:
             return draft
         self._has_usage = self._has_usage and name == self._name
         self._name = name
-        self._newest = len(self._gather.messages)
+        self._newest = len(self._builder.messages)
         usage, self._pending_usage = self._pending_usage, None
         self._has_usage = self._has_usage or usage is not None
         return replace(draft, response_id=name, model=model, usage=usage)
@@ -93,7 +93,7 @@ class ResponseGrouper:
         if self._newest is None or not self.is_due:
             self._pending_usage = usage
             return
-        messages = self._gather.messages
+        messages = self._builder.messages
         messages[self._newest] = replace(messages[self._newest], usage=usage)
         self._has_usage = True
 
@@ -129,7 +129,7 @@ class CodexReader(LineReader):
         super().__init__(name)
         self.history = CodexHistory()
         self.counts = TokenCountReader()
-        self.responses = ResponseGrouper(self.gather)
+        self.responses = ResponseGrouper(self.builder)
         self.tools: dict[str, str] = {}
         self.header: Message | None = None
         self.model: str | None = None
@@ -140,11 +140,11 @@ class CodexReader(LineReader):
         self._own_history_lines: list[int] = []
         self._replacements: list[_Replacement] = []
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         for value in decoded.values:
             if not isinstance(value, Mapping):
-                self.gather.add_opaque(decoded, "a JSON value that is not a record")
+                self.builder.add_opaque(decoded, "a JSON value that is not a record")
             elif isinstance(value.get("payload"), Mapping):
                 record = with_reported_usage(value, USAGE_FIELDS)
                 self._enveloped(record, record["payload"], decoded)
@@ -155,11 +155,11 @@ class CodexReader(LineReader):
         """Return the transcript."""
         sent = self.history.ids()
         self._drop_superseded(set(sent))
-        by_id = {str(message.id): message for message in self.gather.messages}
+        by_id = {str(message.id): message for message in self.builder.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
         replaced = {name for each in self._replacements if not each.is_ours for name in each.ids}
-        found = self.gather.build(
+        found = self.builder.build(
             self.name,
             effective,
             session=SessionInfo(
@@ -176,7 +176,7 @@ class CodexReader(LineReader):
                 by_client=any(m.origin.is_summary or m.id in replaced for m in effective),
                 own_history_lines=tuple(self._own_history_lines),
             ),
-            order=order_of_times(message.timestamp for message in self.gather.messages),
+            order=order_of_times(message.timestamp for message in self.builder.messages),
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
         sent_now = with_client_answers(
@@ -204,9 +204,9 @@ class CodexReader(LineReader):
             case "compacted":
                 self._compacted(record, payload, decoded)
             case str(kind) if kind in _NOT_SENT:
-                self.gather.add_metadata(kind, decoded.n_bytes)
+                self.builder.add_metadata(kind, decoded.n_bytes)
             case _:
-                self.gather.add_opaque(decoded, "a record of unknown type")
+                self.builder.add_opaque(decoded, "a record of unknown type")
 
     def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in a record of the oldest rollouts, which have no envelope."""
@@ -215,9 +215,9 @@ class CodexReader(LineReader):
         elif "instructions" in record:
             self._session(record, record, (), decoded)
         elif "record_type" in record:
-            self.gather.add_metadata("state", decoded.n_bytes)
+            self.builder.add_metadata("state", decoded.n_bytes)
         else:
-            self.gather.add_opaque(decoded, "a record of unknown type")
+            self.builder.add_opaque(decoded, "a record of unknown type")
 
     def _item(
         self,
@@ -244,17 +244,17 @@ class CodexReader(LineReader):
         draft = item_draft(item, path, self.tools)
         size = json_size(item) if element else decoded.n_bytes
         if draft is None and kind == "ghost_snapshot":
-            self.gather.add_metadata("response_item/ghost_snapshot", size)
+            self.builder.add_metadata("response_item/ghost_snapshot", size)
         elif draft is None:
-            self.gather.add_opaque(decoded, "an item of unknown type", size)
+            self.builder.add_opaque(decoded, "an item of unknown type", size)
         elif not draft.parts:
-            self.gather.add_metadata(f"response_item/{kind} without content", size)
+            self.builder.add_metadata(f"response_item/{kind} without content", size)
         else:
             if draft.role == "system" and path:
                 # In an envelope, the client or one of its hooks wrote what has this role.
                 draft = replace(draft, is_injected=True)
             draft = responses.assign(draft, self.model)
-            message = self.gather.add_message(draft, record, decoded, record_path=element)
+            message = self.builder.add_message(draft, record, decoded, record_path=element)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
             return message
         return None
@@ -273,33 +273,33 @@ class CodexReader(LineReader):
         self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = header_parts(payload, path)
         if self._sessions > 1 or not parts:
-            self.gather.add_metadata("session_meta", decoded.n_bytes)
+            self.builder.add_metadata("session_meta", decoded.n_bytes)
             return
         draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
-        self.header = self.gather.add_message(draft, record, decoded)
+        self.header = self.builder.add_message(draft, record, decoded)
 
     def _noted(self, session: str | None, line: int) -> None:
         """Take in the id of a header; those of sessions that it was forked from follow its own."""
         if session is None or session in self._names:
             return
-        if self.gather.messages[bool(self.header) :] or not self._names:
-            self.gather.session(session, line)
+        if self.builder.messages[bool(self.header) :] or not self._names:
+            self.builder.session(session, line)
         self._names.add(session)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         self.model = text_or_none(payload.get("model")) or self.model
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
-        self.gather.add_metadata("turn_context", decoded.n_bytes)
+        self.builder.add_metadata("turn_context", decoded.n_bytes)
 
     def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         kind = text_or_none(payload.get("type")) or "event of no type"
-        self.gather.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
+        self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
                 self.responses.add_usage(usage)
         if kind == "error":
-            self.gather.error(text_or_none(payload.get("message")), decoded.index)
+            self.builder.error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")
         if kind == "thread_rolled_back" and isinstance(turns, int):
             self.history.roll_back(min(turns, _MAX_ROLLBACK))
@@ -310,24 +310,24 @@ class CodexReader(LineReader):
     ) -> None:
         self.responses.close()
         own = is_appended(record)
-        (self._own_history_lines if own else self.gather.compactions).append(decoded.index)
+        (self._own_history_lines if own else self.builder.compactions).append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
             self._replaced(items, decoded, own=own)
             return
         text = text_or_none(payload.get("message"))
         if text is None:
-            self.gather.add_metadata("compacted", decoded.n_bytes)
+            self.builder.add_metadata("compacted", decoded.n_bytes)
             self.history.condense(None)
             return
         part = TextPart(text=text, path=("payload", "message"))
         why = "the client's own compaction"
         draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=why)
-        self.history.condense(self.gather.add_message(draft, record, decoded))
+        self.history.condense(self.builder.add_message(draft, record, decoded))
 
     def _replaced(self, items: list[Any], decoded: Decoded, *, own: bool) -> None:
         path: JsonPath = ("payload", "replacement_history")
-        responses = ResponseGrouper(self.gather, f"line-{decoded.index}-response-")
+        responses = ResponseGrouper(self.builder, f"line-{decoded.index}-response-")
         found = []
         for index, item in enumerate(items):
             record = object_or_empty(item)
@@ -343,9 +343,9 @@ class CodexReader(LineReader):
         """Take out the messages of compactions that a newer one or a rollback made void."""
         void = [each for each in self._replacements if sent.isdisjoint(each.ids)]
         dropped = {name for each in void for name in each.ids}
-        self.gather.messages = [m for m in self.gather.messages if m.id not in dropped]
+        self.builder.messages = [m for m in self.builder.messages if m.id not in dropped]
         for each in void:
-            self.gather.add_metadata("compacted", each.n_bytes)
+            self.builder.add_metadata("compacted", each.n_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

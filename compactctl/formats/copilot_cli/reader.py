@@ -88,21 +88,23 @@ class CopilotReader(LineReader):
         self._lines: dict[str, int] = {}
         self._held: set[str] = set()
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         for value in decoded.values:
             data = value.get("data") if isinstance(value, Mapping) else None
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
                 self._event(value, data, decoded)
             else:
-                self.gather.add_opaque(decoded, "a JSON value that is not an event")
+                self.builder.add_opaque(decoded, "a JSON value that is not an event")
 
     def finish(self) -> Transcript:
         """Return the transcript."""
-        self.gather.messages = [self.usages.with_usage(message) for message in self.gather.messages]
+        self.builder.messages = [
+            self.usages.with_usage(message) for message in self.builder.messages
+        ]
         effective = (self.usages.with_usage(message) for message in self.history.effective())
-        edited = any(message.tags != NO_TAGS for message in self.gather.messages)
-        return self.gather.build(
+        edited = any(message.tags != NO_TAGS for message in self.builder.messages)
+        return self.builder.build(
             self.name,
             tuple(self._anchored(message) for message in effective),
             session=SessionInfo(
@@ -119,10 +121,10 @@ class CopilotReader(LineReader):
         draft = event_draft(kind, data, self.assets, self.tools)
         message: Message | None = None
         if draft is None:
-            self.gather.add_metadata(kind, decoded.n_bytes)
+            self.builder.add_metadata(kind, decoded.n_bytes)
         else:
             draft = replace(self._named(draft, event), is_subagent=_is_subagents(event, data))
-            message = self.gather.add_message(draft, event, decoded)
+            message = self.builder.add_message(draft, event, decoded)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
         if not _is_subagents(event, data):
             self._facts(kind, data)
@@ -133,7 +135,7 @@ class CopilotReader(LineReader):
         if name is None:
             return
         self._lines.setdefault(name, decoded.index)
-        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        self.builder.links.append(Link(line=decoded.index, id=name, parent=parent))
         if decoded.damage is not None and parent is not None:
             self._held.add(parent)
 
@@ -154,16 +156,16 @@ class CopilotReader(LineReader):
     ) -> None:
         """Take in what an event of the main conversation changes in what is sent."""
         if kind == "session.compaction_complete" and data.get("success") is True:
-            self.gather.compactions.append(line)
+            self.builder.compactions.append(line)
             self.history.condense(line, message)
         elif kind == "session.context_cleared":
-            self.gather.compactions.append(line)
+            self.builder.compactions.append(line)
             self.history.clear(line, message)
         elif kind == "session.start":
-            self.gather.session(text_or_none(data.get("sessionId")), line)
+            self.builder.session(text_or_none(data.get("sessionId")), line)
             return
         elif kind == "session.error":
-            self.gather.error(text_or_none(data.get("message")), line)
+            self.builder.error(text_or_none(data.get("message")), line)
             return
         elif kind == "session.truncation":
             self._truncated(data, line)
@@ -182,9 +184,9 @@ class CopilotReader(LineReader):
     def _truncated(self, data: Mapping[str, Any], line: int) -> None:
         removed = data.get("messagesRemovedDuringTruncation")
         if isinstance(removed, int) and removed > 0:
-            self.gather.compactions.append(line)
+            self.builder.compactions.append(line)
             self.history.truncate(line, removed)
-            self.gather.warnings.append(
+            self.builder.warnings.append(
                 f"line {line + 1}: the client left out {removed:,} of its messages and the file "
                 "does not say which; they are taken to be the oldest"
             )

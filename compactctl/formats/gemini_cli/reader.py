@@ -101,14 +101,14 @@ class GeminiReader(LineReader):
         self._replay = SessionReplay()
         self._around: dict[int, tuple[str, int]] = {}
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         for value in decoded.values:
             kind = self._replay.apply(value, decoded) if isinstance(value, Mapping) else ""
             if isinstance(value, Mapping):
-                self.gather.session(text_or_none(value.get("sessionId")), decoded.index)
+                self.builder.session(text_or_none(value.get("sessionId")), decoded.index)
             if kind == "":
-                self.gather.add_opaque(decoded, "a record that is not of a session")
+                self.builder.add_opaque(decoded, "a record that is not of a session")
             elif kind is not None:
                 self._around[decoded.index] = (kind, decoded.n_bytes)
 
@@ -127,7 +127,7 @@ class GeminiReader(LineReader):
         since = self._last_compaction_line(found.values())
         effective = tuple(_reported_since(since, born, message) for message in shown)
         model = next((m.model for m in reversed(effective) if m.model), None)
-        return self.gather.build(
+        return self.builder.build(
             self.name,
             effective,
             session=SessionInfo(model=model, cwd=_folder(effective), drops_past_reasoning=True),
@@ -139,7 +139,7 @@ class GeminiReader(LineReader):
         draft = _draft(entry)
         if entry.record.get("type") == "error":
             error = text_or_none(entry.record.get("content"))
-            self.gather.error(error, entry.decoded.index)
+            self.builder.error(error, entry.decoded.index)
         if draft is None or not draft.parts:
             kind = text_or_none(entry.record.get("type")) or "message"
             self._count(entry, f"{kind} that is not sent")
@@ -147,21 +147,21 @@ class GeminiReader(LineReader):
         if not is_newest:
             self._count(entry, "earlier version of a message")
             return None
-        return self.gather.add_message(
+        return self.builder.add_message(
             draft, entry.record, entry.decoded, record_path=entry.element
         )
 
     def _count(self, entry: GeminiRecord, kind: str) -> None:
         """Count a line that says nothing; what is among others on a line goes with that line."""
         if not entry.element:
-            self.gather.add_metadata(kind, entry.decoded.n_bytes)
+            self.builder.add_metadata(kind, entry.decoded.n_bytes)
 
     def _count_empty(self, messages: Iterable[Message]) -> None:
         """Count the lines around messages, those that hold any apart."""
         held = {message.line for message in messages}
         for line, (kind, n_bytes) in self._around.items():
             if line not in held:
-                self.gather.add_metadata(kind, n_bytes)
+                self.builder.add_metadata(kind, n_bytes)
 
     def _superseded(self, found: Mapping[int, Message]) -> Iterator[SupersededVersion]:
         for name, places in self._replay.superseded.items():
@@ -179,7 +179,7 @@ class GeminiReader(LineReader):
         for entry in self._replay.entries:
             if entry.name in summaries and entry.decoded.index in self._replay.full_list_lines:
                 first.setdefault(entry.name, entry.decoded.index)
-        self.gather.compactions += sorted(set(first.values()))
+        self.builder.compactions += sorted(set(first.values()))
         return max(first.values(), default=-1)
 
 

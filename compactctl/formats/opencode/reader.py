@@ -39,29 +39,29 @@ class OpenCodeReader:
     """Reads whole conversations and settles their effective history."""
 
     def __init__(self) -> None:
-        self.gather = TranscriptBuilder()
+        self.builder = TranscriptBuilder()
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0
         self._is_encrypted = False
         self._cleared: Cleared | None = None
 
-    def container(self, container: Container) -> None:
+    def add_container(self, container: Container) -> None:
         """Read one session."""
         session = object_or_empty(container.document.get("info"))
         self.cwd = text_or_none(session.get("directory")) or self.cwd
         said = [one for entry in container.entries if (one := self._said(entry)) is not None]
         if not container.entries:
-            self.gather.add_metadata("empty conversation", container.decoded.n_bytes)
+            self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(said), session)
         self.effective += sent
         self._count += 1
 
     def finish(self) -> Transcript:
         """Return what was read."""
-        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
+        spoken = (message.model for message in reversed(self.builder.messages) if message.model)
         shown = tuple(self.effective)
-        return self.gather.build(
+        return self.builder.build(
             NAME,
             shown,
             session=SessionInfo(
@@ -76,17 +76,17 @@ class OpenCodeReader:
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         entry = replace(entry, value=with_reported_usage(entry.record, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
-        self.gather.error(text_or_none(error), entry.decoded.index)
+        self.builder.error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
         if draft is None:
-            self.gather.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
+            self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
             return None
         if not draft.parts:
-            self.gather.add_metadata("empty message", entry.n_bytes)
+            self.builder.add_metadata("empty message", entry.n_bytes)
             return OpenCodeRecord(entry.record, None)
         parts = map(object_or_empty, entry.record["parts"])
         self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))
-        message = self.gather.add_message(
+        message = self.builder.add_message(
             draft, entry.record, entry.decoded, record_path=entry.element, conversation=self._count
         )
         return OpenCodeRecord(entry.record, message)

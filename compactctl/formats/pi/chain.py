@@ -68,7 +68,7 @@ class PiChain:
         """Take in that a line is not understood; an entry may have been lost with it."""
         self._gaps.append(line)
 
-    def header(self) -> None:
+    def add_header(self) -> None:
         """Take in a session header, which is not an entry but is numbered like one."""
         self._records.append(None)
 
@@ -101,7 +101,7 @@ class PiChain:
                 self.mark_unmovable(name, _AGAIN)
         return name
 
-    def message(self, name: str, message: Message) -> None:
+    def add_message(self, name: str, message: Message) -> None:
         """Take in what the entry ``name`` puts into the context."""
         node = self._nodes[name]
         node.messages.append(message)

@@ -30,13 +30,13 @@ class PiReader(LineReader):
         self.version: int | None = None
         self._responses = 0
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
         if decoded.damage is not None:
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-                self.gather.add_opaque(decoded, "a JSON value of no known type")
+                self.builder.add_opaque(decoded, "a JSON value of no known type")
             elif value["type"] == "session":
                 self._header(value, decoded)
             else:
@@ -46,14 +46,14 @@ class PiReader(LineReader):
         """Return the transcript."""
         effective = self.chain.effective()
         follows = self.chain.bridged
-        self.gather.links = [
-            replace(link, parent=follows.get(link.id, link.parent)) for link in self.gather.links
+        self.builder.links = [
+            replace(link, parent=follows.get(link.id, link.parent)) for link in self.builder.links
         ]
-        self.gather.warnings += self.chain.warnings
-        self.gather.errors = [e for e in self.gather.errors if e.name in self.chain.included]
+        self.builder.warnings += self.chain.warnings
+        self.builder.errors = [e for e in self.builder.errors if e.name in self.chain.included]
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
-        found = self.gather.build(
+        found = self.builder.build(
             self.name,
             effective,
             session=SessionInfo(model=model, file_version=self.version, cwd=self.cwd),
@@ -63,16 +63,16 @@ class PiReader(LineReader):
 
     def _order(self) -> RecordOrder | None:
         """Return how entries without ids stand, which only their times tell; None with ids."""
-        times = (message.timestamp for message in self.gather.messages)
-        return None if self.gather.links else order_of_times(times)
+        times = (message.timestamp for message in self.builder.messages)
+        return None if self.builder.links else order_of_times(times)
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.model = text_or_none(record.get("modelId")) or self.model
         self.version = integer_or_none(record.get("version"))
-        self.chain.header()
-        self.gather.session(text_or_none(record.get("id")), decoded.index)
-        self.gather.add_metadata("session", decoded.n_bytes)
+        self.chain.add_header()
+        self.builder.session(text_or_none(record.get("id")), decoded.index)
+        self.builder.add_metadata("session", decoded.n_bytes)
 
     def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
         if entry["type"] == "model_change" and entry.get("role") in (None, "default"):
@@ -83,22 +83,22 @@ class PiReader(LineReader):
         node = self.chain.add(entry, decoded.index)
         if was_interrupted(entry):
             error = text_or_none(object_or_empty(entry.get("message")).get("errorMessage"))
-            self.gather.error(error, decoded.index, node)
+            self.builder.error(error, decoded.index, node)
         draft = entry_draft(entry)
         if draft is None:
-            self.gather.add_opaque(decoded, "a message of unknown role")
+            self.builder.add_opaque(decoded, "a message of unknown role")
         elif not draft.parts:
-            self.gather.add_metadata(_kind(entry), decoded.n_bytes)
+            self.builder.add_metadata(_kind(entry), decoded.n_bytes)
         else:
-            message = self.gather.add_message(self._numbered(draft, entry), entry, decoded)
+            message = self.builder.add_message(self._numbered(draft, entry), entry, decoded)
             if not was_interrupted(entry):
-                self.chain.message(node, message)
+                self.chain.add_message(node, message)
 
     def _link(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
         name, parent = text_or_none(entry.get("id")), text_or_none(entry.get("parentId"))
         if name is None:
             return
-        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        self.builder.links.append(Link(line=decoded.index, id=name, parent=parent))
         if decoded.damage is not None and parent is not None:
             self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 

@@ -261,17 +261,17 @@ class LineReader(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.gather = TranscriptBuilder()
+        self.builder = TranscriptBuilder()
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
         for decoded in lines:
-            self.gather.add_line(decoded)
-            self.line(decoded)
+            self.builder.add_line(decoded)
+            self.add_line(decoded)
         return self.finish()
 
     @abstractmethod
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         """Take in the records on a line."""
 
     @abstractmethod

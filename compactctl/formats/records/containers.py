@@ -41,11 +41,11 @@ class Container:
     decoded: Decoded
 
 
-def containers(lines: Iterable[Decoded], gather: TranscriptBuilder) -> Iterator[Container]:
+def containers(lines: Iterable[Decoded], builder: TranscriptBuilder) -> Iterator[Container]:
     """Yield the conversations of a file, bare lines last; every line is taken in as such."""
     bare: list[ContainedRecord] = []
     for decoded in lines:
-        gather.add_line(decoded)
+        builder.add_line(decoded)
         for value in decoded.values:
             inner = value.get("messages") if isinstance(value, Mapping) else None
             if isinstance(value, Mapping) and isinstance(inner, list):

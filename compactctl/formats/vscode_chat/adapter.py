@@ -11,7 +11,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.formats.vscode_chat.changes import is_change, is_state, replayed
+from compactctl.formats.vscode_chat.changes import is_change, is_state, replay
 from compactctl.formats.vscode_chat.chat import (
     ChatMessage,
     as_immutable,
@@ -58,59 +58,59 @@ class _Reader(LineReader):
         self._changes: list[Mapping[str, Any]] = []
         self._state: Decoded | None = None
 
-    def line(self, decoded: Decoded) -> None:
+    def add_line(self, decoded: Decoded) -> None:
         for value in decoded.values:
-            self._value(object_or_empty(value), decoded)
+            self._add_value(object_or_empty(value), decoded)
 
-    def _value(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+    def _add_value(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         state = object_or_empty(record.get("v")) if is_state(record) else record
-        self.gather.session(text_or_none(state.get("sessionId")), decoded.index)
+        self.builder.session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
             own = "sessionId" in record
             found = chat_messages(record)
-            self._take(map(as_immutable, found) if own else found, decoded)
+            self._add_messages(map(as_immutable, found) if own else found, decoded)
             self.model = model_of(record) or self.model
         elif _is_log(record):
-            self._take(logged_messages(record), decoded)
+            self._add_messages(logged_messages(record), decoded)
             self.model = logged_model(record) or self.model
         elif is_change(record):
             self._changes.append(record)
-            self._note(record, decoded)
+            self._note_change(record, decoded)
         else:
-            self.gather.add_opaque(decoded, "a record that is not a chat")
+            self.builder.add_opaque(decoded, "a record that is not a chat")
 
-    def _note(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+    def _note_change(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take note of a change; messages stand on the line of the state that they belong to."""
         if not is_state(record):
-            self.gather.add_metadata("change", decoded.n_bytes)
+            self.builder.add_metadata("change", decoded.n_bytes)
             return
         if self._state is not None:
-            self.gather.add_metadata("older state", self._state.n_bytes)
+            self.builder.add_metadata("older state", self._state.n_bytes)
         self._state = decoded
 
-    def _take(self, found: Iterable[ChatMessage], decoded: Decoded) -> None:
-        before = len(self.gather.messages)
+    def _add_messages(self, found: Iterable[ChatMessage], decoded: Decoded) -> None:
+        before = len(self.builder.messages)
         for each in found:
-            message = self.gather.add_message(
+            message = self.builder.add_message(
                 each.draft, each.record, decoded, record_path=each.element
             )
             if message.origin.is_summary and not message.origin.is_synthetic:
                 self.effective.clear()
-                self.gather.compactions.append(decoded.index)
+                self.builder.compactions.append(decoded.index)
             self.effective.append(message)
-        if len(self.gather.messages) == before:
-            self.gather.add_metadata("empty conversation", decoded.n_bytes)
+        if len(self.builder.messages) == before:
+            self.builder.add_metadata("empty conversation", decoded.n_bytes)
 
     def finish(self) -> Transcript:
         if self._state is not None:
-            state = replayed(self._changes)
-            self._take(map(as_immutable, chat_messages(state)), self._state)
+            state = replay(self._changes)
+            self._add_messages(map(as_immutable, chat_messages(state)), self._state)
             self.model = model_of(state) or self.model
-        return self.gather.build(
+        return self.builder.build(
             self.name,
             tuple(self.effective),
             session=SessionInfo(model=self.model),
-            compactions=PastCompactions(by_client=bool(self.gather.compactions)),
+            compactions=PastCompactions(by_client=bool(self.builder.compactions)),
         )
 
 

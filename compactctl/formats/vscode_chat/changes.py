@@ -23,18 +23,18 @@ def is_state(record: Mapping[str, Any]) -> bool:
     return record.get("kind") == _STATE and is_change(record)
 
 
-def replayed(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+def replay(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return what the newest state came to; a change that fits nowhere changes nothing."""
     state: Any = {}
     for record in records:
         if is_state(record):
             state = record["v"]
         else:
-            _carry_out(record, state)
+            _apply(record, state)
     return state if isinstance(state, Mapping) else {}
 
 
-def _carry_out(record: Mapping[str, Any], state: object) -> None:
+def _apply(record: Mapping[str, Any], state: object) -> None:
     *way, last = record["k"] or [None]
     holder = state
     for step in way:

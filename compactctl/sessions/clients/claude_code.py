@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.formats.content.anthropic import usage_iterations
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.pipeline.record_splice import dump
-from compactctl.sessions.fork import KEY, Fork, ForkIdentity, with_session_id
+from compactctl.sessions.fork import ID_KEY, Fork, ForkIdentity, with_session_id
 from compactctl.sessions.reading.documents import read_small_object
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
 from compactctl.sessions.reading.file_ends import FileEnds, read_ends
@@ -201,14 +201,14 @@ def fork(session: Session, fresh: ForkIdentity) -> Fork:
     """
     new, old = fresh.random_id, session.id
     title = fresh.fork_title(session.details.title)
-    said = [{"type": "custom-title", "customTitle": title, KEY: new}]
+    said = [{"type": "custom-title", "customTitle": title, ID_KEY: new}]
     if _has_agent_name(session):
-        said.append({"type": "agent-name", "agentName": title, KEY: new})
+        said.append({"type": "agent-name", "agentName": title, ID_KEY: new})
     return Fork(
         id=new,
         path=session.entry.path.with_name(f"{new}.jsonl"),
         original=session,
-        rewrite_line=lambda _, line: with_session_id(line, (KEY,), old, new),
+        rewrite_line=lambda _, line: with_session_id(line, (ID_KEY,), old, new),
         trailing_lines=tuple(f"{dump(each)}\n".encode() for each in said),
     )
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_empty
-from compactctl.sessions.fork import KEY, Fork, ForkIdentity, with_session_id
+from compactctl.sessions.fork import ID_KEY, Fork, ForkIdentity, with_session_id
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
-from compactctl.sessions.reading.file_ends import FileEnds, head_of, read_ends
+from compactctl.sessions.reading.file_ends import FileEnds, read_ends, read_head
 from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
 from compactctl.store import client_folders
@@ -49,7 +49,7 @@ def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _workspace(path: Path) -> dict[str, str]:
     """Return the plain fields at the top of the client's own note of a session."""
-    text = (head_of(path) or b"").decode("utf-8", "replace")
+    text = (read_head(path) or b"").decode("utf-8", "replace")
     return {name: _unquoted(value) for name, value in _FIELD.findall(text)}
 
 
@@ -108,14 +108,14 @@ def fork(session: Session, fresh: ForkIdentity) -> Fork:
         id=new,
         path=folder / session.entry.path.name,
         original=session,
-        rewrite_line=lambda _, line: with_session_id(line, ("data", KEY), old, new),
+        rewrite_line=lambda _, line: with_session_id(line, ("data", ID_KEY), old, new),
         extra_files=((folder / _NOTE, _note(session, fresh, new)),),
     )
 
 
 def _note(session: Session, fresh: ForkIdentity, new: str) -> bytes:
     """Return the client's note with the new names; what else it says stays."""
-    note = head_of(session.entry.path.with_name(_NOTE))
+    note = read_head(session.entry.path.with_name(_NOTE))
     project = f"cwd: {json.dumps(session.details.project)}\n"
     text = project if note is None else note.decode("utf-8", "replace")
     # What JSON quotes is quoted for YAML as well.

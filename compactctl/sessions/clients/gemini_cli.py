@@ -11,12 +11,12 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_empt
 from compactctl.sessions.fork import Fork, ForkIdentity, session_id_replacer
 from compactctl.sessions.reading.documents import (
     first_value,
-    items_of,
+    iter_items,
     last_value,
     read_small_object,
 )
 from compactctl.sessions.reading.fields import first_title, sum_counts, user_text
-from compactctl.sessions.reading.file_ends import FileEnds, head_of, read_edges, read_ends
+from compactctl.sessions.reading.file_ends import FileEnds, read_edges, read_ends, read_head
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import (
     Session,
@@ -53,7 +53,7 @@ def _projects(root: Path) -> dict[str, str]:
 
 
 def _project(folder: Path, named: Mapping[str, str]) -> str:
-    root = head_of(folder / ".project_root")
+    root = read_head(folder / ".project_root")
     return named.get(folder.name, "") if root is None else root.decode("utf-8", "replace").strip()
 
 
@@ -105,7 +105,9 @@ def _of_document(head: bytes, tail: bytes) -> SessionDetails:
 
 def _typed(head: bytes) -> Iterator[str]:
     """Yield what people typed in the messages that a beginning holds whole."""
-    asked = (m for m in map(object_or_empty, items_of(head, "messages")) if m.get("type") == "user")
+    asked = (
+        m for m in map(object_or_empty, iter_items(head, "messages")) if m.get("type") == "user"
+    )
     return filter(None, (user_text(message.get("content")) for message in asked))
 
 

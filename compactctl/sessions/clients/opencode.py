@@ -11,7 +11,7 @@ from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.sessions.fork import Fork, ForkIdentity
-from compactctl.sessions.reading.database import columns_of, read_only
+from compactctl.sessions.reading.database import column_names, read_only
 from compactctl.sessions.reading.fields import first_title, sum_counts
 from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
@@ -48,7 +48,7 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 def _rows(path: Path) -> list[SessionEntry]:
     with read_only(path) as database:
-        columns = [each for each in _COLUMNS if each in columns_of(database, "session")]
+        columns = [each for each in _COLUMNS if each in column_names(database, "session")]
         if not {"id", "time_updated"} <= set(columns):
             return []
         # The names are from the table above.

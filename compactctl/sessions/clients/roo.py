@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.formats.records.json_values import text_or_empty
 from compactctl.sessions.reading.documents import first_value, read_small_object
 from compactctl.sessions.reading.fields import first_title
-from compactctl.sessions.reading.file_ends import head_of
+from compactctl.sessions.reading.file_ends import read_head
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import SessionDetails, SessionEntry, SessionStore
 from compactctl.sessions.tasks import task_context, task_entries, task_prompt
@@ -27,7 +27,7 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 def _moved_by(settings: Path) -> list[Path]:
     """Return the folder that an editor's settings name; they may have comments."""
-    chosen = text_or_empty(first_value(head_of(settings) or b"", _MOVED))
+    chosen = text_or_empty(first_value(read_head(settings) or b"", _MOVED))
     return [Path(chosen).expanduser()] if chosen else []
 
 

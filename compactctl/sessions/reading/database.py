@@ -23,6 +23,6 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
+def column_names(connection: sqlite3.Connection, table: str) -> set[str]:
     """Return the names of a table's columns, none when there is no such table."""
     return {row["name"] for row in connection.execute(f"pragma table_info({table})")}

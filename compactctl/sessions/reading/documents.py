@@ -34,7 +34,7 @@ def _value_in(path: Path) -> object:
     return values[0] if values else None
 
 
-def values_of(data: bytes, key: str) -> Iterator[Any]:
+def iter_values(data: bytes, key: str) -> Iterator[Any]:
     """Yield the whole values that stand under a key anywhere in a piece of JSON, in order."""
     text = data.decode("utf-8", "replace")
     for match in _places(text, key):
@@ -43,7 +43,7 @@ def values_of(data: bytes, key: str) -> Iterator[Any]:
             yield value
 
 
-def items_of(data: bytes, key: str) -> Iterator[Any]:
+def iter_items(data: bytes, key: str) -> Iterator[Any]:
     """Yield the elements of the first list under a key as far as they are whole, in order."""
     text = data.decode("utf-8", "replace")
     place = next(_places(text, key), None)
@@ -59,7 +59,7 @@ def items_of(data: bytes, key: str) -> Iterator[Any]:
 
 def first_value(data: bytes, key: str) -> object:
     """Return the first whole value under a key; None when there is none."""
-    return next(values_of(data, key), None)
+    return next(iter_values(data, key), None)
 
 
 def last_value(data: bytes, key: str) -> object:

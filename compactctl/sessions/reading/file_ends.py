@@ -125,7 +125,7 @@ def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
     return tuple(lines[1:] if start else lines)
 
 
-def head_of(path: Path) -> bytes | None:
+def read_head(path: Path) -> bytes | None:
     """Return how a file begins, None where it cannot be read."""
     try:
         with path.open("rb") as stream:
