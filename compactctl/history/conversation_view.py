@@ -13,27 +13,41 @@ Between = Callable[[Message, Message], tuple[Role, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """What no stage may touch.
+
+    Attributes:
+        reasons: messages that may not be hidden or rewritten, with the reason in a user's words.
+        automatic: those of them that nobody asked for, which are the newest work.
+        tools: tools whose calls and results are among them because of their name.
+    """
+
+    reasons: Mapping[MessageId, str] = field(default_factory=dict)
+    automatic: frozenset[MessageId] = frozenset()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationView:
     """One conversation as the next request would send it.
 
     Attributes:
         messages: the effective history, in the order it is sent.
-        protected: messages no stage may hide or rewrite, with the reason in a user's words.
-        newest: those of them that nobody asked for, which are the newest work.
-        protected_tools: tools whose calls and results are among them because of their name.
+        protection: what no stage may touch.
         target: tokens the conversation should get down to; None when there is no target.
-        room: what the target is for the messages that are left, where that depends on them: not
-            all tokens of a request are those of its texts.
+        target_for: what the target is for the messages that are left, where that depends on them:
+            not all tokens of a request are those of its texts.
         window: the model's context window in tokens; None when it is not known.
-        cwd: the session's working folder, to recognise one file under two paths.
+        cwd: the session's working folder, to recognize one file under two paths.
         originals: what a stand-in or a rewritten message was before any stage worked on it, in
             this run or an earlier one; originals of originals are none.
-        spared: messages that no stage may rewrite, as a later one puts a summary in their place.
+        to_be_summarized: messages that no stage may rewrite, as a later one puts a summary in
+            their place.
         summarizer: writes the summaries; None for the built-in one.
-        texts: what summaries are given beside the options of their stage.
+        summary_inputs: what summaries are given beside the options of their stage.
         no_stubs: messages in which nothing may be replaced by a reference to another message.
-        writes_pairs: whether the format can write what the assistant says: the missing half of a
-            tool pair, a summary as the answer to a question.
+        can_write_assistant: whether the format can write what the assistant says: the missing half
+            of a tool pair, a summary as the answer to a question.
         between: tells what has to stand between two messages for the API to take them; None where
             any may follow any.
         unsent: what the file holds beside the conversation that is never sent, by its kinds; None
@@ -41,28 +55,28 @@ class ConversationView:
     """
 
     messages: tuple[Message, ...]
-    protected: Mapping[MessageId, str] = field(default_factory=dict)
-    newest: frozenset[MessageId] = frozenset()
-    protected_tools: tuple[str, ...] = ()
+    protection: Protection = field(default_factory=Protection)
     target: int | None = None
-    room: Callable[[tuple[Message, ...]], int] | None = None
+    target_for: Callable[[tuple[Message, ...]], int] | None = None
     window: int | None = None
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
-    spared: frozenset[MessageId] = frozenset()
+    to_be_summarized: frozenset[MessageId] = frozenset()
     summarizer: Summarizer | None = None
-    texts: SummaryInputs = NO_SUMMARY_INPUTS
+    summary_inputs: SummaryInputs = NO_SUMMARY_INPUTS
     no_stubs: frozenset[MessageId] = frozenset()
-    writes_pairs: bool = False
+    can_write_assistant: bool = False
     between: Between | None = None
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
-    def with_room(self, extra_tokens: int = 0) -> "ConversationView":
+    def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":
         """Return the view with the target for what it holds now, and so many tokens more."""
-        room = self.room
-        target = self.target if room is None else room(self.messages)
-        if room is None or target is None or not extra_tokens:
+        target_for = self.target_for
+        target = self.target if target_for is None else target_for(self.messages)
+        if target_for is None or target is None or not extra_tokens:
             return replace(self, target=None if target is None else target + extra_tokens)
         return replace(
-            self, target=target + extra_tokens, room=lambda messages: room(messages) + extra_tokens
+            self,
+            target=target + extra_tokens,
+            target_for=lambda messages: target_for(messages) + extra_tokens,
         )

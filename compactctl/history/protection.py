@@ -119,7 +119,7 @@ def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
     behind = _in_unmovable_unit(view.messages)
     for index, (message, is_behind) in enumerate(zip(view.messages, behind, strict=True)):
         reason = (
-            view.protected.get(message.id)
+            view.protection.reasons.get(message.id)
             or message.locks.immutable_reason
             or message.locks.unmovable_reason
         )

@@ -154,9 +154,11 @@ def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Me
     spared = _rewritten_then_summarized(result.edits)
     if not spared:
         return result
-    again = _in_order(replace(view, spared=spared), steps, meter)
+    again = _in_order(replace(view, to_be_summarized=spared), steps, meter)
     records = tuple(map(_with_reason, result.stages, again.stages))
-    return replace(again, stages=records, view=replace(again.view, spared=view.spared))
+    return replace(
+        again, stages=records, view=replace(again.view, to_be_summarized=view.to_be_summarized)
+    )
 
 
 def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:
@@ -237,7 +239,7 @@ def _first_fitting(
 
 
 def _fits(tried: _Attempt) -> bool:
-    target = tried.view.with_room().target
+    target = tried.view.with_current_target().target
     return target is None or tried.record.tokens_after <= target + tried.step.extra_tokens
 
 
@@ -260,7 +262,7 @@ def _not_needed_attempt(step: StageStep[Any], chosen: _Attempt) -> _Attempt:
 
 
 def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _Attempt:
-    seen = view.with_room(step.extra_tokens)
+    seen = view.with_current_target(step.extra_tokens)
     before = meter.total(seen.messages)
     record = _not_needed(step, before)
     unchanged = _Attempt(step=step, record=record, proposal=None, view=view)
@@ -293,7 +295,7 @@ def _proposed(view: ConversationView, step: StageStep[Any], meter: Meter) -> Pro
     Where that is too much for the target, a stage that asks nobody for a summary is to leave room
     for it.
     """
-    seen = view.with_room(step.extra_tokens)
+    seen = view.with_current_target(step.extra_tokens)
     found = step.stage.propose(seen, meter, step.options)
     if isinstance(found, Skipped):
         return found
@@ -304,7 +306,9 @@ def _proposed(view: ConversationView, step: StageStep[Any], meter: Meter) -> Pro
     if after <= seen.target:
         return filled
     added = after - meter.total(apply(view.messages, found.edits))
-    again = step.stage.propose(view.with_room(step.extra_tokens - added), meter, step.options)
+    again = step.stage.propose(
+        view.with_current_target(step.extra_tokens - added), meter, step.options
+    )
     return filled if isinstance(again, Skipped) else with_gaps_filled(view, again)
 
 

@@ -112,7 +112,7 @@ def _condense_spec(options: DistillOptions) -> CondenseSpec:
 
 def _oversized_newest(view: ConversationView, meter: Meter, most: int) -> tuple[Message, ...]:
     """Return the newest work, unless it is small enough or asked for."""
-    newest = tuple(message for message in view.messages if message.id in view.newest)
+    newest = tuple(message for message in view.messages if message.id in view.protection.automatic)
     return newest if meter.total(newest) > most else ()
 
 

@@ -102,7 +102,7 @@ def _counted(
 ) -> tuple[PartIndex, ...]:
     """Return the results that may be cleared or use up the window, oldest first."""
     tools = result_tools(view.messages)
-    protected = {tool.casefold() for tool in (*options.protect_tools, *view.protected_tools)}
+    protected = {tool.casefold() for tool in (*options.protect_tools, *view.protection.tools)}
     only = {tool.casefold() for tool in options.only_tools}
     start = _after_summary(view) if options.stop_at_summary else 0
     return tuple(

@@ -130,7 +130,7 @@ def _request(
 
 
 def _shape(view: ConversationView, options: RecursiveOptions) -> SummaryFormat:
-    if view.writes_pairs and options.shadow:
+    if view.can_write_assistant and options.shadow:
         return SummaryFormat(prefix="", prompt=options.shadow)
     return SummaryFormat(prefix=PREFIX)
 

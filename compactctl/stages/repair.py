@@ -137,7 +137,7 @@ def _hide_orphans(
 def _complete_pairs(
     view: ConversationView, options: RepairOptions, orphans: Orphans
 ) -> Proposal | Skipped:
-    if not view.writes_pairs:
+    if not view.can_write_assistant:
         reason = "tool calls and results cannot be written in this format"
         return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
     messages = view.messages

@@ -104,7 +104,7 @@ def propose(view: ConversationView, meter: Meter, options: SummarizeOptions) -> 
         return refusal
     summary = _summary(view, hidden, meter, options)
     if options.archive_hint:
-        summary = _with_hint(summary, view.texts.archive_hint)
+        summary = _with_hint(summary, view.summary_inputs.archive_hint)
     how = CondenseSpec(stage=NAME, options=options, shape=_shape(options))
     return condense(view, meter, hidden, summary, how)
 
@@ -137,14 +137,14 @@ def _shape(options: SummarizeOptions) -> SummaryFormat:
 def _summary(
     view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Summary:
-    given = view.texts.summary.strip()
+    given = view.summary_inputs.summary.strip()
     if given:
         return Summary(text=given, writer="file")
     request = summary_request(view, meter, hidden, _shape(options), options.summary_tokens)
     request = replace(
         request,
         template=options.template,
-        template_text=view.texts.template,
+        template_text=view.summary_inputs.template,
         previous=previous_summary(request.messages),
         lookahead=_upcoming(view, hidden, options.overlap),
         instructions=options.instructions,
@@ -182,7 +182,7 @@ def _skip_if_minimal(
     view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Skipped | None:
     """Refuse to write a summary anew that is as short as one is useful, however far the target."""
-    hint = view.texts.archive_hint if options.archive_hint else ""
+    hint = view.summary_inputs.archive_hint if options.archive_hint else ""
     around = _shape(options).tokens(f"\n\n{hint}", len(originals(view, hidden)), meter)
     if not all(map(is_stand_in, hidden)) or meter.total(hidden) > MIN_USEFUL + around:
         return None

@@ -301,7 +301,7 @@ def summarized(
     messages: tuple[Message, ...], told: Told, keep: int, overlap: int = 0
 ) -> Proposal | Skipped:
     options = RecursiveOptions(keep_events=keep, overlap=overlap)
-    view = ConversationView(messages=messages, summarizer=told, writes_pairs=True)
+    view = ConversationView(messages=messages, summarizer=told, can_write_assistant=True)
     return recursive.STAGE.propose(view, METER, options)
 
 

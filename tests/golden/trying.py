@@ -54,7 +54,7 @@ def tried(
 ) -> Tried:
     """Propose with one stage and carry it out; options are the stage's."""
     meter = Meter(parse_counter(counter))
-    of = ConversationView(messages=tuple(messages), target=target, texts=texts)
+    of = ConversationView(messages=tuple(messages), target=target, summary_inputs=texts)
     found = stage_named(stage)
     outcome = found.propose(of, meter, found.options(**options))
     edits = outcome.edits if isinstance(outcome, Proposal) else ()
@@ -83,7 +83,7 @@ def compacted(
     steps = [
         StageStep(stage=s, options=s.options(**(settings or {}).get(s.name, {}))) for s in chosen
     ]
-    of = ConversationView(messages=tuple(messages), target=target, texts=texts)
+    of = ConversationView(messages=tuple(messages), target=target, summary_inputs=texts)
     return run(of, steps, Meter(parse_counter(counter)))
 
 

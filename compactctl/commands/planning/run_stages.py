@@ -20,7 +20,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
 from compactctl.formats.registry import between, writes_pairs
-from compactctl.history.conversation_view import ConversationView
+from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import newest_id
 from compactctl.history.turns import conversations_of, preamble
@@ -155,11 +155,11 @@ def run_stages(
             view_of(messages, transcript, measured, protect, room),
             originals=inputs.originals,
             summarizer=inputs.summarizer,
-            texts=inputs.texts,
+            summary_inputs=inputs.texts,
             # Of the whole file, so for one of its conversations.
             unsent={} if runs else inputs.unsent,
         )
-        protected.update(view.protected)
+        protected.update(view.protection.reasons)
         asked = sized_request(messages, meter, sized.size.unseen)
         waiting.append(_not_due(plan.gate, asked.situation(measured.limits)))
         refusal = held or waiting[-1]
@@ -181,7 +181,7 @@ def _words(done: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, int]:
 
     That is 0 of each where the conversation is small enough or no stage keeps such words.
     """
-    view = done.view.with_room()
+    view = done.view.with_current_target()
     is_kept = any(step.stage.keeps_words for step in plan.steps)
     if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
@@ -216,13 +216,15 @@ def view_of(
     protected = _protected(messages, options, *has_room)
     return ConversationView(
         messages=messages,
-        room=room,
-        protected=protected,
-        newest=_unasked(messages, options, *has_room) & protected.keys(),
-        protected_tools=options.tools,
+        target_for=room,
+        protection=Protection(
+            reasons=protected,
+            automatic=_unasked(messages, options, *has_room) & protected.keys(),
+            tools=options.tools,
+        ),
         window=measured.budget.window,
         cwd=transcript.session.cwd,
-        writes_pairs=writes_pairs(transcript.format),
+        can_write_assistant=writes_pairs(transcript.format),
         between=between(transcript.format),
     )
 

@@ -61,9 +61,9 @@ def can_rewrite(view: ConversationView, message: Message) -> bool:
     kept = (
         message.locks.immutable_reason
         or message.origin.is_synthetic
-        or message.id in view.protected
+        or message.id in view.protection.reasons
     )
-    return not (kept or message.id in view.spared)
+    return not (kept or message.id in view.to_be_summarized)
 
 
 def tokens_saved(view: ConversationView, meter: Meter, place: PartIndex, text: str) -> int:

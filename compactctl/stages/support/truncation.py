@@ -206,8 +206,8 @@ def room_for_text(
     taken = meter.total(kept)
     room = target - taken
     # What is left weighs otherwise than what there was: tried with texts of that size.
-    while view.room is not None and room > 0:
-        fits = view.room((*kept, _message_of_size(room))) - taken
+    while view.target_for is not None and room > 0:
+        fits = view.target_for((*kept, _message_of_size(room))) - taken
         if fits >= room:
             break
         room = fits

@@ -139,7 +139,7 @@ def with_large_newest() -> ConversationView:
     newest = (call("last", "Bash", command="make list"), result("last", "\n".join(lines)))
     talk = conversation(*session()[:-1], *newest)
     ids = [talk[0].id, talk[-2].id, talk[-1].id]
-    return view(talk, protected=ids, newest=frozenset(ids[1:]))
+    return view(talk, protected=ids, automatic=ids[1:])
 
 
 @pytest.mark.parametrize("form", ["digest", "in-place"])
@@ -172,7 +172,7 @@ def test_a_newest_call_that_is_too_large_is_shortened() -> None:
     written = call("last", "Write", file_path="rows.txt", content="\n".join(lines))
     talk = conversation(*session()[:-1], written, result("last", "The file has been written."))
     ids = [talk[0].id, talk[-2].id, talk[-1].id]
-    before = view(talk, protected=ids, newest=frozenset(ids[1:]))
+    before = view(talk, protected=ids, automatic=ids[1:])
     target = meter().total(talk) // 10
     after = carried_out(before, propose(STAGE, replace(before, target=target)))
     assert 0.92 * target <= meter().total(after.messages) <= target
@@ -181,7 +181,8 @@ def test_a_newest_call_that_is_too_large_is_shortened() -> None:
 
 
 def test_newest_work_that_somebody_asked_for_stays_as_it_is() -> None:
-    before = replace(with_large_newest(), newest=frozenset())
+    before = with_large_newest()
+    before = replace(before, protection=replace(before.protection, automatic=frozenset()))
     target = meter().total(before.messages) // 10
     after = carried_out(before, propose(STAGE, replace(before, target=target)))
     assert after.messages[-2:] == before.messages[-2:]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import meter, words
 
-from compactctl.history.conversation_view import ConversationView
+from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import protected_messages
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
@@ -127,7 +127,10 @@ def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: A
 def seen(messages: tuple[Message, ...], share: float, **fields: Any) -> ConversationView:
     target = int(meter().total(messages) * share)
     return ConversationView(
-        messages=messages, protected=protected_messages(messages), target=target, **fields
+        messages=messages,
+        protection=Protection(reasons=protected_messages(messages)),
+        target=target,
+        **fields,
     )
 
 

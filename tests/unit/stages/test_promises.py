@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import carried_out, meter, view
 
-from compactctl.history.conversation_view import ConversationView
+from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.pairs import find_orphans
 from compactctl.history.protection import hideable, protected_messages
 from compactctl.model.edit import Hide, Proposal, Replace
@@ -67,7 +67,7 @@ def seen(
         build(plan),
         protected=[f"m{n}" for n in pinned],
         target=target,
-        texts=IN_SHORT,
+        summary_inputs=IN_SHORT,
         unsent=UNSENT,
     )
 
@@ -75,9 +75,9 @@ def seen(
 def newest_protected(messages: Sequence[Message], target: int) -> ConversationView:
     return ConversationView(
         messages=tuple(messages),
-        protected=protected_messages(messages),
+        protection=Protection(reasons=protected_messages(messages)),
         target=target,
-        texts=IN_SHORT,
+        summary_inputs=IN_SHORT,
     )
 
 
@@ -111,7 +111,7 @@ def test_what_is_protected_fixed_or_anchored_stays(
     gone = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
     changed = {edit.id for edit in edits if isinstance(edit, Replace)}
     for one in before.messages:
-        if one.locks.immutable_reason or one.id in before.protected:
+        if one.locks.immutable_reason or one.id in before.protection.reasons:
             assert one.id not in gone | changed
         assert not (one.locks.unmovable_reason and one.id in gone)
     assert gone == set(hideable(before, gone))

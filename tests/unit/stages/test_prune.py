@@ -62,7 +62,7 @@ def test_a_protected_tool_stays_and_does_not_use_up_the_window() -> None:
 
 def test_results_of_tools_that_nothing_touches_do_not_use_up_the_window() -> None:
     messages = joined(*results(50, 50), *results(500, tool="Plan"))
-    protected = {"protected": ["m4", "m5"], "protected_tools": ("plan",)}
+    protected = {"protected": ["m4", "m5"], "protected_tools": ["plan"]}
     assert skips(STAGE, view(messages, **protected), protect_tokens=100, min_savings=0)
     left = propose(STAGE, view(messages, **protected), protect_tokens=50, min_savings=0)
     assert list(rewritten(left)) == ["m1"]

@@ -29,7 +29,7 @@ def written(proposal: Proposal) -> list[Synthetic]:
 
 
 def test_a_question_and_its_answer_stand_for_what_is_older() -> None:
-    of = view(chat(10), writes_pairs=True)
+    of = view(chat(10), can_write_assistant=True)
     proposal = propose(STAGE, of)
     assert hidden(proposal) == [f"m{n}" for n in range(10)]
     shadow, answer = written(proposal)
@@ -42,7 +42,7 @@ def test_a_question_and_its_answer_stand_for_what_is_older() -> None:
 
 @pytest.mark.parametrize(("pairs", "shadow"), [(False, "What happened?"), (True, "")])
 def test_one_message_says_it_where_there_can_be_no_answer(pairs: bool, shadow: str) -> None:  # noqa: FBT001 - a case of the table
-    proposal = propose(STAGE, view(chat(10), writes_pairs=pairs), shadow=shadow)
+    proposal = propose(STAGE, view(chat(10), can_write_assistant=pairs), shadow=shadow)
     (only,) = written(proposal)
     assert only.role == "user"
     assert only.text.startswith(PREFIX)
@@ -50,7 +50,7 @@ def test_one_message_says_it_where_there_can_be_no_answer(pairs: bool, shadow: s
 
 def test_the_system_prompt_and_what_is_protected_stay() -> None:
     messages = joined(system("be good"), *chat(10))
-    of = view(messages, protected=["m3"], writes_pairs=True)
+    of = view(messages, protected=["m3"], can_write_assistant=True)
     after = carried_out(of, propose(STAGE, of)).messages
     assert [m.role for m in after[:4]] == ["system", "user", "assistant", "user"]
     assert after[3].id == "m3"
@@ -78,7 +78,7 @@ def test_few_messages_are_left_alone() -> None:
 
 
 def test_a_second_run_finds_nothing() -> None:
-    of = view(chat(10), writes_pairs=True)
+    of = view(chat(10), can_write_assistant=True)
     after = carried_out(of, propose(STAGE, of))
     assert skipped(STAGE, after).reason == "no more than the 10 messages to keep are there"
     outcome = skipped(STAGE, after, keep_events=4)
@@ -86,7 +86,7 @@ def test_a_second_run_finds_nothing() -> None:
 
 
 def test_an_answer_is_at_most_half_of_what_it_replaces() -> None:
-    of = view(chat(20), writes_pairs=True)
+    of = view(chat(20), can_write_assistant=True)
     proposal = propose(STAGE, of, summary_tokens=100_000)
     replaced = meter().total(m for m in of.messages if m.id in set(hidden(proposal)))
     assert meter().text(written(proposal)[1].text) <= replaced // 2

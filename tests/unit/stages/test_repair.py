@@ -43,7 +43,7 @@ def test_a_whole_conversation_needs_no_repair() -> None:
         user("go"), call("a", "Bash"), call("b", "Bash"), result("b", "x"), result("a", "y"),
     )  # fmt: skip
     for policy in ("drop", "synth"):
-        outcome = skipped(STAGE, view(messages, writes_pairs=True), policy=policy)
+        outcome = skipped(STAGE, view(messages, can_write_assistant=True), policy=policy)
         assert outcome.reason == "every tool call has its result and every result its call"
     assert skips(STAGE, view(()))
 
@@ -100,7 +100,7 @@ def test_protected_and_fixed_orphans_are_not_hidden() -> None:
 def test_a_call_whose_result_may_still_come_is_left_alone(newest: tuple[Message, ...]) -> None:
     messages = conversation(user("go"), *newest)
     for policy in ("drop", "synth"):
-        assert skips(STAGE, view(messages, writes_pairs=True), policy=policy)
+        assert skips(STAGE, view(messages, can_write_assistant=True), policy=policy)
 
 
 def test_a_call_before_other_prose_waits_for_nothing() -> None:
@@ -112,7 +112,7 @@ def test_the_other_halves_are_written_where_they_belong() -> None:
     messages = conversation(
         user("go"), call("a", "Bash"), user("on"), result("ghost", "x", tool="Read"), user("done")
     )
-    of = view(messages, writes_pairs=True)
+    of = view(messages, can_write_assistant=True)
     proposal = propose(STAGE, of, policy="synth")
     answer, asked = (edit.message for edit in proposal.edits if isinstance(edit, Insert))
     assert (answer.kind, answer.role, answer.call_id, answer.tool) == (
@@ -136,7 +136,7 @@ def test_a_missing_result_follows_those_of_calls_made_together() -> None:
         message("assistant", call_part("c", "Bash"), call_part("d", "Bash")),
         message("user", result_part("c", "x"), *user("and").parts),
     )  # fmt: skip
-    proposal = propose(STAGE, view(messages, writes_pairs=True), policy="synth")
+    proposal = propose(STAGE, view(messages, can_write_assistant=True), policy="synth")
     places = [edit.before for edit in proposal.edits if isinstance(edit, Insert)]
     assert places == ["m3"]
 
@@ -145,7 +145,7 @@ def test_results_that_no_call_fits_by_order_are_orphans() -> None:
     lost = result("", words(9), tool="Read")
     messages = conversation(user("go"), lost, user("done"))
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
-    of = view(messages, writes_pairs=True)
+    of = view(messages, can_write_assistant=True)
     assert skips(STAGE, carried_out(of, propose(STAGE, of, policy="synth")), policy="synth")
     without_ids = conversation(call("", "Read"), result("", "x"), user("done"))
     assert skips(STAGE, view(without_ids))
@@ -153,7 +153,7 @@ def test_results_that_no_call_fits_by_order_are_orphans() -> None:
 
 def test_a_call_of_an_unknown_tool_is_written_as_such() -> None:
     messages = conversation(user("go"), GHOST, user("done"))
-    proposal = propose(STAGE, view(messages, writes_pairs=True), policy="synth")
+    proposal = propose(STAGE, view(messages, can_write_assistant=True), policy="synth")
     written = inserted(proposal).message
     assert (written.tool, written.text[:22]) == ("unknown", "[Tool call for unknown")
 
@@ -168,7 +168,7 @@ def test_nothing_is_written_before_what_must_stay_as_it_is() -> None:
     messages = conversation(
         user("go"), call("a", "Bash"), assistant("answer", immutable_reason="logged")
     )
-    assert skips(STAGE, view(messages, writes_pairs=True), policy="synth")
+    assert skips(STAGE, view(messages, can_write_assistant=True), policy="synth")
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
 
 
@@ -179,7 +179,7 @@ def test_a_result_goes_before_results_of_other_missing_calls() -> None:
         result("b", "x"),
         assistant("answer", immutable_reason="logged"),
     )
-    of = view(messages, writes_pairs=True)
+    of = view(messages, can_write_assistant=True)
     after = carried_out(of, propose(STAGE, of, policy="synth"))
     assert [m.role for m in after.messages[1:5]] == ["assistant", "tool", "assistant", "tool"]
     assert skips(STAGE, after, policy="synth")
@@ -198,7 +198,7 @@ def test_the_marker_stands_behind_the_system_prompt() -> None:
 def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
     plan: list[tuple[str, int, int]],
 ) -> None:
-    of = view(build(plan), writes_pairs=True)
+    of = view(build(plan), can_write_assistant=True)
     outcome = STAGE.propose(of, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
     if isinstance(outcome, Proposal):
         after = carried_out(of, outcome)
@@ -214,6 +214,6 @@ def test_the_other_half_of_a_providers_own_tool_is_never_written() -> None:
         user("Look it up."), message("assistant", searched), user("And this."),
         message("assistant", found), user("Go on."), assistant("Done."),
     )  # fmt: skip
-    of = view(messages, writes_pairs=True)
+    of = view(messages, can_write_assistant=True)
     assert "only the provider" in skipped(STAGE, of, policy="synth").reason
     assert hidden(propose(STAGE, of)) == ["m1", "m3"]

@@ -24,7 +24,7 @@ from compactctl.stages.summarize import PREFIX, STAGE
 
 
 def given(of: ConversationView, summary: str = "short") -> ConversationView:
-    return replace(of, texts=SummaryInputs(summary=summary))
+    return replace(of, summary_inputs=SummaryInputs(summary=summary))
 
 
 def chat(count: int, size: int = 30) -> tuple[Message, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from builders import conversation
 
-from compactctl.history.conversation_view import ConversationView
+from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply
@@ -43,10 +43,20 @@ def view(
     messages: Sequence[Message],
     *,
     protected: Sequence[str] = (),
+    automatic: Sequence[str] = (),
+    protected_tools: Sequence[str] = (),
     **fields: Any,
 ) -> ConversationView:
     reasons: Mapping[MessageId, str] = {MessageId(name): "pinned" for name in protected}
-    return ConversationView(messages=tuple(messages), protected=reasons, **fields)
+    return ConversationView(
+        messages=tuple(messages),
+        protection=Protection(
+            reasons=reasons,
+            automatic=frozenset(map(MessageId, automatic)),
+            tools=tuple(protected_tools),
+        ),
+        **fields,
+    )
 
 
 def propose(stage: Stage[Any], of: ConversationView, **options: Any) -> Proposal:
