@@ -96,5 +96,5 @@ COUNTED = {"claude-code": claude_code, "codex": codex, "pi": pi, "opencode": ope
 def test_every_request_of_the_file_is_a_round(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path), format=None, limits=READ_LIMITS))
     found = find_rounds(transcript, Meter(CharsCounter(4))).rounds
-    told = [(each.context, each.cache_read or 0) for each in found]
+    told = [(each.usage.context, each.usage.cache_read or 0) for each in found]
     assert sorted(told) == sorted(COUNTED[client_of(path)](path))

@@ -92,7 +92,7 @@ def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Time
 
 def _held(found: Sequence[Round], overhead: int) -> tuple[Mapping[str, int], ...]:
     return tuple(
-        _with_overhead(_whole(share, each.context), overhead)
+        _with_overhead(_whole(share, each.usage.context), overhead)
         for each, share in zip(found, context_shares(found), strict=True)
     )
 
@@ -163,7 +163,7 @@ def _answers(
     places = {message.id: index for index, message in enumerate(messages)}
     answers: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for each in found:
-        answers[each.conversation].append((places[each.message], each.number))
+        answers[each.place.conversation].append((places[each.place.message], each.place.number))
     return {conversation: sorted(begun) for conversation, begun in answers.items()}
 
 

@@ -76,7 +76,7 @@ class Costs:
 
 def compute_costs(rounds: Sequence[Round], prices: PriceTable) -> Costs:
     """Return what rounds cost; what is priced nowhere is left out, never guessed."""
-    found = tuple(_cost(each, prices.price_for(each.model, each.context)) for each in rounds)
+    found = tuple(_cost(each, prices.price_for(each.model, each.usage.context)) for each in rounds)
     carried: Counter[str] = Counter()
     for cost, tokens_held in zip(found, context_shares(rounds), strict=True):
         if cost is not None:
@@ -112,7 +112,7 @@ def context_shares(rounds: Sequence[Round]) -> list[dict[str, float]]:
     for each in rounds:
         tokens_held = _carried_over(tokens_held, before, each)
         tokens_held.update(each.entered)
-        whole = max(each.context, tokens_held.total())
+        whole = max(each.usage.context, tokens_held.total())
         share: dict[str, float] = {name: size / whole for name, size in tokens_held.items()}
         shares.append({**share, UNSEEN: max(0.0, 1 - sum(share.values()))})
         before = each
@@ -121,38 +121,42 @@ def context_shares(rounds: Sequence[Round]) -> list[dict[str, float]]:
 
 def _carried_over(tokens_held: Counter[str], before: Round | None, each: Round) -> Counter[str]:
     """Return what of the round before is still in the context."""
-    is_new = before is None or before.conversation != each.conversation
+    is_new = before is None or before.place.conversation != each.place.conversation
     if before is None or is_new or {"compacted", "compactctl"} & set(each.marks):
         return Counter()
-    if each.context >= before.context:
+    if each.usage.context >= before.usage.context:
         return tokens_held
     return Counter(
-        {name: size * each.context // before.context for name, size in tokens_held.items()}
+        {
+            name: size * each.usage.context // before.usage.context
+            for name, size in tokens_held.items()
+        }
     )
 
 
 def _cost(each: Round, price: Price | None) -> RoundCost | None:
     if price is None:
         return None
-    read, fresh = each.cache_read or 0, _fresh(each, price)
-    unread = each.context - read
+    usage = each.usage
+    read, fresh = usage.cache_read or 0, _fresh(usage, price)
+    unread = usage.context - read
     dearer = fresh / unread - price.cache_read if unread else 0.0
     cost = fresh + read * price.cache_read
-    if each.resent is not None:
-        cost += _fresh(each.resent, price) + (each.resent.cache_read or 0) * price.cache_read
+    if usage.resent is not None:
+        cost += _fresh(usage.resent, price) + (usage.resent.cache_read or 0) * price.cache_read
     return RoundCost(
         input=cost / MILLION,
         output=each.output * price.output / MILLION,
-        cache_miss_cost=(each.paid_again or 0) * max(0.0, dearer) / MILLION,
+        cache_miss_cost=(each.cache_miss_tokens or 0) * max(0.0, dearer) / MILLION,
         price=price,
     )
 
 
-def _fresh(each: Round | ReportedUsage, price: Price) -> float:
+def _fresh(usage: ReportedUsage, price: Price) -> float:
     """Return what the input costs that was not read from a cache, in dollars for a million."""
-    read, write = each.cache_read or 0, each.cache_write or 0
+    read, write = usage.cache_read or 0, usage.cache_write or 0
     return (
-        (each.context - read - write) * price.input
-        + (write - each.cache_hour) * price.cache_write
-        + each.cache_hour * price.cache_write_1h
+        (usage.context - read - write) * price.input
+        + (write - usage.cache_hour) * price.cache_write
+        + usage.cache_hour * price.cache_write_1h
     )

@@ -35,8 +35,8 @@ _SHRINK_RATIO = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
-    """A request to the model and its answer. Sizes are in tokens, as the provider reported them.
+class RoundPlace:
+    """Where a round is in its session.
 
     Attributes:
         number: counts from 1 through all conversations of the file.
@@ -44,20 +44,32 @@ class Round:
         step: counts the rounds of a turn from 1.
         message: the id of the first message of the answer, which begins on the raw line of index
             ``line``.
-        time: when that was written, in seconds since 1970.
+    """
+
+    number: int
+    conversation: int
+    turn: int
+    step: int
+    message: MessageId
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """A request to the model and its answer. Sizes are in tokens, as the provider reported them.
+
+    Attributes:
+        place: where it is in the session.
+        model: the model that answered.
+        time: when the answer was begun, in seconds since 1970.
         idle: seconds from the answer before to what was sent next; None where that is not known.
-        context: everything that was sent.
-        new: by how much that is more than in the round before, whose answer it holds as well;
-            negative where the context fell. Of the first round it is all of the context.
-        cache_read, cache_write: what of the context was read from the provider's cache and put
-            into it, None where that was not reported; ``cache_hour`` of the latter for an hour.
-        resent: what the provider sent to its model again for the same answer, after tools of its
-            own, None as a rule.
+        usage: what was reported, without sizes that cannot be.
         output: the answer, by count where ``is_output_reported`` is false.
-        reasoning: what of it was reported to be reasoning.
-        paid_again: what was sent before and was not read from the cache, at most: the smaller one
-            of this context and that before, without what was read. 0 in the first round and after
-            a compaction, None where the cache was not reported.
+        context_growth: by how much the context is more than in the round before, whose answer it
+            holds as well; negative where the context fell. Of the first round it is all of it.
+        cache_miss_tokens: what was sent before and was not read from the cache, at most: the
+            smaller one of this context and that before, without what was read. 0 in the first round
+            and after a compaction, None where the cache was not reported.
         entered: counted tokens by category of what was said from the answer before on.
         tools: those of tool results by tool.
         marks: what happened before it or in it:
@@ -68,33 +80,27 @@ class Round:
             nothing was sent for longer than a cache lasts.
     """
 
-    number: int
-    conversation: int
-    turn: int
-    step: int
-    message: MessageId
-    line: int
+    place: RoundPlace
     model: str | None
     time: float | None
     idle: float | None
-    context: int
-    new: int
-    cache_read: int | None
-    cache_write: int | None
-    cache_hour: int
-    resent: ReportedUsage | None
+    usage: ReportedUsage
     output: int
-    is_output_reported: bool
-    reasoning: int
-    paid_again: int | None
+    context_growth: int
+    cache_miss_tokens: int | None
     entered: Mapping[Category, int]
     tools: Mapping[str, int]
     marks: tuple[RoundMark, ...]
 
     @property
+    def is_output_reported(self) -> bool:
+        """Whether the size of the answer was reported; else it is counted."""
+        return self.usage.output is not None
+
+    @property
     def sent(self) -> int:
         """All input that it is billed for."""
-        return self.context + (self.resent.context if self.resent else 0)
+        return self.usage.context + (self.usage.resent.context if self.usage.resent else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +113,7 @@ class Rounds:
     @property
     def turns(self) -> int:
         """How many turns have a round."""
-        return len({(each.conversation, each.turn) for each in self.rounds})
+        return len({(each.place.conversation, each.place.turn) for each in self.rounds})
 
     @property
     def sent(self) -> int:
@@ -117,18 +123,18 @@ class Rounds:
     @property
     def cache_read(self) -> int:
         """What of that was read from a cache."""
-        resent = [each.resent.cache_read or 0 for each in self.rounds if each.resent]
-        return sum(each.cache_read or 0 for each in self.rounds) + sum(resent)
+        resent = [each.usage.resent.cache_read or 0 for each in self.rounds if each.usage.resent]
+        return sum(each.usage.cache_read or 0 for each in self.rounds) + sum(resent)
 
     @property
     def cache_reports(self) -> int:
         """How many rounds report what was read from a cache."""
-        return sum(each.cache_read is not None for each in self.rounds)
+        return sum(each.usage.cache_read is not None for each in self.rounds)
 
     @property
-    def paid_again(self) -> int:
+    def cache_miss_tokens(self) -> int:
         """What was sent before and was not read from a cache, at most."""
-        return sum(each.paid_again or 0 for each in self.rounds)
+        return sum(each.cache_miss_tokens or 0 for each in self.rounds)
 
     @property
     def output(self) -> int:
@@ -188,51 +194,56 @@ def _rounds(
         said = each[stretch.new_indices.start : stretch.new_indices.stop]
         idle = _idle(stretch, messages)
         marks = tuple(_marks(stretch, messages, edits, idle))
+        usage = _plausible(
+            replace(
+                request.usage,
+                context=request.context,
+                output=request.output,
+                reasoning=request.reasoning,
+            )
+        )
         yield Round(
-            number=earlier,
-            conversation=first.conversation,
-            turn=request.turn,
-            step=steps[request.turn],
-            message=first.id,
-            line=first.line,
+            place=RoundPlace(
+                number=earlier,
+                conversation=first.conversation,
+                turn=request.turn,
+                step=steps[request.turn],
+                message=first.id,
+                line=first.line,
+            ),
             model=first.model,
             time=first.timestamp,
             idle=idle,
-            context=request.context,
-            new=request.context - (stretch.before.context if stretch.before else 0),
-            cache_read=_cache_read(request),
-            cache_write=_cache_write(request),
-            cache_hour=_clamp(request.usage.cache_hour, _cache_write(request) or 0),
-            resent=_resent(request.usage.resent),
-            output=_clamp(round(request.answer) if request.output is None else request.output),
-            is_output_reported=request.output is not None,
-            reasoning=_clamp(request.reasoning),
-            paid_again=_paid_again(stretch, marks),
+            usage=usage,
+            output=_clamp(round(request.answer)) if usage.output is None else usage.output,
+            context_growth=request.context - (stretch.before.context if stretch.before else 0),
+            cache_miss_tokens=_cache_miss_tokens(stretch, marks),
             entered=_sum(share.categories for share in said),
             tools=_sum(share.tools for share in said),
             marks=marks,
         )
 
 
-def _resent(usage: ReportedUsage | None) -> ReportedUsage | None:
-    """Return what was sent again, with numbers as they can be."""
-    if usage is None:
-        return None
+def _plausible(usage: ReportedUsage) -> ReportedUsage:
+    """Return what was reported with sizes as they can be, whatever a file says."""
     context = _clamp(usage.context)
     read = None if usage.cache_read is None else _clamp(usage.cache_read, context)
     write = None if usage.cache_write is None else _clamp(usage.cache_write, context - (read or 0))
-    hour = _clamp(usage.cache_hour, write or 0)
-    return replace(usage, context=context, cache_read=read, cache_write=write, cache_hour=hour)
+    return replace(
+        usage,
+        context=context,
+        output=None if usage.output is None else _clamp(usage.output),
+        reasoning=_clamp(usage.reasoning),
+        cache_read=read,
+        cache_write=write,
+        cache_hour=_clamp(usage.cache_hour, write or 0),
+        resent=None if usage.resent is None else _plausible(usage.resent),
+    )
 
 
 def _cache_read(request: Request) -> int | None:
     read = request.usage.cache_read
     return None if read is None else _clamp(read, request.context)
-
-
-def _cache_write(request: Request) -> int | None:
-    write, rest = request.usage.cache_write, request.context - (_cache_read(request) or 0)
-    return None if write is None else _clamp(write, rest)
 
 
 def _clamp(reported: int, most: int = _MAX_TOKENS) -> int:
@@ -325,7 +336,7 @@ def _missed(stretch: _RequestSpan, before: Request) -> bool:
     )
 
 
-def _paid_again(stretch: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
+def _cache_miss_tokens(stretch: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
     before, read = stretch.before, _cache_read(stretch.request)
     if read is None:
         return None

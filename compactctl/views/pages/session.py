@@ -78,10 +78,10 @@ class RequestColumn:
     @property
     def cache(self) -> Mapping[str, int]:
         """The context by what a cache had to do with it; nothing where that is not known."""
-        read, again = self.round.cache_read, self.round.paid_again
+        read, again = self.round.usage.cache_read, self.round.cache_miss_tokens
         if read is None or again is None:
             return {}
-        parts = (read, self.round.context - read - again, again)
+        parts = (read, self.round.usage.context - read - again, again)
         return dict(zip(_CACHE_ORDER, parts, strict=True))
 
 
@@ -137,7 +137,7 @@ def _columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn,
 
 
 def _column(some: Sequence[tuple[Round, Mapping[str, int], RoundCost | None]]) -> RequestColumn:
-    found, held, cost = max(some, key=lambda each: each[0].context)
+    found, held, cost = max(some, key=lambda each: each[0].usage.context)
     marks = dict.fromkeys(mark for each, _, _ in some for mark in each.marks)
     return RequestColumn(round=found, held=held, cost=cost, marks=tuple(marks), shared=len(some))
 
@@ -156,12 +156,12 @@ def _request_table(
     for each in columns:
         found = each.round
         row = [
-            (f"{found.number:,}", anchors.get(found.message, "")),
-            (f"{found.turn}.{found.step}", ""),
+            (f"{found.place.number:,}", anchors.get(found.place.message, "")),
+            (f"{found.place.turn}.{found.place.step}", ""),
             (clock_text(utc_text(found.time)), ""),
         ]
-        sizes: list[int | None] = [found.context, found.new]
-        sizes += [found.cache_read, found.paid_again] if has_cache else []
+        sizes: list[int | None] = [found.usage.context, found.context_growth]
+        sizes += [found.usage.cache_read, found.cache_miss_tokens] if has_cache else []
         sizes.append(found.output)
         row += [("" if size is None else f"{size:,}", "") for size in sizes]
         row += [(f"{each.cost.total:.4f}" if each.cost else "", "")] if has_cost else []
@@ -252,7 +252,7 @@ def _drawn(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str,
 def _context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
     """Return the contexts by category, with window, the client's own limit and compactions."""
     limits = list(_limits(result))
-    peak = max((each.round.context for each in columns), default=1)
+    peak = max((each.round.usage.context for each in columns), default=1)
     shown = [size for _, size, _ in limits if size <= _HIGHEST * peak]
     top = _HEADROOM * max(peak, *shown, 1)
     return Chart(
@@ -299,7 +299,7 @@ def _cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
     """Return what of the contexts came from the cache; None where nothing tells of one."""
     if not any(each.cache for each in columns):
         return None
-    top = _HEADROOM * max(each.round.context for each in columns)
+    top = _HEADROOM * max(each.round.usage.context for each in columns)
     return Chart(
         label="what of each request was read from the cache, new, and paid again",
         columns=len(columns),
@@ -330,7 +330,7 @@ def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]
     yield f"{found.sent:,}", "tokens sent by all of them together"
     if found.cache_reports:
         yield share_text(found.cache_read / max(1, found.sent)), "of that read from the cache"
-        yield f"{found.paid_again:,}", "tokens paid again, at most"
+        yield f"{found.cache_miss_tokens:,}", "tokens paid again, at most"
     if timeline.is_reported:
         yield f"{found.count_marked('compacted'):,}", "compactions by the client"
     if result.costs is not None and result.costs.priced_rounds and timeline.is_reported:

@@ -34,7 +34,7 @@ _MOST_ENTERED = 3
 _HIGHEST = 3
 _HEADROOM = 1.1
 _OTHERS = "all else"
-# Column -> Arrow type; each is the field of Round of that name, or one of ``_other_values``.
+# Column -> Arrow type; ``round_row`` has the values.
 ROUND_COLUMNS: Mapping[str, str] = {
     "number": "int64",
     "conversation": "int64",
@@ -109,24 +109,24 @@ def _round_table(found: Rounds, costs: Costs | None) -> Table:
         text("Marks", "end", least=9),
         text("Entered", "end", least=16, spare=3),
     )
-    many = len({each.conversation for each in found.rounds}) > 1
+    many = len({each.place.conversation for each in found.rounds}) > 1
     rows = [_cells(each, cost, many=many) for each, cost in with_costs(found.rounds, costs)]
     # A document stands on one line, whatever the round.
-    lines = {each.line for each in found.rounds}
+    lines = {each.place.line for each in found.rounds}
     left_out = {*(["Line"] if len(lines) == 1 < len(rows) else []), *([] if costs else ["Cost $"])}
     kept = [at for at, column in enumerate(columns) if column.title not in left_out]
     return table([columns[at] for at in kept], ([row[at] for at in kept] for row in rows))
 
 
 def _cells(each: Round, cost: RoundCost | None, *, many: bool) -> tuple[str, ...]:
-    turn = f"{each.turn}.{each.step}"
+    turn = f"{each.place.turn}.{each.place.step}"
     return (
-        f"{each.conversation + 1}: {turn}" if many else turn,
-        f"{each.line + 1:,}",
-        f"{each.context:,}",
-        f"{each.new:,}",
-        "" if each.cache_read is None else f"{each.cache_read:,}",
-        "" if each.paid_again is None else f"{each.paid_again:,}",
+        f"{each.place.conversation + 1}: {turn}" if many else turn,
+        f"{each.place.line + 1:,}",
+        f"{each.usage.context:,}",
+        f"{each.context_growth:,}",
+        "" if each.usage.cache_read is None else f"{each.usage.cache_read:,}",
+        "" if each.cache_miss_tokens is None else f"{each.cache_miss_tokens:,}",
         f"{each.output:,}" if each.is_output_reported else f"~{each.output:,}",
         "" if cost is None else f"{cost.total:.4f}",
         ", ".join(_mark_texts(each)),
@@ -168,7 +168,7 @@ def _facts(found: Rounds) -> Iterator[Fact]:
         else ""
     )
     yield Fact("rounds", turns + beside)
-    resent = found.sent - sum(each.context for each in found.rounds)
+    resent = found.sent - sum(each.usage.context for each in found.rounds)
     beside = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
     yield Fact("sent", f"{tokens_text(found.sent)}, the contexts of all rounds added up{beside}")
     yield from _cache_facts(found)
@@ -187,7 +187,7 @@ def _cache_facts(found: Rounds) -> Iterator[Fact]:
     yield Fact("cached", f"{tokens_text(found.cache_read)}, {share} of what was sent")
     missed, idle = found.count_marked("missed"), found.count_marked("missed", "idle")
     why = f"the cache was missed in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
-    yield Fact("paid again", f"{tokens_text(found.paid_again)} at most; {why}")
+    yield Fact("paid again", f"{tokens_text(found.cache_miss_tokens)} at most; {why}")
 
 
 def _cost_facts(costs: Costs | None, *, is_cache_known: bool) -> Iterator[Fact]:
@@ -225,25 +225,25 @@ def _carried_table(costs: Costs) -> Table:
 
 def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
     return {
-        "number": each.number,
-        "conversation": each.conversation + 1,
-        "turn": each.turn,
-        "step": each.step,
-        "message": each.message,
-        "line": each.line + 1,
+        "number": each.place.number,
+        "conversation": each.place.conversation + 1,
+        "turn": each.place.turn,
+        "step": each.place.step,
+        "message": each.place.message,
+        "line": each.place.line + 1,
         "model": each.model,
         "time": None if each.time is None else _time_text(each.time),
         "idleSeconds": each.idle,
-        "contextTokens": each.context,
-        "newTokens": each.new,
-        "cacheReadTokens": each.cache_read,
-        "cacheWriteTokens": each.cache_write,
-        "cacheHourTokens": each.cache_hour,
-        "resentTokens": each.resent.context if each.resent else 0,
-        "paidAgainTokens": each.paid_again,
+        "contextTokens": each.usage.context,
+        "newTokens": each.context_growth,
+        "cacheReadTokens": each.usage.cache_read,
+        "cacheWriteTokens": each.usage.cache_write,
+        "cacheHourTokens": each.usage.cache_hour,
+        "resentTokens": each.usage.resent.context if each.usage.resent else 0,
+        "paidAgainTokens": each.cache_miss_tokens,
         "outputTokens": each.output,
         "outputReported": each.is_output_reported,
-        "reasoningTokens": each.reasoning,
+        "reasoningTokens": each.usage.reasoning,
         "entered": dict(each.entered),
         "results": dict(each.tools),
         "marks": list(each.marks),
@@ -268,7 +268,7 @@ def _totals(found: Rounds) -> dict[str, int]:
         "sentTokens": found.sent,
         "cacheReports": found.cache_reports,
         "cacheReadTokens": found.cache_read,
-        "paidAgainTokens": found.paid_again,
+        "paidAgainTokens": found.cache_miss_tokens,
         "outputTokens": found.output,
         "clientCompactions": found.count_marked("compacted"),
         "ownCompactions": found.count_marked("compactctl"),
@@ -298,7 +298,7 @@ def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenIte
         yield "there is no request to draw"
         return
     names = _largest(timeline)
-    peak = max(each.context for each in timeline.rounds.rounds)
+    peak = max(each.usage.context for each in timeline.rounds.rounds)
     limits = [(name, size) for name, size in _limits(result) if size <= _HIGHEST * peak]
     yield Graph(
         columns=tuple(_layers(held, names) for held in timeline.held),
@@ -363,20 +363,31 @@ def round_row(each: Round, cost: RoundCost | None) -> dict[str, object]:
 
     Conversations and lines count from 1, ``results`` is a JSON object of tokens by tool.
     """
-    more = _other_values(each, cost)
-    values = {name: getattr(each, name) for name in ROUND_COLUMNS if name not in more}
-    sizes = {name: each.entered.get(category, 0) for name, category in ENTERED_COLUMNS.items()}
-    return {**values, **more, **sizes}
-
-
-def _other_values(each: Round, cost: RoundCost | None) -> dict[str, object]:
+    place, usage = each.place, each.usage
     return {
-        "conversation": each.conversation + 1,
-        "line": each.line + 1,
-        "resent": each.resent.context if each.resent else 0,
+        "number": place.number,
+        "conversation": place.conversation + 1,
+        "turn": place.turn,
+        "step": place.step,
+        "message": place.message,
+        "line": place.line + 1,
+        "model": each.model,
+        "time": each.time,
+        "idle": each.idle,
+        "context": usage.context,
+        "new": each.context_growth,
+        "cache_read": usage.cache_read,
+        "cache_write": usage.cache_write,
+        "cache_hour": usage.cache_hour,
+        "resent": usage.resent.context if usage.resent else 0,
+        "paid_again": each.cache_miss_tokens,
+        "output": each.output,
         "output_reported": int(each.is_output_reported),
+        "reasoning": usage.reasoning,
+        "marks": each.marks,
         "results": json.dumps(dict(each.tools)),
         "cost_input": cost and cost.input,
         "cost_output": cost and cost.output,
         "cost_paid_again": cost and cost.cache_miss_cost,
+        **{name: each.entered.get(category, 0) for name, category in ENTERED_COLUMNS.items()},
     }

@@ -27,15 +27,15 @@ def test_what_requests_held_adds_up_to_their_contexts(path: Path) -> None:
     timeline = timeline_of(path.name)
     assert timeline.rounds.rounds
     for held, each in zip(timeline.held, timeline.rounds.rounds, strict=True):
-        assert sum(held.values()) == each.context
+        assert sum(held.values()) == each.usage.context
         assert min(held.values()) >= 0
-        assert held[OVERHEAD] + held[UNSEEN] <= each.context
+        assert held[OVERHEAD] + held[UNSEEN] <= each.usage.context
 
 
 @pytest.mark.parametrize("name", ["claude-code-session.jsonl", "codex-session.jsonl"])
 def test_a_message_is_sent_from_the_request_behind_it_on(name: str) -> None:
     timeline = timeline_of(name)
-    answers = {each.message: each.number for each in timeline.rounds.rounds}
+    answers = {each.place.message: each.place.number for each in timeline.rounds.rounds}
     newest = 0
     for each in timeline.messages:
         newest = max(newest, answers.get(each.message.id, 0))

@@ -79,7 +79,7 @@ def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | N
     graph = next(item for item in items if isinstance(item, Graph))
     assert result.timeline
     assert [sum(column) for column in graph.columns] == [
-        each.context for each in result.timeline.rounds.rounds
+        each.usage.context for each in result.timeline.rounds.rounds
     ]
     lines = [line for item in items for lines, _ in item_lines(item, width) for line in lines]
     text = " ".join(" ".join(lines).split())

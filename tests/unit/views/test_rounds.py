@@ -48,8 +48,8 @@ def test_the_lines_fit_and_every_round_has_one(name: str, width: int) -> None:
     table = lines[2 : lines.index("")]
     assert len(table) == len(found.rounds)
     for line, each in zip(table, found.rounds, strict=True):
-        assert line.startswith(f"{each.turn}.{each.step} ")
-        assert f" {each.context:,} " in line
+        assert line.startswith(f"{each.place.turn}.{each.place.step} ")
+        assert f" {each.usage.context:,} " in line
 
 
 def test_the_rounds_take_the_place_of_the_table_of_categories() -> None:

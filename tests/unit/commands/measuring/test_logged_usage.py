@@ -61,7 +61,7 @@ def test_messages_that_report_their_usage(report: Report, name: str, tmp_path: P
     found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, rounds=True))
     assert found.usage.tokens == pytest.approx(OVERHEAD + found.breakdown.total, abs=200)
     assert found.rounds is not None
-    assert [each.turn for each in found.rounds.rounds] == list(range(1, 9))
+    assert [each.place.turn for each in found.rounds.rounds] == list(range(1, 9))
     assert found.rounds.output == 8 * 3
     due = check(
         CheckOptions(

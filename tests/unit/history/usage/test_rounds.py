@@ -35,7 +35,9 @@ def test_rounds_are_numbered_by_turn_and_step() -> None:
         user("on"),
         answer(300),
     )
-    assert [(each.number, each.turn, each.step, each.line) for each in talk] == [
+    assert [
+        (each.place.number, each.place.turn, each.place.step, each.place.line) for each in talk
+    ] == [
         (1, 1, 1, 1),
         (2, 1, 2, 3),
         (3, 2, 1, 5),
@@ -47,7 +49,12 @@ def test_the_lines_of_one_response_are_one_round_with_the_last_output() -> None:
     first = replace(call("a", "Read"), response_id="r", usage=usage)
     second = replace(call("b", "Read"), response_id="r", usage=replace(usage, output=60))
     [one] = found(user("go"), first, result("a", "x"), second, result("b", "y"))
-    assert (one.context, one.cache_read, one.output, one.line) == (500, 400, 60, 1)
+    assert (one.usage.context, one.usage.cache_read, one.output, one.place.line) == (
+        500,
+        400,
+        60,
+        1,
+    )
 
 
 def test_an_answer_without_a_reported_size_is_counted() -> None:
@@ -77,21 +84,21 @@ def test_what_entered_is_told_by_category_and_tool() -> None:
 
 def test_what_was_sent_before_and_is_not_read_from_the_cache_is_paid_again() -> None:
     talk = found(user("go"), answer(9_000, 0), answer(9_500, 8_990), answer(9_900, 2_000))
-    assert [each.paid_again for each in talk] == [0, 10, 7_500]
-    assert [each.new for each in talk] == [9_000, 500, 400]
+    assert [each.cache_miss_tokens for each in talk] == [0, 10, 7_500]
+    assert [each.context_growth for each in talk] == [9_000, 500, 400]
     assert [each.marks for each in talk] == [(), (), ("missed",)]
 
 
 def test_where_no_cache_is_reported_nothing_is_said_of_it() -> None:
     talk = found(user("go"), answer(9_000), answer(9_500))
-    assert [(each.cache_read, each.paid_again, each.marks) for each in talk] == [
+    assert [(each.usage.cache_read, each.cache_miss_tokens, each.marks) for each in talk] == [
         (None, None, ())
     ] * 2
 
 
 def test_a_cache_that_never_worked_is_not_missed() -> None:
     talk = found(user("go"), answer(9_000, 0), answer(9_500, 0))
-    assert [(each.paid_again, each.marks) for each in talk] == [(0, ()), (9_000, ())]
+    assert [(each.cache_miss_tokens, each.marks) for each in talk] == [(0, ()), (9_000, ())]
 
 
 def test_what_was_put_into_a_cache_can_be_missed() -> None:
@@ -108,7 +115,7 @@ def test_the_clients_compaction_is_marked_and_nothing_is_paid_again_for_it() -> 
     talk = (user("go"), answer(9_000, 8_000), summary("all so far"), answer(3_000, 0))
     first, second = found(*talk)
     assert (first.marks, second.marks) == ((), ("compacted", "fell"))
-    assert (second.new, second.paid_again) == (-6_000, 0)
+    assert (second.context_growth, second.cache_miss_tokens) == (-6_000, 0)
 
 
 @pytest.mark.parametrize("line", [2, 3])
@@ -139,20 +146,20 @@ def test_what_the_provider_sent_again_is_no_part_of_the_context() -> None:
     usage = ReportedUsage(context=20_000, output=700, growth=20_400, cache_read=5_000, resent=again)
     talk = (replace(answer(20_000), usage=usage), user("go on"), answer(40_500, 40_000))
     first, second = found(user("go"), *talk)
-    assert (first.context, first.sent, first.output) == (20_000, 60_000, 700)
-    assert (second.new, second.marks) == (20_500, ())
+    assert (first.usage.context, first.sent, first.output) == (20_000, 60_000, 700)
+    assert (second.context_growth, second.marks) == (20_500, ())
     every = find_rounds(session(user("go"), *talk), meter())
     assert (every.sent, every.cache_read) == (100_500, 60_000)
 
 
 def test_a_context_that_fell_alone_is_marked_and_paid_again() -> None:
     talk = found(user("go"), answer(9_000, 8_000), answer(5_000, 3_000))
-    assert (talk[1].marks, talk[1].paid_again) == (("fell",), 2_000)
+    assert (talk[1].marks, talk[1].cache_miss_tokens) == (("fell",), 2_000)
 
 
 def test_another_model_explains_why_the_cache_is_missed() -> None:
     talk = found(user("go"), answer(9_000, 8_000, model="a"), answer(9_500, 0, model="b"))
-    assert (talk[1].marks, talk[1].paid_again) == (("model",), 9_000)
+    assert (talk[1].marks, talk[1].cache_miss_tokens) == (("model",), 9_000)
 
 
 def hourly(context: int, time: float) -> Message:
@@ -193,17 +200,26 @@ def test_requests_of_subagents_are_no_rounds_of_the_main_conversation() -> None:
         answer(800, is_subagent=True),
     )
     session_ = find_rounds(session(user("go"), answer(100), *inner, answer(150)), meter())
-    assert [(each.context, each.turn) for each in session_.rounds] == [(100, 1), (150, 1)]
+    assert [(each.usage.context, each.place.turn) for each in session_.rounds] == [
+        (100, 1),
+        (150, 1),
+    ]
     assert session_.subagent_requests == 2
     alone = find_rounds(session(*inner), meter())
-    assert ([each.context for each in alone.rounds], alone.subagent_requests) == ([700, 800], 0)
+    assert ([each.usage.context for each in alone.rounds], alone.subagent_requests) == (
+        [700, 800],
+        0,
+    )
 
 
 def test_conversations_in_one_file_are_told_apart() -> None:
     one = (user("go"), answer(5_000, 4_000))
     other = (user("hi", conversation=1), answer(100, 0, conversation=1))
     talk = found(*one, *other)
-    assert [(each.number, each.conversation, each.turn, each.new) for each in talk] == [
+    assert [
+        (each.place.number, each.place.conversation, each.place.turn, each.context_growth)
+        for each in talk
+    ] == [
         (1, 0, 1, 5_000),
         (2, 1, 1, 100),
     ]
@@ -214,9 +230,9 @@ def test_numbers_that_cannot_be_are_taken_for_the_nearest_that_can() -> None:
     usage = ReportedUsage(context=100, cache_read=-5, cache_write=900, cache_hour=-1)
     strange = replace(answer(100), usage=usage)
     [one] = found(user("go"), strange)
-    assert (one.cache_read, one.cache_write, one.cache_hour) == (0, 100, 0)
+    assert (one.usage.cache_read, one.usage.cache_write, one.usage.cache_hour) == (0, 100, 0)
     [small] = found(user("go"), answer(100, output=-7), answer(10**400, output=3))
-    assert (small.context, small.output) == (100, 0)
+    assert (small.usage.context, small.output) == (100, 0)
 
 
 CONTEXTS = st.lists(
@@ -228,8 +244,8 @@ CONTEXTS = st.lists(
 def test_new_tokens_add_up_to_the_context(sizes: list[tuple[int, int | None]]) -> None:
     said = [answer(size, read, f"r{at}") for at, (size, read) in enumerate(sizes)]
     talk = found(user("go"), thinking("hm"), *said)
-    assert list(accumulate(each.new for each in talk)) == [size for size, _ in sizes]
-    assert [each.number for each in talk] == list(range(1, len(sizes) + 1))
+    assert list(accumulate(each.context_growth for each in talk)) == [size for size, _ in sizes]
+    assert [each.place.number for each in talk] == list(range(1, len(sizes) + 1))
 
 
 @given(sizes=CONTEXTS)
@@ -238,8 +254,10 @@ def test_what_is_paid_again_was_sent_before_and_not_read(
 ) -> None:
     said = [answer(size, read, f"r{at}") for at, (size, read) in enumerate(sizes)]
     for before, after in pairwise(found(user("go"), *said)):
-        if after.paid_again is None or after.cache_read is None:
-            assert after.paid_again is after.cache_read is None
+        if after.cache_miss_tokens is None or after.usage.cache_read is None:
+            assert after.cache_miss_tokens is after.usage.cache_read is None
         else:
-            assert 0 <= after.paid_again <= min(before.context, after.context)
-            assert after.paid_again + after.cache_read <= max(after.context, after.cache_read)
+            assert 0 <= after.cache_miss_tokens <= min(before.usage.context, after.usage.context)
+            assert after.cache_miss_tokens + after.usage.cache_read <= max(
+                after.usage.context, after.usage.cache_read
+            )
