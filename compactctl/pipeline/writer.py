@@ -1,5 +1,6 @@
 """What the pipeline asks of a format in order to write records."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -36,6 +37,7 @@ class RecordWriter(Protocol):
     def new_id(self, message: Synthetic) -> str:
         """Return the record id that a written summary or marker gets."""
 
+    @abstractmethod
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build the record for a summary or marker, shaped like the one that it stands beside."""
 
