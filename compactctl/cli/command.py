@@ -130,7 +130,7 @@ def working(what: str, path: str, shown_as: str) -> "WorkProgress":
     """Say what is being done with a file while it is, on a terminal that the result is for."""
     from compactctl.views.terminal.progress import WorkProgress
 
-    return WorkProgress(what, path, wanted=shown_as == TERMINAL)
+    return WorkProgress(what, path, enabled=shown_as == TERMINAL)
 
 
 def emit(

@@ -84,8 +84,8 @@ def _reserve_facts(budget: "Budget") -> "Iterator[Fact]":
     """Yield what of a window is not for input."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     if budget.usable != 1:
-        left = budget.window - budget.output_reserve - budget.available
-        yield Fact("safety margin", tokens_text(left))
+        margin = budget.window - budget.output_reserve - budget.available
+        yield Fact("safety margin", tokens_text(margin))
 
 
 def base_text(limits: "Limits") -> str:
@@ -137,9 +137,9 @@ def fit_facts(measured: "Measurement", tokens: int) -> "Iterator[Fact]":
 def _filled(limit: int, tokens: int) -> str:
     """Return how full a limit is; all of it where it is nothing."""
     share = share_text(tokens / limit if limit else 1.0)
-    left = limit - tokens
-    rest = f"{left:,} left" if left >= 0 else f"{-left:,} too many"
-    return f"{limit:>11,}: {share} used, {rest}"
+    remaining = limit - tokens
+    verdict = f"{remaining:,} left" if remaining >= 0 else f"{-remaining:,} too many"
+    return f"{limit:>11,}: {share} used, {verdict}"
 
 
 def _compaction(fit: "Fit") -> str:
@@ -173,8 +173,8 @@ def doubt_facts(size: "ContextSize") -> "Iterator[Fact]":
     """Yield what a client sends beside what is counted, where that is not known."""
     yield from _unreported(size)
     if size.range is not None:
-        least, most = size.range
-        yield Fact("", f"between {least:,} and {most:,}: {size.unsure}")
+        low, high = size.range
+        yield Fact("", f"between {low:,} and {high:,}: {size.unsure}")
 
 
 def _unreported(size: "ContextSize") -> "Iterator[Fact]":
@@ -192,21 +192,21 @@ def _unreported(size: "ContextSize") -> "Iterator[Fact]":
     yield Fact("", what)
 
 
-def health_facts(found: "CountCheck | None") -> "Iterator[Fact]":
+def health_facts(check: "CountCheck | None") -> "Iterator[Fact]":
     """Yield how the counts compare with what was reported between requests, if anything was."""
-    if found is None:
+    if check is None:
         return
-    if found.verdict == "too few":
-        steps = "step with enough in it" if found.steps == 1 else "steps with enough in them"
-        yield Fact("health check", f"{found.steps:>11,} {steps}: too few to check the counts by")
-    elif found.verdict == "content missing":
-        figure = f"{found.missing:>11,} of {found.checked:,} large steps were reported"
+    if check.verdict == "too few":
+        steps = "step with enough in it" if check.steps == 1 else "steps with enough in them"
+        yield Fact("health check", f"{check.steps:>11,} {steps}: too few to check the counts by")
+    elif check.verdict == "content missing":
+        figure = f"{check.missing:>11,} of {check.checked:,} large steps were reported"
         text = f"{figure} with much more than is in the file: content is missing"
         yield Fact("health check", text, "yellow")
     else:
-        steps = plural(found.steps, "step")
-        figure = f"{found.ratio:>11.2f} reported for each counted token, over {steps}"
-        verdict, style = _VERDICTS[found.verdict]
+        steps = plural(check.steps, "step")
+        figure = f"{check.ratio:>11.2f} reported for each counted token, over {steps}"
+        verdict, style = _VERDICTS[check.verdict]
         yield Fact("health check", f"{figure}: {verdict}", style)
 
 

@@ -70,8 +70,8 @@ def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
 
 def _command(arguments: Sequence[str]) -> list[str]:
     """Return the command's name and the names of the options, no values and no paths."""
-    options = [each.partition("=")[0] for each in arguments[1:] if each.startswith("-")]
-    return [*(each for each in arguments[:1] if each.isalpha()), *options]
+    options = [argument.partition("=")[0] for argument in arguments[1:] if argument.startswith("-")]
+    return [*(argument for argument in arguments[:1] if argument.isalpha()), *options]
 
 
 def _place(filename: str) -> str:

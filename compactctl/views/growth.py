@@ -41,8 +41,9 @@ def growth_lines(
         yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
     yield from (f"{called(project)}: not in the baseline" for project in growth.added)
     if growth.gone:
-        gone = plural(len(growth.gone), "project")
-        yield f"{gone} of the baseline not measured: {', '.join(map(called, growth.gone[:_SHOWN]))}"
+        missing = plural(len(growth.gone), "project")
+        names = ", ".join(map(called, growth.gone[:_SHOWN]))
+        yield f"{missing} of the baseline not measured: {names}"
 
 
 def _finding_text(finding: GrowthFinding, project: str) -> str:

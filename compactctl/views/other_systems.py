@@ -91,6 +91,6 @@ COMPACT = (
 def foreign_records(records: Iterable[ForeignSchema], figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return each record under the name of its system, filled with our figures."""
     return {
-        record.system: {name: figures[own] for name, own in record.fields.items()}
+        record.system: {name: figures[figure] for name, figure in record.fields.items()}
         for record in records
     }

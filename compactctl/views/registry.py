@@ -93,8 +93,8 @@ def messages_of(result: object) -> Iterable[str]:
 
 def make_page(result: object, options: object) -> str:
     """Return a result as a page, as the options of the page ask for it."""
-    made: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
-    return made
+    page: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
+    return page
 
 
 def function_at(place: str) -> Callable[..., Any]:

@@ -40,7 +40,9 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
             "holds": list(page_contents(choice, cut, len(compared.messages) - len(listed))),
-            "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
+            "warnings": []
+            if choice.redact
+            else [names.line(warning) for warning in result.warnings],
             "result": result,
             **_bars(result, compared.before, compared.after),
             "stages": [_stage(record, choice, names) for record in result.stages],
@@ -75,42 +77,43 @@ def _fate_rows(
     compared: Comparison, listed: Sequence[int], choice: PageChoice, names: PageNames
 ) -> tuple[list[dict[str, object]], int | None]:
     """Return the listed messages, and after how many characters their texts are cut, if any."""
-    chosen = [compared.messages[at] for at in listed]
-    rewritten = [each for each in chosen if each.explained.fate == "rewritten"]
-    said = [each.before or each.after for each in chosen]
-    now = [each.after for each in rewritten]
-    texts, cut = shown_texts([each for each in (*said, *now) if each is not None], choice)
-    anew = dict(zip((each.explained.id for each in rewritten), texts[len(said) :], strict=True))
+    chosen = [compared.messages[index] for index in listed]
+    rewritten = [entry for entry in chosen if entry.explained.fate == "rewritten"]
+    old = [entry.before or entry.after for entry in chosen]
+    new = [entry.after for entry in rewritten]
+    texts, cut = shown_texts([message for message in (*old, *new) if message is not None], choice)
+    rewritten_ids = (entry.explained.id for entry in rewritten)
+    new_texts = dict(zip(rewritten_ids, texts[len(old) :], strict=True))
     rows = [
-        _row(at, each, text, anew.get(each.explained.id, ""), choice, names)
-        for at, each, text in zip(listed, chosen, texts[: len(said)], strict=True)
+        _row(index, entry, text, new_texts.get(entry.explained.id, ""), choice, names)
+        for index, entry, text in zip(listed, chosen, texts[: len(old)], strict=True)
     ]
     return rows, cut
 
 
 def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
-    at: int,
-    each: ComparedMessage,
+    index: int,
+    entry: ComparedMessage,
     text: str,
-    now: str,
+    new_text: str,
     choice: PageChoice,
     names: PageNames,
 ) -> dict[str, object]:
     """Return a message, what became of it and why, and what it says since it was rewritten."""
-    told = each.explained
-    by = f"by {told.stage}" if told.stage else ""
-    reason = "" if choice.redact else names.line(told.reason)
+    fate = entry.explained
+    by = f"by {fate.stage}" if fate.stage else ""
+    reason = "" if choice.redact else names.line(fate.reason)
     return {
-        "anchor": anchor_of(at),
-        "line": told.line,
-        "role": told.role,
-        "says": one_line(text, _BEGINNING) or ", ".join(map(names.tool, told.tools)),
-        "fate": told.fate,
-        "why": ": ".join(filter(None, (" ".join(filter(None, (told.fate, by))), reason))),
-        "tokens": told.tokens,
-        "tokens_after": told.tokens_after,
+        "anchor": anchor_of(index),
+        "line": fate.line,
+        "role": fate.role,
+        "says": one_line(text, _BEGINNING) or ", ".join(map(names.tool, fate.tools)),
+        "fate": fate.fate,
+        "why": ": ".join(filter(None, (" ".join(filter(None, (fate.fate, by))), reason))),
+        "tokens": fate.tokens,
+        "tokens_after": fate.tokens_after,
         "text": text,
-        "now": now,
+        "now": new_text,
     }
 
 
@@ -184,14 +187,18 @@ def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object
     if not listed:
         return None
     shared = -(-len(listed) // _MOST_COLUMNS)
-    groups = [listed[at : at + shared] for at in range(0, len(listed), shared)]
-    rows = [each.explained for each in compared.messages]
-    before = [_tokens_by_fate((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
+    groups = [listed[index : index + shared] for index in range(0, len(listed), shared)]
+    rows = [message.explained for message in compared.messages]
+    before = [
+        _tokens_by_fate((rows[index].fate, rows[index].tokens) for index in group)
+        for group in groups
+    ]
     after = [
-        _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
+        _tokens_by_fate((rows[index].fate, rows[index].tokens_after) for index in group)
+        for group in groups
     ]
     top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
-    largest = (max(group, key=lambda at: _fate_size(compared, at)) for group in groups)
+    largest = (max(group, key=lambda index: _fate_size(compared, index)) for group in groups)
     return {
         "before": _chart("messages before", before, top),
         "after": _chart("messages after", after, top),
@@ -218,7 +225,7 @@ def _chart(label: str, columns: Sequence[Mapping[str, int]], top: float) -> Char
 
 def _fate_counts(compared: Comparison) -> list[dict[str, object]]:
     """Return how many messages have each fate that occurs, and their tokens before and after."""
-    rows = [each.explained for each in compared.messages]
+    rows = [message.explained for message in compared.messages]
     counts: Iterator[dict[str, object]] = (
         {
             "fate": fate,
@@ -238,12 +245,12 @@ def _audits(result: CompactResult) -> tuple[Audit, ...]:
 def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[dict[str, str]]:
     """Yield what the audits found; redacted, what kind of thing it is and where it was said."""
 
-    def said(text: str) -> str:
+    def shown(text: str) -> str:
         return "" if choice.redact else names.line(text)
 
     for audit in _audits(result):
         for loss in audit.lost:
-            yield {"kind": f"{loss.kind} lost", "where": str(loss.ref), "text": said(loss.text)}
+            yield {"kind": f"{loss.kind} lost", "where": str(loss.ref), "text": shown(loss.text)}
         for claim in audit.invented or ():
             where = f"line {claim.line} of the summary"
-            yield {"kind": f"{claim.kind} made up", "where": where, "text": said(claim.text)}
+            yield {"kind": f"{claim.kind} made up", "where": where, "text": shown(claim.text)}

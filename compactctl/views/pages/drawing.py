@@ -86,11 +86,11 @@ def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float
     """
     names = [name for name in order if any(column.get(name) for column in columns)]
     heights = [list(accumulate(column.get(name, 0) for name in names)) for column in columns]
-    found = [
-        Area(name=name, path=_path([each[index] for each in heights], top))
+    stacked = [
+        Area(name=name, path=_path([column[index] for column in heights], top))
         for index, name in enumerate(names)
     ]
-    return found[::-1]
+    return stacked[::-1]
 
 
 def _path(values: Sequence[int], top: float) -> str:
@@ -105,9 +105,9 @@ def _path(values: Sequence[int], top: float) -> str:
     return "".join((*moves, f"H{len(values)}V{HEIGHT}Z"))
 
 
-def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[ChartLine, ...]:
+def grid(top: float, label: Callable[[float], str], limit: int = 5) -> tuple[ChartLine, ...]:
     """Return at most so many lines at round values, the ground left out."""
-    values = round_values(_HIGHEST_LINE * top, most)
+    values = round_values(_HIGHEST_LINE * top, limit)
     return tuple(ChartLine(label=label(value), at=down(value, top)) for value in values)
 
 
@@ -146,10 +146,10 @@ def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, ob
 
     Lines go across for recall, and down for the tokens that are kept.
     """
-    kept = [point.kept.value for curve in curves for point in curve.points]
-    if not kept:
+    shares = [point.kept.value for curve in curves for point in curve.points]
+    if not shares:
         return None
-    widest = max(0.05, *kept)
+    widest = max(0.05, *shares)
     return {
         "curves": [
             _curve(index, curve, label, widest)
@@ -190,8 +190,8 @@ def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
     }
 
 
-def _x(kept: float, widest: float) -> float:
-    return round(_RIGHT * kept / widest, 2)
+def _x(share: float, widest: float) -> float:
+    return round(_RIGHT * share / widest, 2)
 
 
 def _y(recall: float) -> float:

@@ -23,12 +23,12 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     """Return the page."""
     names = PageNames(choice)
     policies = _policy_names(result, names)
-    found = curves(result)
+    recall_curves = curves(result)
     cuts = sum(session.cuts for session in result.sessions)
     measures = {
         name: title
         for name, title in TITLES.items()
-        if any(name in each.measures for each in result.figures)
+        if any(name in figures.measures for figures in result.figures)
     }
     return page_of(
         "evaluation",
@@ -39,14 +39,20 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "holds": list(page_contents_of_many(choice)),
             "warnings": list(_warnings(result, choice, names)),
             "cuts": cuts,
-            "chart": recall_chart(found, [policies[each.name] for each in found]),
-            "has_intervals": any(_has_interval(each) for each in result.figures),
+            "chart": recall_chart(
+                recall_curves, [policies[figures.name] for figures in recall_curves]
+            ),
+            "has_intervals": any(_has_interval(figures) for figures in result.figures),
             "titles": ("Policy", "Asked", "Kept", *measures.values(), "Beyond chance"),
-            "table": [_row(each, policies[each.policy], measures) for each in result.figures],
+            "table": [
+                _row(figures, policies[figures.policy], measures) for figures in result.figures
+            ],
             "shares": [f"{100 * share:.3g} %" for share in asked_shares(result)],
             "first": policies[result.options.policies[0].name] if result.options.policies else "",
             "sessions": _sessions(result, choice, names),
-            "findings": [] if choice.redact else [names.line(each) for each in result.findings],
+            "findings": []
+            if choice.redact
+            else [names.line(figures) for figures in result.findings],
             "failures": len(result.failures),
         },
     )
@@ -67,7 +73,7 @@ def _facts(result: EvaluateResult, cuts: int, names: PageNames) -> Iterator[str]
 def _warnings(result: EvaluateResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
     if choice.redact:
         return
-    yield from (f"not evaluated: {names.line(each.reason)}" for each in result.failures)
+    yield from (f"not evaluated: {names.line(failure.reason)}" for failure in result.failures)
 
 
 def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
@@ -79,18 +85,18 @@ def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
     return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 
-def _row(each: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str, ...]:
+def _row(figures: EvalFigures, policy: str, measures: dict[str, str]) -> tuple[str, ...]:
     return (
         policy,
-        f"{100 * each.asked:.3g} %",
-        percent_text(each.kept),
-        *(_cell(each, name) for name in measures),
-        "" if each.beyond is None else f"{100 * each.beyond:.1f}",
+        f"{100 * figures.asked:.3g} %",
+        percent_text(figures.kept),
+        *(_cell(figures, name) for name in measures),
+        "" if figures.beyond is None else f"{100 * figures.beyond:.1f}",
     )
 
 
-def _cell(each: EvalFigures, name: str) -> str:
-    mean = each.measures.get(name)
+def _cell(figures: EvalFigures, name: str) -> str:
+    mean = figures.measures.get(name)
     return _with_interval(mean) if name == "recall" else percent_text(mean)
 
 
@@ -100,8 +106,8 @@ def _with_interval(mean: Mean | None) -> str:
     return f"{100 * mean.value:.1f} ({100 * mean.low:.1f} to {100 * mean.high:.1f})"
 
 
-def _has_interval(each: EvalFigures) -> bool:
-    return any(mean.sessions > 1 for mean in each.measures.values())
+def _has_interval(figures: EvalFigures) -> bool:
+    return any(mean.sessions > 1 for mean in figures.measures.values())
 
 
 def _sessions(

@@ -65,14 +65,14 @@ def report_page(result: ReportResult, choice: PageChoice) -> str:
             "weeks": _project_weeks(result.rows, summary.weeks, names),
             "worst": _worst(result.rows, choice, names),
             "lists": [
-                each
-                for each in (
+                bars
+                for bars in (
                     _shares("What it is made of", summary.categories.items(), summary.tokens),
                     _shares("Tools", _tools(summary, names), summary.tokens),
                 )
-                if each.rows
+                if bars.rows
             ],
-            "groups": [each for each in _groups(summary, names) if each["rows"]],
+            "groups": [group for group in _groups(summary, names) if group["rows"]],
             "growth": None
             if growth is None
             else list(growth_lines(growth, result.options.tolerance, names.project)),
@@ -93,18 +93,18 @@ def batch_page(result: BatchResult, choice: PageChoice) -> str:
 
 def _sizes(summary: ReportSummary) -> BarList:
     """Return how many files there are of each size."""
-    most = max((each.files for each in summary.bins), default=1)
+    largest = max((size_bin.files for size_bin in summary.bins), default=1)
     return BarList(
         title="Size of the next request",
         note="transcripts by the tokens of their next request",
         rows=tuple(
             Bar(
-                label=f"{each.least:,} to {each.below:,}",
-                figure=f"{each.files:,}",
-                width=percent(each.files, most),
+                label=f"{size_bin.least:,} to {size_bin.below:,}",
+                figure=f"{size_bin.files:,}",
+                width=percent(size_bin.files, largest),
                 name="s-0",
             )
-            for each in summary.bins
+            for size_bin in summary.bins
         ),
     )
 
@@ -117,14 +117,14 @@ def _project_weeks(
     The largest projects have an area and a column each. ``whole`` are the weeks of all projects
     together.
     """
-    found = by_week(rows)
-    weeks = _all_weeks(list(found))
+    groups_by_week = by_week(rows)
+    weeks = _all_weeks(list(groups_by_week))
     if len(weeks) < 2:  # noqa: PLR2004 - nothing grows in one
         return None
-    shown = _largest(group for week in weeks for group in found.get(week, ()))
+    shown = _largest(group for week in weeks for group in groups_by_week.get(week, ()))
     medians = {group.name: group for group in whole}
     labels = {project: names.project(project) for project in shown}
-    columns = [_column(found.get(week, ()), labels) for week in weeks]
+    columns = [_column(groups_by_week.get(week, ()), labels) for week in weeks]
     order = [*labels.values(), _OTHERS]
     order = [name for name in order if any(column.get(name) for column in columns)]
     top = _HEADROOM * max(sum(column.values()) for column in columns)
@@ -147,12 +147,12 @@ def _project_weeks(
     }
 
 
-def _all_weeks(known: Sequence[str]) -> list[str]:
+def _all_weeks(weeks: Sequence[str]) -> list[str]:
     """Return all weeks from the first known one to the last, the newest at most."""
-    if not known:
+    if not weeks:
         return []
-    last = _monday(known[-1])
-    first = max(_monday(known[0]), last - timedelta(weeks=_MOST_WEEKS - 1))
+    last = _monday(weeks[-1])
+    first = max(_monday(weeks[0]), last - timedelta(weeks=_MOST_WEEKS - 1))
     return list(_weeks(first, last))
 
 
@@ -175,9 +175,9 @@ def _largest(groups: Iterator[RowGroup]) -> list[str]:
     return sorted(sizes, key=lambda name: (-sizes[name], name))[:SERIES]
 
 
-def _column(found: Sequence[RowGroup], labels: Mapping[str, str]) -> dict[str, int]:
+def _column(groups: Sequence[RowGroup], labels: Mapping[str, str]) -> dict[str, int]:
     column: dict[str, int] = {}
-    for group in found:
+    for group in groups:
         name = labels.get(group.name, _OTHERS)
         column[name] = column.get(name, 0) + group.tokens
     return column
@@ -186,16 +186,16 @@ def _column(found: Sequence[RowGroup], labels: Mapping[str, str]) -> dict[str, i
 def _row(
     whole: RowGroup | None, week: str, column: Mapping[str, int], order: Sequence[str]
 ) -> tuple[str, ...]:
-    told = ("", "") if whole is None else (f"{whole.files:,}", f"{whole.context:,}")
-    return (week, *told, *(f"{column.get(name, 0):,}" for name in order))
+    totals = ("", "") if whole is None else (f"{whole.files:,}", f"{whole.context:,}")
+    return (week, *totals, *(f"{column.get(name, 0):,}" for name in order))
 
 
 def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> BarList:
     """Return the files with the largest requests, called by their paths below what all share."""
-    told = sorted(rows, key=lambda row: (-row.context, row.path))
-    told = [row for row in told if row.context]
-    most = max((row.context for row in told), default=1)
-    folder = "" if choice.redact else _shared_folder([row.path for row in told])
+    ranked = sorted(rows, key=lambda row: (-row.context, row.path))
+    ranked = [row for row in ranked if row.context]
+    largest = max((row.context for row in ranked), default=1)
+    folder = "" if choice.redact else _shared_folder([row.path for row in ranked])
     below = f", of files below {names.line(folder)}" if folder else ""
     return BarList(
         title="The largest",
@@ -204,13 +204,13 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
             Bar(
                 label=names.file(row.path.removeprefix(folder)),
                 figure=f"{row.context:,}",
-                width=percent(row.context, most),
+                width=percent(row.context, largest),
                 name="s-1" if row.status in {"over", "flagged"} else "s-0",
                 note="" if row.status in {"ok", "unchanged"} else names.line(row.status),
             )
-            for row in told[:_ROWS]
+            for row in ranked[:_ROWS]
         ),
-        rest=f"and {plural(len(told) - _ROWS, 'smaller one')}" if len(told) > _ROWS else "",
+        rest=f"and {plural(len(ranked) - _ROWS, 'smaller one')}" if len(ranked) > _ROWS else "",
         paths=True,
     )
 
@@ -224,8 +224,8 @@ def _shared_folder(paths: Sequence[str]) -> str:
 
 
 def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList:
-    found = sorted(((size, name) for name, size in sizes if size), reverse=True)
-    most = max((size for size, _ in found), default=1)
+    ranked = sorted(((size, name) for name, size in sizes if size), reverse=True)
+    largest = max((size for size, _ in ranked), default=1)
     is_kind = title != "Tools"
     return BarList(
         title=title,
@@ -234,23 +234,23 @@ def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList
             Bar(
                 label=name,
                 figure=f"{size:,}",
-                width=percent(size, most),
+                width=percent(size, largest),
                 name=class_of(name) if is_kind else class_of("tool results"),
                 note=share_text(size / whole) if whole else "",
             )
-            for size, name in found[:_ROWS]
+            for size, name in ranked[:_ROWS]
         ),
-        rest=f"and {plural(len(found) - _ROWS, 'other')}" if len(found) > _ROWS else "",
+        rest=f"and {plural(len(ranked) - _ROWS, 'other')}" if len(ranked) > _ROWS else "",
     )
 
 
 def _tools(summary: ReportSummary, names: PageNames) -> Iterable[tuple[str, int]]:
     """Return the tokens by tool; redacted, those of one kind together."""
-    found: dict[str, int] = {}
+    tokens_by_name: dict[str, int] = {}
     for tool, tokens in summary.tools.items():
         name = names.tool(tool)
-        found[name] = found.get(name, 0) + tokens
-    return found.items()
+        tokens_by_name[name] = tokens_by_name.get(name, 0) + tokens
+    return tokens_by_name.items()
 
 
 def _groups(summary: ReportSummary, names: PageNames) -> Iterator[dict[str, object]]:

@@ -57,8 +57,8 @@ class PageNames:
         if not self._redact:
             return self.line(path)
         ending = PurePath(path).suffix
-        told = f" ({ending})" if _ENDING.fullmatch(ending) else ""
-        return f"file {self._number('file', path)}{told}"
+        kind = f" ({ending})" if _ENDING.fullmatch(ending) else ""
+        return f"file {self._number('file', path)}{kind}"
 
     def project(self, project: str) -> str:
         """Return a project's name; redacted, its number."""
@@ -95,17 +95,17 @@ class PageNames:
 
     def counter(self, counter: str) -> str:
         """Return what a counter is called; redacted, nothing of a command or a file."""
-        called = next(
-            (told for kind, told in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
+        kind_name = next(
+            (name for kind, name in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
         )
-        return called if self._redact and called else self.line(counter)
+        return kind_name if self._redact and kind_name else self.line(counter)
 
     def line(self, text: str) -> str:
         """Return a text on one line, without the secrets in it."""
         return one_line(mask_secrets(text) if self._mask else text, _NAME_WIDTH)
 
     def _number(self, kind: str, name: str) -> int:
-        same = sum(known == kind for known, _ in self._numbers)
+        same = sum(numbered == kind for numbered, _ in self._numbers)
         return self._numbers.setdefault((kind, name), same + 1)
 
 
@@ -123,8 +123,8 @@ def page_of(template: str, values: dict[str, object]) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ))  # fmt: skip
-    made = _environment().get_template(f"{template}.html.jinja")
-    page: str = made.render(**values, policy=policy, style=style, script=script)
+    page_template = _environment().get_template(f"{template}.html.jinja")
+    page: str = page_template.render(**values, policy=policy, style=style, script=script)
     return page
 
 
@@ -195,11 +195,11 @@ def _text(message: Message, *, cut: int, mask: bool) -> str:
 
 def _shown(text: str, *, cut: int, mask: bool) -> str:
     """Return the beginning of a text; what a cut parts is masked as a whole."""
-    begun = text[: cut + _LONGEST_TOKEN]
-    begun = mask_secrets(begun) if mask else begun
-    kept = safe_text(begun[:cut])
-    rest = len(text) - cut
-    return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
+    head = text[: cut + _LONGEST_TOKEN]
+    head = mask_secrets(head) if mask else head
+    beginning = safe_text(head[:cut])
+    remaining = len(text) - cut
+    return f"{beginning}\n[… {remaining:,} more characters]" if remaining > 0 else beginning
 
 
 def _size(text: str) -> int:

@@ -51,7 +51,7 @@ def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[dic
 
 def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
     """Return the rows of the next request as a list."""
-    most = max((*rows.values(), 1))
+    largest = max((*rows.values(), 1))
     return BarList(
         title="By kind",
         note="",
@@ -60,7 +60,7 @@ def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
                 label=name,
                 figure=f"{tokens:,}",
                 note=share_text(tokens / max(1, whole)),
-                width=percent(max(0, tokens), most),
+                width=percent(max(0, tokens), largest),
                 name=class_of(name),
             )
             for name, tokens in rows.items()
@@ -71,69 +71,69 @@ def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
 def tool_bars(result: StatsResult, names: PageNames) -> BarList:
     """Return the tools by what their calls and results take."""
     uses = [(use.call_tokens + use.result_tokens, use) for use in result.breakdown.tools]
-    most = max((tokens for tokens, _ in uses), default=1)
+    largest = max((tokens for tokens, _ in uses), default=1)
     rows = tuple(
         Bar(
             label=names.tool(use.tool),
             figure=f"{tokens:,}",
             note=plural(use.calls, "call")
             + (f", {plural(use.errors, 'error')}" * bool(use.errors)),
-            width=percent(tokens, most),
+            width=percent(tokens, largest),
             name=class_of("tool results"),
         )
         for tokens, use in uses[:_ROWS]
     )
-    rest = [tokens for tokens, _ in uses[_ROWS:]]
+    others = [tokens for tokens, _ in uses[_ROWS:]]
     return BarList(
-        title="By tool", note="Calls and results together.", rows=rows, rest=_rest(rest, "tool")
+        title="By tool", note="Calls and results together.", rows=rows, rest=_rest(others, "tool")
     )
 
 
 def file_bars(timeline: Timeline, names: PageNames) -> BarList:
     """Return the files by what reads of them take."""
     files = [file for file in timeline.files if file.tokens]
-    most = max((file.tokens for file in files), default=1)
+    largest = max((file.tokens for file in files), default=1)
     rows = tuple(
         Bar(
             label=names.file(file.path),
             figure=f"{file.tokens:,}",
             note=plural(len(file.reads), "read"),
-            width=percent(file.tokens, most),
+            width=percent(file.tokens, largest),
             name=class_of("file reads"),
             target=anchor_of(file.reads[-1]),
         )
         for file in files[:_ROWS]
     )
-    rest = [file.tokens for file in files[_ROWS:]]
+    others = [file.tokens for file in files[_ROWS:]]
     return BarList(
         title="By file",
         note="Reads of files that the next request still holds.",
         rows=rows,
-        rest=_rest(rest, "file"),
+        rest=_rest(others, "file"),
         paths=True,
     )
 
 
 def message_bars(timeline: Timeline, names: PageNames) -> BarList:
     """Return the largest messages of the next request."""
-    sent = [(at, each) for at, each in enumerate(timeline.messages) if each.is_sent]
+    sent = [(index, message) for index, message in enumerate(timeline.messages) if message.is_sent]
     largest = nlargest(_ROWS, sent, key=lambda row: (row[1].tokens, -row[0]))
-    most = max((each.tokens for _, each in largest), default=1)
-    shown = {at for at, _ in largest}
+    widest = max((message.tokens for _, message in largest), default=1)
+    shown = {index for index, _ in largest}
     return BarList(
         title="By message",
         note="",
         rows=tuple(
             Bar(
-                label=f"{_place_of(timeline, at)} · {_kind(each, names)}",
-                figure=f"{each.tokens:,}",
-                width=percent(each.tokens, most),
-                name=class_of(each.category),
-                target=anchor_of(at),
+                label=f"{_place_of(timeline, index)} · {_kind(message, names)}",
+                figure=f"{message.tokens:,}",
+                width=percent(message.tokens, widest),
+                name=class_of(message.category),
+                target=anchor_of(index),
             )
-            for at, each in largest
+            for index, message in largest
         ),
-        rest=_rest([each.tokens for at, each in sent if at not in shown], "message"),
+        rest=_rest([message.tokens for index, message in sent if index not in shown], "message"),
     )
 
 
@@ -141,15 +141,16 @@ def _rest(sizes: Sequence[int], noun: str) -> str:
     return f"and {plural(len(sizes), f'other {noun}')} with {sum(sizes):,}" if sizes else ""
 
 
-def _kind(each: TimelineMessage, names: PageNames) -> str:
-    return ", ".join((each.message.role, *map(names.tool, each.tools)))
+def _kind(message: TimelineMessage, names: PageNames) -> str:
+    return ", ".join((message.message.role, *map(names.tool, message.tools)))
 
 
 def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, object]], int]:
     """Return the files that were read most often, and how many more were read twice or more."""
-    again = [file for file in timeline.files if len(file.reads) > 1]
-    again.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
-    return [_read_row(file, timeline, names) for file in again[:_ROWS]], max(0, len(again) - _ROWS)
+    reread = [file for file in timeline.files if len(file.reads) > 1]
+    reread.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
+    rows = [_read_row(file, timeline, names) for file in reread[:_ROWS]]
+    return rows, max(0, len(reread) - _ROWS)
 
 
 def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[str, object]:
@@ -193,19 +194,19 @@ def message_rows(
     timeline: Timeline, chosen: Iterable[int], texts: Iterable[str], names: PageNames
 ) -> list[dict[str, object]]:
     """Return the messages with their texts."""
-    most = max((each.tokens for each in timeline.messages), default=1)
+    largest = max((message.tokens for message in timeline.messages), default=1)
     return [
         {
-            "anchor": anchor_of(at),
-            "place": _place_of(timeline, at),
-            "role": timeline.messages[at].message.role,
+            "anchor": anchor_of(index),
+            "place": _place_of(timeline, index),
+            "role": timeline.messages[index].message.role,
             "says": one_line(text, _BEGINNING)
-            or ", ".join(map(names.tool, timeline.messages[at].tools)),
-            "name": class_of(timeline.messages[at].category),
-            "tokens": timeline.messages[at].tokens,
-            "width": percent(timeline.messages[at].tokens, most),
-            "is_sent": timeline.messages[at].is_sent,
+            or ", ".join(map(names.tool, timeline.messages[index].tools)),
+            "name": class_of(timeline.messages[index].category),
+            "tokens": timeline.messages[index].tokens,
+            "width": percent(timeline.messages[index].tokens, largest),
+            "is_sent": timeline.messages[index].is_sent,
             "text": text,
         }
-        for at, text in zip(chosen, texts, strict=True)
+        for index, text in zip(chosen, texts, strict=True)
     ]

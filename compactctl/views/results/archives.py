@@ -21,7 +21,7 @@ from compactctl.views.terminal.text import (
 )
 
 _COLUMNS = (
-    text("Session", "start", least=20),
+    text("Session", "start", min_width=20),
     text("Written", spare=1),
     number("Operations", spare=2),
     number("Size"),
@@ -41,17 +41,17 @@ def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
     if not result.archives:
         yield f"there are none like that below {_folder_text(result)}"
         return
-    yield table(_COLUMNS, [_cells(each, result) for each in result.archives])
+    yield table(_COLUMNS, [_cells(archive, result) for archive in result.archives])
     yield ""
-    told = f"{plural(len(result.archives), 'archive')}, {size_text(result.n_bytes)}"
+    totals = f"{plural(len(result.archives), 'archive')}, {size_text(result.n_bytes)}"
     if result.options.forget:
-        yield f"would forget {told}: dry run" if result.options.dry_run else f"forgot {told}"
+        yield f"would forget {totals}: dry run" if result.options.dry_run else f"forgot {totals}"
         return
-    yield f"{told}, below {_folder_text(result)}"
-    dead = sum(each.is_dead for each in result.archives)
+    yield f"{totals}, below {_folder_text(result)}"
+    dead = sum(archive.is_dead for archive in result.archives)
     if dead:
-        gone = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
-        yield f"{gone}; forget their archives with: compactctl archives --dead --forget"
+        missing = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
+        yield f"{missing}; forget their archives with: compactctl archives --dead --forget"
 
 
 def archives_document(result: ArchivesResult) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def archives_document(result: ArchivesResult) -> dict[str, Any]:
         "bytes": result.n_bytes,
         "forgotten": result.options.forget and not result.options.dry_run,
         "dryRun": result.options.dry_run,
-        "archives": [_archive(each, result) for each in result.archives],
+        "archives": [_archive(archive, result) for archive in result.archives],
         "warnings": list(result.warnings),
     }
 
@@ -115,7 +115,10 @@ def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
     yield ""
     counts = ", ".join(f"{count:,} {name}" for name, count in result.verdicts.items() if count)
     yield f"{plural(len(result.transcripts), 'compacted transcript')}: {counts}"
-    first = next((each for each in result.transcripts if each.verdict == "repairable"), None)
+    first = next(
+        (transcript for transcript in result.transcripts if transcript.verdict == "repairable"),
+        None,
+    )
     if first is not None:
         yield f"repair with: compactctl verify --repair {shell_path(first.path)}"
 

@@ -94,11 +94,11 @@ def audit_messages(result: AuditResult) -> Iterator[str]:
 def audit_fields(audit: Audit) -> dict[str, Any]:
     """Return what an audit found as an object."""
     readable = audit.invented is not None
-    known = {_LISTS[kind]: audit.known_counts.get(kind, 0) for kind in LOSS_KINDS}
-    lost = {_LISTS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
+    known_by_kind = {_LISTS[kind]: audit.known_counts.get(kind, 0) for kind in LOSS_KINDS}
+    lost_by_kind = {_LISTS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
     return {
-        "known": known if readable else None,
-        "lost": lost if readable else None,
+        "known": known_by_kind if readable else None,
+        "lost": lost_by_kind if readable else None,
         **record(
             audit,
             only=("invented", "rereads", "reread_tokens", "read_calls", "read_tokens"),
@@ -158,10 +158,10 @@ def _share(audit: Audit, kind: LossKind) -> str:
 
 
 def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[ScreenItem]:
-    audit, found = compaction.audit, compaction.found
-    stages = f" ({', '.join(found.stages)})" if found.stages else ""
+    audit, source = compaction.audit, compaction.found
+    stages = f" ({', '.join(source.stages)})" if source.stages else ""
     yield ""
-    yield Accent(f"{count}  {found.writer}{stages} at {_ref(compaction.spot)}", "bold")
+    yield Accent(f"{count}  {source.writer}{stages} at {_ref(compaction.spot)}", "bold")
     yield Facts(tuple(_facts(compaction)))
     if audit is None:
         return
@@ -184,8 +184,8 @@ def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
     if audit is None:
         return
     if audit.invented is not None:
-        lost, known = len(audit.lost_of("read")), audit.known_counts.get("read", 0)
-        yield Fact("read files", f"{lost:,} of {known:,} are named nowhere any more")
+        lost, read = len(audit.lost_of("read")), audit.known_counts.get("read", 0)
+        yield Fact("read files", f"{lost:,} of {read:,} are named nowhere any more")
     if audit.read_calls:
         yield Fact(
             "looked again",
@@ -201,7 +201,7 @@ def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
     columns = (
         text("Lost"),
         text("At"),
-        text("What", "end", least=20),
+        text("What", "end", min_width=20),
         text("Again"),
     )
     yield ""
@@ -212,18 +212,18 @@ def _losses(audit: Audit, top: int) -> Iterator[ScreenItem]:
 
 
 def _loss_row(loss: Loss) -> tuple[str, ...]:
-    again = _ref(loss.mentioned_again) if loss.mentioned_again else ""
+    mentioned = _ref(loss.mentioned_again) if loss.mentioned_again else ""
     note = f" ({loss.note})" if loss.note else ""
-    return (_NAMES[loss.kind], _ref(loss.ref), one_line(loss.text + note, _TEXT_WIDTH), again)
+    return (_NAMES[loss.kind], _ref(loss.ref), one_line(loss.text + note, _TEXT_WIDTH), mentioned)
 
 
 def _inventions(audit: Audit, top: int) -> Iterator[ScreenItem]:
     if not audit.invented:
         return
-    columns = (text("Invented"), number("Line"), text("What the summary says", "end", least=20))
+    columns = (text("Invented"), number("Line"), text("What the summary says", "end", min_width=20))
     rows = [
-        (each.kind, f"{each.line:,}", one_line(each.text, _TEXT_WIDTH))
-        for each in audit.invented[:top]
+        (claim.kind, f"{claim.line:,}", one_line(claim.text, _TEXT_WIDTH))
+        for claim in audit.invented[:top]
     ]
     yield ""
     yield table(columns, rows)
@@ -239,17 +239,17 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
         text("Looked"),
         text("Seen"),
         number("Tokens"),
-        text("At what it had seen before", "start", least=20),
+        text("At what it had seen before", "start", min_width=20),
     )
-    largest = sorted(audit.rereads, key=lambda each: -each.tokens)[:top]
+    largest = sorted(audit.rereads, key=lambda reread: -reread.tokens)[:top]
     rows = [
         (
-            _ref(each.ref),
-            _ref(each.first_seen),
-            f"{each.tokens:,}",
-            one_line(each.what, _TEXT_WIDTH),
+            _ref(reread.ref),
+            _ref(reread.first_seen),
+            f"{reread.tokens:,}",
+            one_line(reread.what, _TEXT_WIDTH),
         )
-        for each in largest
+        for reread in largest
     ]
     yield ""
     yield table(columns, rows)

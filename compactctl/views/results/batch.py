@@ -88,8 +88,8 @@ def _joined(path: str, rows: Sequence[BatchRow]) -> ListedFile:
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None
 
 
 def _shared(values: Sequence[str]) -> str | None:
@@ -100,9 +100,9 @@ def _shared(values: Sequence[str]) -> str | None:
 def _columns(result: BatchResult) -> tuple[Column, ...]:
     after = (number("Tokens after"), number("Saved", spare=2)) if result.options.compacts else ()
     return (
-        text("File", "start", least=16),
+        text("File", "start", min_width=16),
         text("Format", spare=4),
-        text("Model", "end", least=8, spare=3),
+        text("Model", "end", min_width=8, spare=3),
         number("Tokens before" if result.options.compacts else "Tokens"),
         *after,
         number("Context", spare=1),
@@ -183,7 +183,8 @@ def _counted_by(counter: str, result: BatchResult) -> str:
     """Return the sums over the rows of one counter."""
     rows = [row for row in result.rows if row.measure and row.measure.counter == counter]
     totals = [row.figures.totals for row in rows if row.figures]
-    before, messages = sum(each.tokens for each in totals), sum(each.messages for each in totals)
+    before = sum(total.tokens for total in totals)
+    messages = sum(total.messages for total in totals)
     sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
     if not result.options.compacts:
         return sums

@@ -222,8 +222,8 @@ def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
     elif row.exit_code:
         kind = "error" if row.status == "failed" else "failure"
         error_class = row.failure.error_class if row.failure else row.status
-        found = ET.SubElement(case, kind, message=_writable(why), type=error_class)
-        found.text = f"exit code {row.exit_code}"
+        problem = ET.SubElement(case, kind, message=_writable(why), type=error_class)
+        problem.text = f"exit code {row.exit_code}"
 
 
 def _seconds(milliseconds: int) -> str:
@@ -263,8 +263,8 @@ class DetailFiles:
         if self._messages:
             self._messages.add(_message_row(details.path, row) for row in details.messages)
         if self._rounds:
-            told = (round_row(each, None) for each in details.rounds)
-            self._rounds.add({"path": details.path, **row} for row in told)
+            rounds = (round_row(session_round, None) for session_round in details.rounds)
+            self._rounds.add({"path": details.path, **row} for row in rounds)
 
     def publish(self, result: BatchResult, *, force: bool) -> BatchResult:
         """Write the files, and say in the result which; errors as for ``write_table``."""
@@ -355,8 +355,8 @@ def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
 
 
 def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    found = finding(row, fail_on)
-    return line_text(found if row.path in found else f"{row.path}: {found}")
+    text = finding(row, fail_on)
+    return line_text(text if row.path in text else f"{row.path}: {text}")
 
 
 def _escaped(text: str, table: Mapping[str, str]) -> str:

@@ -84,9 +84,9 @@ def _fired_text(result: CheckResult) -> str:
     """Return what fired, and in how many conversations where there are several."""
     if not result.fired_in:
         return REFUSED
-    told = result.trigger.describe(result.fired_in[0])
+    text = result.trigger.describe(result.fired_in[0])
     count = result.stats.counts.conversations
-    return told if count <= 1 else f"{told}, in {len(result.fired_in):,} of {count:,} conversations"
+    return text if count <= 1 else f"{text}, in {len(result.fired_in):,} of {count:,} conversations"
 
 
 def _facts(result: CheckResult) -> Iterator[Fact]:

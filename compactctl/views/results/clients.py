@@ -54,8 +54,8 @@ def _lines(change: FileChange) -> Iterator[str]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     yield f"{what}: {line_text(str(change.path))}"
     old, new = (
-        (each or b"").decode("utf-8", "replace").splitlines()
-        for each in (change.before, change.after)
+        (data or b"").decode("utf-8", "replace").splitlines()
+        for data in (change.before, change.after)
     )
     # Set off, no line can be taken for a command of what shows it.
     yield from (
@@ -72,15 +72,15 @@ def hook_terminal(result: HookResult) -> Iterator[Raw]:
     """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
     match result.options.integration.answer:
         case "decision":
-            said = _answer(result, {"decision": "block", "reason": result.refusal})
+            answer = _answer(result, {"decision": "block", "reason": result.refusal})
         case "continue":
-            said = _answer(result, {"continue": False, "stopReason": result.refusal})
+            answer = _answer(result, {"continue": False, "stopReason": result.refusal})
         case "text":
-            said = one_line(result.message or result.context, _LONGEST)
+            answer = one_line(result.message or result.context, _LONGEST)
         case _:
             assert_never(result.options.integration.answer)
-    if said:
-        yield Raw([said.encode("utf-8", "replace"), b"\n"])
+    if answer:
+        yield Raw([answer.encode("utf-8", "replace"), b"\n"])
 
 
 def hook_document(result: HookResult) -> dict[str, Any]:

@@ -125,9 +125,9 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     """Yield warnings, what was written, and how to undo it, for standard error."""
     for opaque in result.opaque[:_SHOWN_LINES]:
         yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
-    rest = len(result.opaque) - _SHOWN_LINES
-    if rest > 0:
-        yield f"warning: {plural(rest, 'more line')} carried without being understood"
+    others = len(result.opaque) - _SHOWN_LINES
+    if others > 0:
+        yield f"warning: {plural(others, 'more line')} carried without being understood"
     yield from warning_lines(result.warnings)
     if result.options.plan_out:
         yield (
@@ -144,11 +144,11 @@ def _fates(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield every message with its fate, then every reason in full with its figures."""
     columns = (
         number("Line"),
-        text("Message", "end", least=14),
+        text("Message", "end", min_width=14),
         number("Tokens"),
         number("After", spare=1),
         text("Fate"),
-        text("Why", "end", least=17, spare=2),
+        text("Why", "end", min_width=17, spare=2),
     )
     yield table(columns, map(_message_cells, result.requested.fates))
     yield ""
@@ -225,11 +225,11 @@ def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
     name = "next request" if is_single else "largest request"
     yield Fact(name, request_text(result.largest_after, result.outcome.size.unreported))
     if result.restated:
-        told, line = tokens_text(result.restated.tokens), result.restated.line + 1
-        yield Fact("client sees", f"{told} up to line {line:,}: recorded usage, restated")
+        size_text, line = tokens_text(result.restated.tokens), result.restated.line + 1
+        yield Fact("client sees", f"{size_text} up to line {line:,}: recorded usage, restated")
     if any("unsentBytes" in record.figures for record in result.stages):
-        size, left = result.before.n_bytes, result.change.after.n_bytes
-        yield Fact("file", f"{size:,} bytes before, {left:,} after")
+        size, new_size = result.before.n_bytes, result.change.after.n_bytes
+        yield Fact("file", f"{size:,} bytes before, {new_size:,} after")
     if result.outcome.cache:
         yield Fact("prompt cache", _cache_text(result.outcome.cache, result.requested.pays_after))
     yield _verdict(result)
@@ -249,9 +249,9 @@ def unseen_text(tokens: int, source: str) -> str:
 
 
 def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
-    kept = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
+    cached = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
     paid = "" if pays_after is None else f"; pays after {plural(pays_after, 'request')}"
-    return f"{kept}, {cache.resent:,} are sent anew{paid}"
+    return f"{cached}, {cache.resent:,} are sent anew{paid}"
 
 
 def _verdict(result: CompactResult) -> Fact:
@@ -263,8 +263,8 @@ def _verdict(result: CompactResult) -> Fact:
         name, what, good = "limit", ", the context window", "it fits"
     if not result.fits:
         good = f"STILL OVER by {result.largest_after - result.limit:,}"
-    told = f"{tokens_text(result.limit)}{what}: {good}"
-    return Fact(name, told, "" if result.fits else "bold red")
+    verdict = f"{tokens_text(result.limit)}{what}: {good}"
+    return Fact(name, verdict, "" if result.fits else "bold red")
 
 
 def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
@@ -293,7 +293,7 @@ def _way_on(result: CompactResult) -> str:
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     """Return what a stage did; what it counts is 0 where it did nothing."""
     stage = stage_named(record.name)
-    summary = next((each for each in result.summaries if each.group == record.group), None)
+    summary = next((written for written in result.summaries if written.group == record.group), None)
     fields = {
         **encoded(record),
         **dict.fromkeys(stage.figures, 0),
@@ -306,8 +306,8 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
 
 
 def _restated(result: CompactResult) -> dict[str, Any] | None:
-    told = result.restated
-    return None if told is None else {"line": told.line + 1, "tokens": told.tokens}
+    restated = result.restated
+    return None if restated is None else {"line": restated.line + 1, "tokens": restated.tokens}
 
 
 def _cache(result: CompactResult) -> dict[str, Any] | None:
@@ -392,8 +392,8 @@ def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
     free = limit - result.tokens_after
     room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"
     share = share_text(result.tokens_after / limit)
-    told = f"{tokens_text(result.tokens_after)}, {share}: {room}"
-    yield Fact("is", told, "" if free > 0 else "bold red")
+    verdict = f"{tokens_text(result.tokens_after)}, {share}: {room}"
+    yield Fact("is", verdict, "" if free > 0 else "bold red")
     yield from _undone_facts(done)
     used = [record for record in done.stages if record.outcome == "applied"]
     if used:
@@ -410,8 +410,8 @@ def _nothing_rescued(result: RescueResult) -> str:
     done = result.compacted
     size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
     is_full = result.tokens_after > done.measure.limits.base_tokens
-    told = "nothing in it can go" if is_full else "there is nothing to rescue"
-    return f"{path_name(done.options.input.path)}: {told}: {size}; nothing was written"
+    verdict = "nothing in it can go" if is_full else "there is nothing to rescue"
+    return f"{path_name(done.options.input.path)}: {verdict}: {size}; nothing was written"
 
 
 def _rescued_before(session: Session, path: str) -> Iterator[str]:

@@ -87,8 +87,8 @@ class _Scale:
     def __init__(self, widest: float) -> None:
         self.widest = widest
 
-    def x(self, kept: float) -> float:
-        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, kept / self.widest), 1)
+    def x(self, share: float) -> float:
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * min(1.0, share / self.widest), 1)
 
     def y(self, recall: float) -> float:
         return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * recall, 1)
@@ -131,7 +131,7 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
 
 def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
     """Yield what went wrong, what was written, and what a gate found, for standard error."""
-    yield from (f"not evaluated: {line_text(each.reason)}" for each in result.failures)
+    yield from (f"not evaluated: {line_text(failure.reason)}" for failure in result.failures)
     yield from warning_lines(result.warnings)
     yield from (f"wrote {path_name(path)}" for path in result.written)
     yield from (f"gate: {line_text(finding)}" for finding in result.findings)
@@ -154,33 +154,33 @@ def _facts(result: EvaluateResult) -> Iterator[Fact]:
 
 
 def _noise_text(result: EvaluateResult) -> str:
-    found = result.noise
-    if found is None:
+    noise = result.noise
+    if noise is None:
         return "not known: it takes sessions of two projects"
     return (
-        f"{share_text(found.share)} of what is demanded would be by the futures of other "
-        f"projects ({plural(found.pairs, 'pair')})"
+        f"{share_text(noise.share)} of what is demanded would be by the futures of other "
+        f"projects ({plural(noise.pairs, 'pair')})"
     )
 
 
 def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     """Return a row per policy and share, without columns in which nothing stands."""
     columns = [
-        (text("Policy", "end", least=8), [one_line(each.policy) for each in figures]),
-        (number("Asked"), [f"{each.asked:.0%}" for each in figures]),
-        (number("Kept"), [percent_text(each.kept) for each in figures]),
+        (text("Policy", "end", min_width=8), [one_line(row.policy) for row in figures]),
+        (number("Asked"), [f"{row.asked:.0%}" for row in figures]),
+        (number("Kept"), [percent_text(row.kept) for row in figures]),
         *(_measured(figures, name, title) for name, title in TITLES.items()),
         (
             number("95 % of recall", spare=6),
-            [_interval(each.measures["recall"]) for each in figures],
+            [_interval(row.measures["recall"]) for row in figures],
         ),
-        (number("Beyond chance", spare=5), [_beyond(each) for each in figures]),
-        (number("Parted", spare=1), [_count(each.pair_errors) for each in figures]),
-        (number("Too large", spare=1), [_count(each.over) for each in figures]),
+        (number("Beyond chance", spare=5), [_beyond(row) for row in figures]),
+        (number("Parted", spare=1), [_count(row.pair_errors) for row in figures]),
+        (number("Too large", spare=1), [_count(row.over) for row in figures]),
     ]
-    told = [(column, cells) for column, cells in columns if any(cells)]
-    rows = zip(*(cells for _, cells in told), strict=True)
-    return table([column for column, _ in told], rows)
+    filled = [(column, cells) for column, cells in columns if any(cells)]
+    rows = zip(*(cells for _, cells in filled), strict=True)
+    return table([column for column, _ in filled], rows)
 
 
 def percent_text(mean: Mean | None) -> str:
@@ -189,7 +189,7 @@ def percent_text(mean: Mean | None) -> str:
 
 
 def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
-    cells = [percent_text(each.measures.get(name)) for each in figures]
+    cells = [percent_text(row.measures.get(name)) for row in figures]
     return number(title, spare=_MEASURES.index(name)), cells
 
 
@@ -198,37 +198,37 @@ def _interval(mean: Mean) -> str:
     return "" if mean.sessions == 1 else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
 
 
-def _beyond(each: EvalFigures) -> str:
-    return "" if each.beyond is None else f"{100 * each.beyond:.1f}"
+def _beyond(row: EvalFigures) -> str:
+    return "" if row.beyond is None else f"{100 * row.beyond:.1f}"
 
 
-def _count(found: int) -> str:
-    return f"{found:,}" if found else ""
+def _count(count: int) -> str:
+    return f"{count:,}" if count else ""
 
 
 def curves(result: EvaluateResult) -> tuple[Curve, ...]:
     """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
     names = [policy.name for policy in result.options.policies]
-    found: dict[str, list[EvalFigures]] = {name: [] for name in names}
+    figures_by_policy: dict[str, list[EvalFigures]] = {name: [] for name in names}
     for figures in result.figures:
         if figures.asked < 1:
-            found.setdefault(figures.policy, []).append(figures)
+            figures_by_policy.setdefault(figures.policy, []).append(figures)
     return tuple(
         Curve(
             name=name,
             is_control=name not in names,
             points=tuple(sorted(points, key=lambda point: point.kept.value)),
         )
-        for name, points in found.items()
+        for name, points in figures_by_policy.items()
         if points
     )
 
 
-def _plot(found: Sequence[Curve]) -> Iterator[str]:
+def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
     """Draw recall upwards against tokens kept, a letter per policy."""
-    widest = max(point.kept.value for curve in found for point in curve.points)
+    widest = max(point.kept.value for curve in recall_curves for point in curve.points)
     rows = [[" "] * (_PLOT_WIDTH + 1) for _ in range(_PLOT_HEIGHT)]
-    for curve, mark in reversed(list(zip(found, _MARKS, strict=False))):
+    for curve, mark in reversed(list(zip(recall_curves, _MARKS, strict=False))):
         for point in curve.points:
             across = round(point.kept.value / widest * _PLOT_WIDTH)
             up = round(point.measures["recall"].value * (_PLOT_HEIGHT - 1))
@@ -240,14 +240,14 @@ def _plot(found: Sequence[Curve]) -> Iterator[str]:
     yield f"        0%{'tokens kept':^{_PLOT_WIDTH - 7}}{widest:.0%}"
 
 
-def _plot_legend(found: Sequence[Curve]) -> str:
-    marked = zip(found, _MARKS, strict=False)
+def _plot_legend(recall_curves: Sequence[Curve]) -> str:
+    marked = zip(recall_curves, _MARKS, strict=False)
     return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
 
 
 def _sessions_table(result: EvaluateResult) -> ScreenItem:
     columns = (
-        text("Session", "start", least=20),
+        text("Session", "start", min_width=20),
         number("Cuts"),
         *(number(f"Recall at {share:.0%}") for share in asked_shares(result)),
     )
@@ -286,8 +286,10 @@ def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tupl
 
 def drawing(result: EvaluateResult) -> str:
     """Return the drawing: a line per policy, dashed for controls, bars for the intervals."""
-    found = curves(result)
-    widest = max((point.kept.value for curve in found for point in curve.points), default=1.0)
+    recall_curves = curves(result)
+    widest = max(
+        (point.kept.value for curve in recall_curves for point in curve.points), default=1.0
+    )
     scale = _Scale(min(1.0, max(0.1, widest)))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
@@ -297,7 +299,7 @@ def drawing(result: EvaluateResult) -> str:
         f'<text class="title" x="{_LEFT}" y="22">{_TITLE}</text>',
         *_axes(scale),
     ]
-    for row, (curve, colour) in enumerate(zip(found, cycle(_COLOURS), strict=False)):
+    for row, (curve, colour) in enumerate(zip(recall_curves, cycle(_COLOURS), strict=False)):
         lines += _curve(curve, colour, scale)
         lines += _svg_legend(curve, colour, row)
     return "\n".join([*lines, "</svg>", ""])
@@ -305,11 +307,11 @@ def drawing(result: EvaluateResult) -> str:
 
 def _axes(scale: _Scale) -> Iterator[str]:
     for step in range(_STEPS + 1):
-        recall, kept = step / _STEPS, scale.widest * step / _STEPS
-        x, y = scale.x(kept), scale.y(recall)
+        recall, share = step / _STEPS, scale.widest * step / _STEPS
+        x, y = scale.x(share), scale.y(recall)
         yield f'<path class="grid" d="M{scale.x(0)} {y}H{scale.x(scale.widest)}"/>'
         yield f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{recall:.0%}</text>'
-        yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{kept:.0%}</text>'
+        yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{share:.0%}</text>'
     corner = f"M{scale.x(0)} {scale.y(1)}V{scale.y(0)}H{scale.x(scale.widest)}"
     yield f'<path class="axis" d="{corner}"/>'
     yield f'<text x="{_LEFT}" y="{_HEIGHT - 12}">tokens kept of those before the cut</text>'

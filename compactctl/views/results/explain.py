@@ -110,8 +110,8 @@ def _sent(result: ExplainResult) -> str:
         counted = "" if result.sent_since.is_reported else ", counted from its answers"
         since = f" since request {first:,} of {whole:,}{counted}"
     if result.entry.is_sent:
-        known = result.sent_since is not None
-        return f"yes,{since}" if known else "yes, with the next request"
+        is_counted = result.sent_since is not None
+        return f"yes,{since}" if is_counted else "yes, with the next request"
     hidden = result.hidden
     if hidden is None:
         why = "it is on no branch that the next request sends"
@@ -124,8 +124,8 @@ def _sent(result: ExplainResult) -> str:
 def _fate_text(fate: MessageFate) -> str:
     """Say what would become of the message, and why."""
     by = f" by {fate.stage}" if fate.stage else ""
-    left = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
-    return f"{fate.fate}{by}{left}: {one_line(fate.reason)}"
+    remaining = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
+    return f"{fate.fate}{by}{remaining}: {one_line(fate.reason)}"
 
 
 def _links(links: Sequence[MessageLink]) -> Iterator[Fact]:

@@ -93,10 +93,10 @@ def prompt_messages(result: PromptResult) -> Iterator[str]:
 def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per chunk, and what it was measured with."""
     several = len(result.conversations) > 1
-    for place, found in enumerate(result.conversations, 1):
+    for index, conversation in enumerate(result.conversations, 1):
         if several:
-            yield f"Conversation {place}"
-        yield from _chunk_rows(found)
+            yield f"Conversation {index}"
+        yield from _chunk_rows(conversation)
         yield ""
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(window_facts(result.measure)))
@@ -113,9 +113,9 @@ def chunks_document(result: ChunksResult) -> dict[str, Any]:
     }
 
 
-def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
-    if not found.chunks:
-        yield f"no chunks: {found.reason}"
+def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
+    if not conversation.chunks:
+        yield f"no chunks: {conversation.reason}"
         return
     columns = (
         number("Chunk"),
@@ -126,16 +126,17 @@ def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
     )
     rows = (
         (
-            str(place),
+            str(index),
             f"{row.first_line:,} to {row.last_line:,}",
             f"{row.messages:,}",
             f"{row.left_out:,}",
             f"{row.tokens:,}",
         )
-        for place, row in enumerate(found.chunks, 1)
+        for index, row in enumerate(conversation.chunks, 1)
     )
     yield table(columns, rows)
-    yield f"at most {found.limit:,} tokens in a chunk; {plural(found.kept, 'message')} stay"
+    staying = plural(conversation.kept, "message")
+    yield f"at most {conversation.limit:,} tokens in a chunk; {staying} stay"
 
 
 @encoded.register
@@ -156,7 +157,7 @@ def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
         number("Whole", spare=3),
         text("Type", spare=2),
         number("Size", spare=1),
-        text("File", "start", least=16),
+        text("File", "start", min_width=16),
     )
     yield table(columns, map(_file_cells, result.verdicts))
     yield ""
@@ -206,8 +207,8 @@ def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     yield Fact("used", tokens_text(result.used))
-    rest = f"{share_text(result.share)} of what is left"
-    yield Fact("for files", f"{tokens_text(result.tokens)}, {rest}")
+    share = f"{share_text(result.share)} of what is left"
+    yield Fact("for files", f"{tokens_text(result.tokens)}, {share}")
     yield Fact("needed", f"{tokens_text(result.needed)} (estimated from sizes)")
 
 

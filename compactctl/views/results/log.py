@@ -60,14 +60,14 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
         number("Tokens before", spare=1),
         number("Tokens after"),
         number("Archive", spare=4),
-        text("State", "end", least=9),
+        text("State", "end", min_width=9),
     )
     yield table(columns, map(_cells, result.operations))
-    counters = {each.operation.counter for each in result.operations if each.operation}
+    counters = {entry.operation.counter for entry in result.operations if entry.operation}
     if counters:
         yield f"counted with {', '.join(sorted(map(one_line, counters)))}"
     yield from _groups(result)
-    numbers = ", ".join(f"{each:04}" for each in result.missing_archives)
+    numbers = ", ".join(f"{entry:04}" for entry in result.missing_archives)
     if result.builds_upon or numbers:
         yield ""
         archive = f"archive {numbers} is" if numbers else "its archive is"
@@ -165,21 +165,28 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
         text("When (UTC)", spare=2),
         text("What", spare=1),
         number("Messages"),
-        text("State", "end", least=9),
+        text("State", "end", min_width=9),
     )
     if result.operations or result.archive_missing:
         yield ""
     yield f"By {result.by_client[0].client} itself"
     yield table(columns, map(_client_cells, result.by_client))
     yield f"undo the newest with: {_rewind_text(result)} --client"
-    if any(each.groups for each in result.by_client):
+    if any(compaction.groups for compaction in result.by_client):
         yield f"or any by its tag: {_rewind_text(result)} --group COMPACTION"
 
 
-def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
-    state = "in effect" if each.in_effect else "under a newer one"
-    when = clock_text(utc_text(each.time))
-    return (each.id, f"{each.line:,}", when, each.what, f"{len(each.hidden):,}", state)
+def _client_cells(compaction: ClientCompaction) -> tuple[str, ...]:
+    state = "in effect" if compaction.in_effect else "under a newer one"
+    when = clock_text(utc_text(compaction.time))
+    return (
+        compaction.id,
+        f"{compaction.line:,}",
+        when,
+        compaction.what,
+        f"{len(compaction.hidden):,}",
+        state,
+    )
 
 
 @encoded.register

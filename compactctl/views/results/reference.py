@@ -100,11 +100,11 @@ def _target_text(target: TargetSize | str) -> str:
 
 
 def _reserve(rule: BudgetRule) -> str:
-    known = "the longest answer of the model" if rule.use_max_output else ""
-    plain = (
+    longest = "the longest answer of the model" if rule.use_max_output else ""
+    reserve = (
         f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
     )
-    text_ = f"{known}, {plain} if it is not known" if known else plain
+    text_ = f"{longest}, {reserve} if it is not known" if longest else reserve
     return text_ if rule.max_reserve is None else f"{text_}, at most {rule.max_reserve:,} tokens"
 
 
@@ -128,7 +128,7 @@ def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
         yield Fact("", f"down to {_target_text(stage.target)}")
     if stage.options:
         yield Fact(
-            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.options.items())
+            "", ", ".join(f"{name} {_option_text(value)}" for name, value in stage.options.items())
         )
 
 
@@ -152,18 +152,18 @@ def _differences(profile: Profile) -> Iterator[Fact]:
 def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     columns = (
         text("Profile"),
-        text("Compacts when", "end", least=14),
-        text("Stages", "end", least=34, spare=1),
-        text("What it is", "end", least=24, spare=2),
+        text("Compacts when", "end", min_width=14),
+        text("Stages", "end", min_width=34, spare=1),
+        text("What it is", "end", min_width=24, spare=2),
     )
     rows = [
         (
-            each.name,
-            str(each.trigger),
-            ", ".join(dict.fromkeys(stage.display_name for stage in each.stages)),
-            one_line(each.title),
+            profile.name,
+            str(profile.trigger),
+            ", ".join(dict.fromkeys(stage.display_name for stage in profile.stages)),
+            one_line(profile.title),
         )
-        for each in profiles
+        for profile in profiles
     ]
     yield table(columns, rows)
     yield ""
@@ -229,7 +229,7 @@ def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
         yield Facts(tuple(_model_facts(result.resolved)))
         return
     columns = (
-        text("Name begins with", "end", least=16),
+        text("Name begins with", "end", min_width=16),
         number("Window"),
         number("Max output", spare=2),
         text("Counter", spare=1),
@@ -256,12 +256,12 @@ def models_document(result: ModelsResult) -> dict[str, Any]:
     }
 
 
-def _model_facts(found: KnownModel) -> Iterator[Fact]:
-    model, budget = found.model, found.budget
+def _model_facts(row: KnownModel) -> Iterator[Fact]:
+    model, budget = row.model, row.budget
     yield Fact("model", one_line(model.name))
     yield Fact("found by", _rule(model))
     yield Fact("family", model.family)
-    yield Fact("counter", f"{found.counter.id} ({found.counter.exactness})")
+    yield Fact("counter", f"{row.counter.id} ({row.counter.exactness})")
     default = "" if model.rule != "unknown" else ", the default for unknown models"
     yield Fact("window", f"{tokens_text(model.window)}{default}{_also(model)}")
     if model.max_output:
@@ -341,13 +341,13 @@ def _client_document(client: ClientRule) -> dict[str, Any]:
     }
 
 
-def _resolved_document(found: KnownModel) -> dict[str, Any]:
+def _resolved_document(row: KnownModel) -> dict[str, Any]:
     return {
-        "model": found.model.name,
-        "modelKnown": found.model.is_known,
-        **_model_document(found),
-        "outputReserveTokens": found.budget.output_reserve,
-        "availableInputTokens": found.budget.available,
+        "model": row.model.name,
+        "modelKnown": row.model.is_known,
+        **_model_document(row),
+        "outputReserveTokens": row.budget.output_reserve,
+        "availableInputTokens": row.budget.available,
     }
 
 
@@ -361,8 +361,8 @@ def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
         return
     columns = (
         text("Option"),
-        text("Value", "end", least=12),
-        text("From", "end", least=12),
+        text("Value", "end", min_width=12),
+        text("From", "end", min_width=12),
         text("Project may", spare=1),
     )
     yield table(columns, [_setting_cells(row) for row in result.rows])

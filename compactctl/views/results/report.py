@@ -23,7 +23,7 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
     yield from _titled("Tokens by category", _shares(result, result.summary.categories.items()))
     yield from _titled("Tokens by tool", _shares(result, result.summary.tools.items()))
     yield from _titled("Size of the next request", _sizes(result))
-    for title, found in (
+    for title, groups in (
         ("Models", result.summary.models),
         ("Projects", result.summary.projects),
         ("Weeks", result.summary.weeks),
@@ -32,7 +32,7 @@ def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
             title,
             _groups(
                 title,
-                found[-top:] if title == "Weeks" else found[:top],
+                groups[-top:] if title == "Weeks" else groups[:top],
             ),
         )
     yield from _titled("Largest", _largest(result))
@@ -49,8 +49,8 @@ def report_document(result: ReportResult) -> dict[str, Any]:
         "exitCode": result.exit_code,
         **record(summary),
         **({} if summary.is_summed else {"tokens": None, "saved": None}),
-        "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
-        "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
+        "statuses": [{"status": key, "files": n} for key, n in summary.statuses.items()],
+        "percentiles": [{"percent": key, "tokens": n} for key, n in summary.percentiles.items()],
         "tools": tokens_by(summary.tools),
         "baseline": result.options.baseline,
         "tolerance": result.options.tolerance,
@@ -87,8 +87,10 @@ def _totals(result: ReportResult) -> Iterator[Fact]:
         share = share_text(summary.saved / max(1, summary.tokens))
         yield Fact("saved", f"{tokens_text(summary.saved)} ({share})")
     if summary.percentiles:
-        found = ", ".join(f"p{percent} {size:,}" for percent, size in summary.percentiles.items())
-        yield Fact("next request", found)
+        percentiles = ", ".join(
+            f"p{percent} {size:,}" for percent, size in summary.percentiles.items()
+        )
+        yield Fact("next request", percentiles)
     if summary.saved:
         yield Fact("compacted", BEFORE_AND_AFTER)
 
@@ -124,28 +126,33 @@ def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
 
 
 def _shares(result: ReportResult, sizes: Iterable[tuple[str, int]]) -> Table:
-    found = sorted(((size, name) for name, size in sizes if size), reverse=True)
+    ranked = sorted(((size, name) for name, size in sizes if size), reverse=True)
     return table(
         (text("Of", "end"), number("Tokens"), text("Share of all", spare=1)),
         [
             (one_line(name), f"{size:,}", bar_cell(size / result.summary.tokens))
-            for size, name in found[: result.options.top]
+            for size, name in ranked[: result.options.top]
         ],
     )
 
 
 def _sizes(result: ReportResult) -> Table:
-    total = sum(each.files for each in result.summary.bins)
+    total = sum(size_bin.files for size_bin in result.summary.bins)
     return table(
         (number("From"), number("Below"), number("Files"), text("Share", spare=1)),
         [
-            (f"{each.least:,}", f"{each.below:,}", f"{each.files:,}", bar_cell(each.files / total))
-            for each in result.summary.bins
+            (
+                f"{size_bin.least:,}",
+                f"{size_bin.below:,}",
+                f"{size_bin.files:,}",
+                bar_cell(size_bin.files / total),
+            )
+            for size_bin in result.summary.bins
         ],
     )
 
 
-def _groups(title: str, found: Sequence[RowGroup]) -> Table:
+def _groups(title: str, groups: Sequence[RowGroup]) -> Table:
     columns = (
         text(title.removesuffix("s"), "start"),
         number("Files", spare=1),
@@ -158,14 +165,14 @@ def _groups(title: str, found: Sequence[RowGroup]) -> Table:
         columns,
         [
             (
-                one_line(each.name),
-                f"{each.files:,}",
-                f"{each.tokens:,}",
-                f"{each.context:,}",
-                share_text(each.reread),
-                share_text(each.tools),
+                one_line(group.name),
+                f"{group.files:,}",
+                f"{group.tokens:,}",
+                f"{group.context:,}",
+                share_text(group.reread),
+                share_text(group.tools),
             )
-            for each in found
+            for group in groups
         ],
     )
 
@@ -174,6 +181,6 @@ def _largest(result: ReportResult) -> Table:
     measured = [row for row in result.rows if row.status != "skipped"]
     rows = sorted(measured, key=lambda row: (-row.context, row.path))[: result.options.top]
     return table(
-        (text("File", "start", least=16), number("Next request"), text("Status")),
+        (text("File", "start", min_width=16), number("Next request"), text("Status")),
         [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
     )

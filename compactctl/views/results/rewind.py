@@ -83,9 +83,9 @@ def _facts(result: RewindResult) -> Iterator[Fact]:
 
 def _client_facts(result: RewindResult) -> Iterator[Fact]:
     verb = "can be sent again" if result.options.check else "sent again"
-    for each in result.by_client:
-        hidden = plural(len(each.hidden), "message")
-        yield Fact(verb, f"{hidden} that {each.client} had {each.what} on line {each.line:,}")
+    for undone in result.by_client:
+        hidden = plural(len(undone.hidden), "message")
+        yield Fact(verb, f"{hidden} that {undone.client} had {undone.what} on line {undone.line:,}")
     if result.in_effect:
         yield Fact("still in effect", ", ".join(result.in_effect))
 

@@ -106,8 +106,8 @@ def _round_table(found: Rounds, costs: Costs | None) -> Table:
         number("Paid again", spare=5),
         number("Output", spare=2),
         number("Cost $"),
-        text("Marks", "end", least=9),
-        text("Entered", "end", least=16, spare=3),
+        text("Marks", "end", min_width=9),
+        text("Entered", "end", min_width=16, spare=3),
     )
     many = len({each.place.conversation for each in found.rounds}) > 1
     rows = [_cells(each, cost, many=many) for each, cost in with_costs(found.rounds, costs)]

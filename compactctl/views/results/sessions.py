@@ -28,7 +28,7 @@ _COLUMNS: tuple[Column, ...] = (
     text("Session"),
     text("Client", spare=2),
     text("Changed", spare=1),
-    text("Title", "end", least=20),
+    text("Title", "end", min_width=20),
     text("Project", "start", spare=4),
     number("Context", spare=3),
     number("Full"),
@@ -92,14 +92,16 @@ def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
     A column that says nothing of any of them is left out.
     """
     cells = [_session_cells(row, now, home) for row in rows]
-    told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in cells)]
-    return table([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in cells])
+    filled = [index for index in range(len(_COLUMNS)) if any(row[index] for row in cells)]
+    return table(
+        [_COLUMNS[index] for index in filled], [[row[index] for index in filled] for row in cells]
+    )
 
 
 def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
     size, share = session.entry.n_bytes, row.least_ratio
-    least = "" if row.at_least is None else "≥"
+    sign = "" if row.at_least is None else "≥"
     context = row.context if row.at_least is None else row.at_least
     return (
         one_line(row.short_id),
@@ -107,8 +109,8 @@ def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
         age_text(now - session.entry.modified),
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
-        "" if context is None else f"{least}{context:,}",
-        "" if share is None else f"{least}{share:.0%}".replace("%", " %"),
+        "" if context is None else f"{sign}{context:,}",
+        "" if share is None else f"{sign}{share:.0%}".replace("%", " %"),
         "" if share is None else bar(share, _BAR_WIDTH),
         one_line(details.model),
         "" if size is None else size_text(size),
@@ -118,9 +120,9 @@ def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
 
 def _notes(session: Session) -> list[str]:
     details = session.details
-    said = {"open now": details.open, "archived": session.entry.archived}
+    states = {"open now": details.open, "archived": session.entry.archived}
     kind = [] if details.kind == "main" else [details.kind]
-    return [*(note for note, holds in said.items() if holds), *kind]
+    return [*(note for note, holds in states.items() if holds), *kind]
 
 
 def _is_closed(session: Session) -> bool:
@@ -201,11 +203,11 @@ def candidates_terminal(
         text("Written"),
         text("Format", spare=1),
     )
-    yield table(columns, [_candidate_cells(each, now) for each in candidates.found])
+    yield table(columns, [_candidate_cells(candidate, now) for candidate in candidates.found])
     yield ""
     if candidates.more:
         yield f"and {plural(candidates.more, 'older file')}"
-    names = [each.name for each in candidates.found]
+    names = [candidate.name for candidate in candidates.found]
     originals = [name for name in names if not is_compacted_name(name)]
     best = names[0] if candidates.compacted or not originals else originals[0]
     yield f"type: {typed_command(command, best, options)}"
@@ -224,10 +226,10 @@ def _nothing_found(candidates: Candidates, command: str) -> str:
     )
 
 
-def _candidate_cells(each: Candidate, now: float) -> tuple[str, ...]:
+def _candidate_cells(candidate: Candidate, now: float) -> tuple[str, ...]:
     return (
-        one_line(each.name),
-        size_text(each.n_bytes),
-        age_text(now - each.modified),
-        each.format or "not told by its beginning",
+        one_line(candidate.name),
+        size_text(candidate.n_bytes),
+        age_text(now - candidate.modified),
+        candidate.format or "not told by its beginning",
     )

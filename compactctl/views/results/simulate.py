@@ -25,23 +25,24 @@ def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
     yield ""
     columns: tuple[Column, ...] = (
         text("Profile", spare=1),
-        text("Compacted", least=9),
+        text("Compacted", min_width=9),
         number("Largest request", spare=2),
         number("Next request", spare=3),
         number("All requests"),
         number("Too large"),
         text("Size of each request", spare=4),
     )
-    rows = [_cells(each, result.peak) for each in result.replays]
+    rows = [_cells(replay, result.peak) for replay in result.replays]
     if result.options.prices:
         columns += (number("Input $"), number("Uncached $"))
         rows = [
-            (*row, *_costs(result, each)) for row, each in zip(rows, result.replays, strict=True)
+            (*row, *_costs(result, replay))
+            for row, replay in zip(rows, result.replays, strict=True)
         ]
     yield table(columns, rows)
     if result.options.profiles:
-        for each in result.replays:
-            yield from _firings(each)
+        for replay in result.replays:
+            yield from _firings(replay)
 
 
 def simulate_document(result: SimulateResult) -> dict[str, Any]:
@@ -59,7 +60,8 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
         "sentTokens": result.sent,
         **_cost(result.cost(result.requests)),
         "profiles": [
-            {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
+            {**_replayed(replay), **_cost(result.cost(replay.requests))}
+            for replay in result.replays
         ],
         **record(result, only=("unusable", "warnings")),
     }
@@ -68,7 +70,7 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
 def simulate_messages(result: SimulateResult) -> Iterator[str]:
     """Yield the warnings and what was not simulated, for standard error."""
     yield from warning_lines(result.warnings)
-    yield from (f"not simulated: {each}" for each in result.unusable)
+    yield from (f"not simulated: {reason}" for reason in result.unusable)
     if result.conversations > 1:
         yield f"only the largest of {result.conversations:,} conversations was simulated"
 
@@ -105,16 +107,16 @@ def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
         f"{replayed.final:,}",
         f"{replayed.sent:,}",
         f"{replayed.over:,}" if replayed.over else "",
-        small_bars([each.tokens for each in replayed.requests], max(1, highest), _LINE_WIDTH),
+        small_bars([request.tokens for request in replayed.requests], max(1, highest), _LINE_WIDTH),
     )
 
 
 def _times(replayed: SimulatedSession) -> str:
     paths = Counter(firing.path for firing in replayed.firings)
-    told = ", ".join(f"{count}x {path}" for path, count in paths.items())
-    if not told:
+    counts = ", ".join(f"{count}x {path}" for path, count in paths.items())
+    if not counts:
         return "never" if not replayed.idle else "nothing to do"
-    return told
+    return counts
 
 
 def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
@@ -135,23 +137,23 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
         text("Path", spare=2),
         number("Before"),
         number("After"),
-        text("Stages", "end", least=12, spare=1),
-        text("Why", "end", least=12),
+        text("Stages", "end", min_width=12, spare=1),
+        text("Why", "end", min_width=12),
     )
     yield table(
         columns,
         [
             (
-                f"{each.request.turn:,}",
-                f"{each.request.step:,}",
-                "" if each.request.line is None else f"{each.request.line + 1:,}",
-                each.path,
-                f"{each.tokens_before:,}",
-                f"{each.tokens_after:,}",
-                ", ".join(each.stages),
-                each.why if each.fits else f"{each.why}; still too large",
+                f"{firing.request.turn:,}",
+                f"{firing.request.step:,}",
+                "" if firing.request.line is None else f"{firing.request.line + 1:,}",
+                firing.path,
+                f"{firing.tokens_before:,}",
+                f"{firing.tokens_after:,}",
+                ", ".join(firing.stages),
+                firing.why if firing.fits else f"{firing.why}; still too large",
             )
-            for each in replayed.firings
+            for firing in replayed.firings
         ],
     )
 

@@ -73,7 +73,7 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
 
 def stats_document(result: StatsResult) -> dict[str, Any]:
     """Return the sizes, what they rest on, and what they are made of."""
-    transcript, found = result.transcript, result.breakdown
+    transcript, breakdown = result.transcript, result.breakdown
     calibration = result.size.calibration
     usage = utilization(result.usage.tokens, result.measure.budget.available)
     document = {
@@ -105,13 +105,13 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "turnCount": result.counts.turns,
         "stepCount": result.counts.steps,
         "conversationCount": result.counts.conversations,
-        "totalTokens": found.total,
-        "breakdown": encoded(found.categories),
-        "mediaExactness": "estimate" if found.categories["media"] else None,
+        "totalTokens": breakdown.total,
+        "breakdown": encoded(breakdown.categories),
+        "mediaExactness": "estimate" if breakdown.categories["media"] else None,
         "addedByClientTokens": result.extras.by_client,
-        "largestMessages": encoded(found.largest),
-        "tools": encoded(found.tools),
-        "rereads": encoded(found.rereads),
+        "largestMessages": encoded(breakdown.largest),
+        "tools": encoded(breakdown.tools),
+        "rereads": encoded(breakdown.rereads),
         **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.counts.text_bytes},
         "roundsOut": result.options.rounds_out,
@@ -305,7 +305,7 @@ def _repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
         number("Reads"),
         number("Shown again later", spare=1),
         number("Tokens of older reads"),
-        text("File", "start", least=20),
+        text("File", "start", min_width=20),
     )
     yield table(
         columns,
@@ -320,7 +320,7 @@ def _unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what is in the file and never reaches the model."""
     rows = list(_outside_rows(result))
     if rows:
-        columns = (number("Records"), number("Bytes"), text("What", "end", least=20))
+        columns = (number("Records"), number("Bytes"), text("What", "end", min_width=20))
         yield ""
         yield "In the file, but never sent to the model"
         yield table(columns, rows)
@@ -341,10 +341,10 @@ def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
     volumes = sorted(transcript.metadata.items(), key=lambda item: (-item[1].n_bytes, item[0]))
     for kind, volume in volumes[:_SHOWN_KINDS]:
         yield f"{volume.count:,}", size_text(volume.n_bytes), one_line(kind)
-    rest = [volume for _, volume in volumes[_SHOWN_KINDS:]]
-    if rest:
-        count, n_bytes = sum(v.count for v in rest), sum(v.n_bytes for v in rest)
-        yield f"{count:,}", size_text(n_bytes), f"of {plural(len(rest), 'other kind')}"
+    others = [volume for _, volume in volumes[_SHOWN_KINDS:]]
+    if others:
+        count, n_bytes = sum(v.count for v in others), sum(v.n_bytes for v in others)
+        yield f"{count:,}", size_text(n_bytes), f"of {plural(len(others), 'other kind')}"
     if transcript.opaque:
         n_bytes = sum(opaque.n_bytes for opaque in transcript.opaque)
         what = f"not understood, carried as it is: {_opaque_lines(transcript.opaque)}"
@@ -352,7 +352,7 @@ def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
 
 
 def _opaque_lines(opaque: tuple[Opaque, ...]) -> str:
-    lines = list(dict.fromkeys(each.line + 1 for each in opaque))
+    lines = list(dict.fromkeys(record.line + 1 for record in opaque))
     shown = ", ".join(map(str, lines[:_SHOWN_LINES]))
     more = f" and {len(lines) - _SHOWN_LINES} more" if len(lines) > _SHOWN_LINES else ""
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}{more}"

@@ -139,14 +139,16 @@ def _media_text(part: MediaPart) -> str:
 def _cut(text: str, *, full: bool) -> str:
     if full or len(text) <= _SHORT_TEXT:
         return safe_text(text)
-    rest = len(text) - _SHORT_TEXT
-    return f"{safe_text(text[:_SHORT_TEXT])}\n[… {rest:,} more characters; see them with --full]"
+    remaining = len(text) - _SHORT_TEXT
+    return (
+        f"{safe_text(text[:_SHORT_TEXT])}\n[… {remaining:,} more characters; see them with --full]"
+    )
 
 
-def _found(result: ViewResult, found: int) -> str:
+def _found(result: ViewResult, count: int) -> str:
     """Say how many messages a search found, and which of them are shown if not all."""
-    whole = f"{plural(found, 'message')} found"
-    if len(result.messages) == found:
+    whole = f"{plural(count, 'message')} found"
+    if len(result.messages) == count:
         return whole
     first, last = result.before + 1, result.before + len(result.messages)
     return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"

@@ -36,10 +36,10 @@ class Graph:
     marks: tuple[int, ...] = ()
 
 
-def round_values(top: float, most: int) -> tuple[float, ...]:
+def round_values(top: float, limit: int) -> tuple[float, ...]:
     """Return at most so many round values up to ``top``, evenly apart, without 0."""
-    step = next(each for each in _round_steps() if top / each < most + 1)
-    return tuple(step * number for number in range(1, most + 1) if step * number <= top)
+    step = next(step for step in _round_steps() if top / step < limit + 1)
+    return tuple(step * number for number in range(1, limit + 1) if step * number <= top)
 
 
 def _round_steps() -> Iterator[float]:
@@ -64,17 +64,17 @@ def graph_lines(graph: Graph, width: int | None) -> Iterator[str]:
     labels = {
         _row(value, graph.top): short_count(value) for value in round_values(graph.top, _LABELS)
     }
-    left = max(map(len, labels.values()), default=0)
-    spans = _spans(len(graph.columns), min(width or _WIDTH, _MOST) - left - len(_AXIS))
+    margin = max(map(len, labels.values()), default=0)
+    spans = _spans(len(graph.columns), min(width or _WIDTH, _MOST) - margin - len(_AXIS))
     shown = [max(graph.columns[first:last], key=sum) for first, last in spans]
     limits = {_row(limit, graph.top) for limit in graph.limits if limit <= graph.top}
     for row in reversed(range(_HEIGHT)):
         empty = "─" if row in limits else " "
         drawn = "".join(_letter(column, row, graph.top, empty) for column in shown)
-        yield f"{labels.get(row, ''):>{left}}{_AXIS}{drawn}".rstrip()
+        yield f"{labels.get(row, ''):>{margin}}{_AXIS}{drawn}".rstrip()
     marked = ["▲" if set(range(*span)) & set(graph.marks) else " " for span in spans]
     if "▲" in marked:
-        yield f"{'':>{left + len(_AXIS)}}{''.join(marked)}".rstrip()
+        yield f"{'':>{margin + len(_AXIS)}}{''.join(marked)}".rstrip()
 
 
 def _row(value: float, top: float) -> int:

@@ -29,12 +29,12 @@ _SECONDS_BETWEEN_LINES = 60.0
 class WorkProgress:
     """What is being done, from the first second of work on; nothing where there is no terminal."""
 
-    def __init__(self, what: str, path: str, *, wanted: bool = True) -> None:
+    def __init__(self, what: str, path: str, *, enabled: bool = True) -> None:
         self._text = f"{what} {one_line(path_name(path)[-_NAME_WIDTH:])}"
         self._display: Progress | None = None
         self._timer = Timer(_PATIENCE, self._start)
         self._timer.daemon = True
-        self._wanted = wanted and sys.stderr.isatty()
+        self._wanted = enabled and sys.stderr.isatty()
 
     def __enter__(self) -> Self:
         if self._wanted:

@@ -153,8 +153,8 @@ def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
         return [(start + fact.text).rstrip()]
     if width - len(start) < _LEAST_TEXT:
         return _wrapped(f"{fact.label}{_GAP}{fact.text.strip()}", width)
-    first, *rest = _wrapped(fact.text, width - len(start), indent="")
-    return [start + first, *(" " * len(start) + line for line in rest)]
+    first, *more = _wrapped(fact.text, width - len(start), indent="")
+    return [start + first, *(" " * len(start) + line for line in more)]
 
 
 def _wrapped(shown: str, width: int | None, indent: str = _GAP) -> list[str]:

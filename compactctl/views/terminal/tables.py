@@ -25,7 +25,7 @@ class Column:
         title: what its figures are, with their unit.
         right: whether it is aligned to the right.
         cut: which end of a text is cut off when there is no room.
-        least: how narrow it may be cut, in characters.
+        min_width: how narrow it may be cut, in characters.
         spare: on a narrow terminal columns are left out, those with the highest number first;
             0 is never left out.
     """
@@ -33,7 +33,7 @@ class Column:
     title: str
     right: bool = False
     cut: CutEnd = "never"
-    least: int = 12
+    min_width: int = 12
     spare: int = 0
 
 
@@ -51,9 +51,9 @@ def number(title: str, *, spare: int = 0) -> Column:
     return Column(title=title, right=True, spare=spare)
 
 
-def text(title: str, cut: CutEnd = "never", *, least: int = 12, spare: int = 0) -> Column:
+def text(title: str, cut: CutEnd = "never", *, min_width: int = 12, spare: int = 0) -> Column:
     """Return a column of text."""
-    return Column(title=title, cut=cut, least=least, spare=spare)
+    return Column(title=title, cut=cut, min_width=min_width, spare=spare)
 
 
 def table(
@@ -83,8 +83,8 @@ def table_lines(grid: Table, width: int | None) -> list[str]:
 def bar(share: float, width: int = _BAR_WIDTH) -> str:
     """Return a bar of blocks for a share between 0 and 1, at most ``width`` letters wide."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return "█" * full + (_EIGHTHS[rest] if rest else "")
+    full, part = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[part] if part else "")
 
 
 def bar_cell(share: float) -> str:
@@ -106,12 +106,12 @@ def _fitted(grid: Table, width: int) -> Table:
         widths = _widths(grid)
         excess = _total_width(widths) - width
         room = sum(_room(column, size) for column, size in zip(grid.columns, widths, strict=True))
-        most = max(column.spare for column in grid.columns)
+        last = max(column.spare for column in grid.columns)
         if excess <= 0:
             return grid
-        if room >= excess or not most:
+        if room >= excess or not last:
             return _cut(grid, widths, excess)
-        grid = _without(grid, [column.spare for column in grid.columns].index(most))
+        grid = _without(grid, [column.spare for column in grid.columns].index(last))
 
 
 def _widths(grid: Table) -> list[int]:
@@ -126,30 +126,30 @@ def _total_width(widths: Sequence[int]) -> int:
 
 
 def _without(grid: Table, index: int) -> Table:
-    def rest(cells: tuple[str, ...]) -> tuple[str, ...]:
+    def remaining_cells(cells: tuple[str, ...]) -> tuple[str, ...]:
         return cells[:index] + cells[index + 1 :]
 
     return Table(
         columns=grid.columns[:index] + grid.columns[index + 1 :],
-        rows=tuple(map(rest, grid.rows)),
-        total=rest(grid.total),
+        rows=tuple(map(remaining_cells, grid.rows)),
+        total=remaining_cells(grid.total),
     )
 
 
 def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
     """Take ``excess`` from the columns that may be cut, the widest first."""
-    for index in sorted(range(len(widths)), key=lambda at: -widths[at]):
-        taken = min(excess, _room(grid.columns[index], widths[index]))
-        if taken > 0:
-            grid = _cut_column(grid, index, widths[index] - taken)
-            excess -= taken
+    for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
+        cut = min(excess, _room(grid.columns[index], widths[index]))
+        if cut > 0:
+            grid = _cut_column(grid, index, widths[index] - cut)
+            excess -= cut
     return grid
 
 
 def _room(column: Column, width: int) -> int:
     """Return how much can be cut off a column of this width; its title stays whole."""
-    least = max(column.least, cell_width(column.title))
-    return 0 if column.cut == "never" else max(0, width - least)
+    min_width = max(column.min_width, cell_width(column.title))
+    return 0 if column.cut == "never" else max(0, width - min_width)
 
 
 def _cut_column(grid: Table, index: int, width: int) -> Table:

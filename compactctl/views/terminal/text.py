@@ -46,7 +46,7 @@ def defused(text: str, mark: str = BACKSLASH) -> str:
     if "\r" in text:
         return "\r".join(defused(line, mark) for line in text.split("\r"))
     for pattern in _PATTERNS:
-        text = pattern.sub(lambda found: f"{found[0]}{mark}", text)
+        text = pattern.sub(lambda match: f"{match[0]}{mark}", text)
     return text
 
 
@@ -134,7 +134,9 @@ def shell_path(path: str) -> str:
 
 def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
     """Return a command for a file, with options as they were typed, as it can be pasted."""
-    quoted = (defused(_NOT_TYPED.sub(_typed, shlex.quote(each)), _TWO_QUOTES) for each in options)
+    quoted = (
+        defused(_NOT_TYPED.sub(_typed, shlex.quote(option)), _TWO_QUOTES) for option in options
+    )
     return " ".join((command, shell_path(path), *quoted))
 
 

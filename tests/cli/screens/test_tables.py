@@ -9,8 +9,8 @@ from compactctl.views.terminal.tables import bar, cell_width, number, table, tab
 
 COLUMNS = (
     number("Tokens"),
-    text("Tool", "end", least=8),
-    text("File", "start", least=8),
+    text("Tool", "end", min_width=8),
+    text("File", "start", min_width=8),
     text("Note", spare=1),
 )
 CELLS = st.text(st.characters(exclude_categories=("C", "Z", "M")), max_size=40)
