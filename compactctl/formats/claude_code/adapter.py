@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.claude_code.attachments import RESTORED, attachment_parts
+from compactctl.formats.claude_code.attachments import RESTORED_REASONS, attachment_parts
 from compactctl.formats.claude_code.boundaries import is_compaction
 from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.claude_code.requests import (
+    OVERHEAD_REASON,
     REQUEST,
     SHAPE,
-    WHY_FIXED,
     ClaudeRequests,
     command_changes,
     shape_parts,
@@ -102,11 +102,11 @@ class ClaudeCode(Format):
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize records of the client's types of which some have what only it writes."""
-        known = [r for r in records if text_or_none(r.get("type")) in TYPES]
-        if not known or len(known) * 2 < len(records):
+        """Recognize a file of known types where some records have fields only the client writes."""
+        typed_records = [r for r in records if text_or_none(r.get("type")) in TYPES]
+        if not typed_records or len(typed_records) * 2 < len(records):
             return False
-        return any(map(_is_own, known))
+        return any(map(_is_client_record, typed_records))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -117,7 +117,10 @@ class ClaudeCode(Format):
         return uuid_for(message.id)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user record that continues the chain at ``parent``."""
+        """Build a user record that follows ``beside.parent``, with the neighbour's session fields.
+
+        A summary is marked as the client marks its own; any other text as written by the client.
+        """
         flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
         return {
             "parentUuid": beside.parent,
@@ -134,57 +137,58 @@ class ClaudeCode(Format):
         }
 
 
-def _is_own(record: Mapping[str, Any]) -> bool:
-    """Tell whether the client alone writes such a record: many logs have a type and a session."""
+def _is_client_record(record: Mapping[str, Any]) -> bool:
+    """Return whether only this client writes such a record; many logs have a type and a session."""
     if "parentUuid" in record or "leafUuid" in record:
         return True
     return "-" in record["type"] and ("sessionId" in record or "messageId" in record)
 
 
 def build_chain(lines: Iterable[Decoded]) -> ClaudeChain:
-    """Return how the records of a session follow one another, once all of it was read."""
+    """Read a session and return the chain of its records, with ``path`` and ``included`` set."""
     reader = _Reader(ClaudeCode.name)
     reader.read(lines)
     return reader.chain
 
 
 class _Reader(LineReader):
-    """Reads records in file order and settles the effective history at the end."""
+    """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.chain = ClaudeChain()
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
-        self.places: dict[str, int] = {}
-        self.meta: set[MessageId] = set()
+        # The index of each message in ``builder.messages``.
+        self.indices: dict[str, int] = {}
+        self.meta_ids: set[MessageId] = set()
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
-        # The first request of each response.
-        self.asked: dict[str, str | None] = {}
+        # The request that first produced each response id.
+        self.request_ids: dict[str, str | None] = {}
         # The first and the last line with each session id.
-        self.lines: dict[str, tuple[int, int]] = {}
+        self.session_lines: dict[str, tuple[int, int]] = {}
 
     def add_line(self, decoded: Decoded) -> None:
         if decoded.damage is not None:
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
-                self.record(with_reported_usage(value, _COUNTS), decoded)
+                self.add_record(with_reported_usage(value, _COUNTS), decoded)
             else:
                 self.builder.add_opaque(decoded, "a JSON value of no known type")
 
-    def record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+    def add_record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         if record["type"] == REQUEST:
             self.requests.add_request(record)
         elif record["type"] == SHAPE and (shape := shape_parts(record)):
             name = content_id(record["shape"])
-            self.requests.add_shape(record, self.overhead(name, shape, decoded))
+            self.requests.add_shape(record, self.overhead_message(name, shape, decoded))
         session = record.get("sessionId")
         if isinstance(session, str):
-            first, _ = self.lines.get(session, (decoded.index, 0))
-            self.lines[session] = (first, decoded.index)
+            first, _ = self.session_lines.get(session, (decoded.index, 0))
+            self.session_lines[session] = (first, decoded.index)
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
@@ -198,30 +202,30 @@ class _Reader(LineReader):
             self.add_pointer(record, decoded)
         if _is_client_error(record):
             self.builder.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
-        message = self.message(record, decoded)
+        message = self.read_message(record, decoded)
         if message is None:
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
-        self.places[message.id] = len(self.builder.messages)
+        self.indices[message.id] = len(self.builder.messages)
         if record.get("isMeta") is True:
-            self.meta.add(message.id)
+            self.meta_ids.add(message.id)
         self.builder.messages.append(message)
         self.chain.add_message(message, uuid if isinstance(uuid, str) else "")
 
-    def overhead(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
-        """Return a system prompt with tool definitions as a message, which is never edited."""
+    def overhead_message(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
+        """Return a system prompt with tool definitions as a message that no stage may edit."""
         return Message(
             id=MessageId(name),
             role="system",
             parts=parts,
             line=decoded.index,
-            locks=Locks(immutable_reason=WHY_FIXED, unmovable_reason=WHY_FIXED),
+            locks=Locks(immutable_reason=OVERHEAD_REASON, unmovable_reason=OVERHEAD_REASON),
         )
 
     def add_pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
-        """Take in what names the end of a branch: a title, or where the session is to go on."""
+        """Add a record that names the end of a branch: a title, or where to resume the session."""
         leaf = text_or_none(record.get("leafUuid"))
         if leaf is None or decoded.damage is not None:
             return
@@ -230,24 +234,25 @@ class _Reader(LineReader):
         if record["type"] == "last-prompt":
             self.chain.set_resume_point(leaf)
 
-    def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
+    def read_message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
         if kind == "attachment":
             snapshot = snapshot_parts(object_or_empty(record.get("attachment")))
             if snapshot:
                 name = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
-                self.requests.add_snapshot(self.overhead(name, snapshot, decoded))
+                self.requests.add_snapshot(self.overhead_message(name, snapshot, decoded))
                 return None
             parts = attachment_parts(record)
-            message = self.build(record, decoded, parts, injected=not _is_queued_prompt(record))
-            why = RESTORED.get(_attachment_type(record) or "")
+            is_injected = not _is_queued_prompt(record)
+            message = self.build_message(record, decoded, parts, injected=is_injected)
+            reason = RESTORED_REASONS.get(_attachment_type(record) or "")
             if message is None or message.locks.immutable_reason:
                 return message
-            return replace(message, locks=replace(message.locks, immutable_reason=why))
+            return replace(message, locks=replace(message.locks, immutable_reason=reason))
         if kind == "system" and record.get("subtype") == "local_command":
-            # What a person typed to the client, and its answer, go along with the next request.
+            # A command for the client and its output are both sent with the next request.
             parts = content_parts(record.get("content"), ("content",))
-            return self.build(record, decoded, parts, injected=True)
+            return self.build_message(record, decoded, parts, injected=True)
         if kind not in ("user", "assistant") or _is_client_error(record):
             return None
         inner = record.get("message")
@@ -255,18 +260,18 @@ class _Reader(LineReader):
             return None
         content, path = inner.get("content"), ("message", "content")
         if kind == "assistant":
-            return self.response(record, inner, decoded, content_parts(content, path))
+            return self.read_response(record, inner, decoded, content_parts(content, path))
         parts = content_parts(content, path, self.tools)
-        return self.build(record, decoded, parts, injected=record.get("isMeta") is True)
+        return self.build_message(record, decoded, parts, injected=record.get("isMeta") is True)
 
-    def response(
+    def read_response(
         self,
         record: Mapping[str, Any],
         inner: Mapping[str, Any],
         decoded: Decoded,
         parts: tuple[Part, ...],
     ) -> Message | None:
-        message = self.build(record, decoded, parts, response=inner)
+        message = self.build_message(record, decoded, parts, response=inner)
         if message is None:
             return None
         self.requests.add_answer(record, message)
@@ -275,7 +280,7 @@ class _Reader(LineReader):
             self.model = message.model
         return message
 
-    def build(
+    def build_message(
         self,
         record: Mapping[str, Any],
         decoded: Decoded,
@@ -290,14 +295,14 @@ class _Reader(LineReader):
         if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
             role = "tool"
         tags = read_tags(record)
-        # What the client put into the conversation itself is sent, and nobody was asked for it.
+        # The client adds synthetic answers itself: they are sent, but no model produced them.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
         name = self.message_id(message_id_for(uuid, tags))
         draft = MessageDraft(
             role=role,
             parts=parts,
-            response_id=None if response is None else self.response_name(record, response, name),
+            response_id=None if response is None else self.response_id(record, response, name),
             model=text_or_none(response.get("model")) if response and is_answer else None,
             is_injected=injected,
             is_summary=record.get("isCompactSummary") is True,
@@ -306,45 +311,45 @@ class _Reader(LineReader):
         )
         return message_of(draft, record, decoded, tags, name)
 
-    def response_name(
-        self, record: Mapping[str, Any], response: Mapping[str, Any], name: str
+    def response_id(
+        self, record: Mapping[str, Any], response: Mapping[str, Any], fallback: str
     ) -> str:
-        """Return the id of a response; another request with it has another response."""
-        found = text_or_none(response.get("id")) or name
-        asked = text_or_none(record.get("requestId"))
-        first = self.asked.setdefault(found, asked) if asked else None
-        return found if first == asked else f"{found} {asked}"
+        """Return the id of a response. A proxy may reuse ids, so a second request is appended."""
+        response_id = text_or_none(response.get("id")) or fallback
+        request_id = text_or_none(record.get("requestId"))
+        first = self.request_ids.setdefault(response_id, request_id) if request_id else None
+        return response_id if first == request_id else f"{response_id} {request_id}"
 
     def message_id(self, name: str) -> MessageId:
-        """Return ``name`` as the id of the newest record that has it; an earlier one is numbered.
+        """Return ``name`` for the newest record that has it; renumber the earlier one.
 
-        So what counts has the same id whether or not it stands for an earlier record.
+        The record that counts thus keeps its id whether or not it supersedes an earlier one.
         """
-        chosen = self.builder.unique_id(name)
-        if chosen == name or name not in self.places:
-            return chosen
-        place = self.places[chosen] = self.places.pop(name)
-        self.builder.messages[place] = replace(self.builder.messages[place], id=chosen)
+        unique_id = self.builder.unique_id(name)
+        if unique_id == name or name not in self.indices:
+            return unique_id
+        index = self.indices[unique_id] = self.indices.pop(name)
+        self.builder.messages[index] = replace(self.builder.messages[index], id=unique_id)
         return MessageId(name)
 
     def finish(self) -> Transcript:
-        self.chain.rename(_told_apart(self.builder.messages))
+        self.chain.rename_responses(_distinct_responses(self.builder.messages))
         effective = self.chain.effective()
-        # Hidden messages are not in ``effective``: they follow one another as in the file.
+        # Hidden messages are not in ``effective``; they follow one another as in the file.
         changes = {
-            **command_changes(self.builder.messages, self.meta),
-            **command_changes(effective, self.meta),
+            **command_changes(self.builder.messages, self.meta_ids),
+            **command_changes(effective, self.meta_ids),
         }
         effective = with_changes(effective, changes)
         self.builder.messages = list(with_changes(self.builder.messages, changes))
-        followed = self.chain.bridged
+        bridged = self.chain.bridged
         self.builder.links = [
-            replace(link, parent=followed[link.id]) if link.id in followed else link
+            replace(link, parent=bridged[link.id]) if link.id in bridged else link
             for link in self.builder.links
         ]
         self.builder.warnings += self.chain.warnings
         self.builder.errors = [
-            each for each in self.builder.errors if each.name in self.chain.included
+            error for error in self.builder.errors if error.name in self.chain.included
         ]
         overhead = self.requests.newest_overhead(effective, self.builder.messages)
         if overhead is not None:
@@ -364,12 +369,12 @@ class _Reader(LineReader):
                 by_client=any(message.origin.is_summary for message in effective),
                 cleared=self.chain.cleared,
             ),
-            session_lines=self.chain.sessions(self.lines),
+            session_lines=self.chain.sessions(self.session_lines),
         )
 
 
-def _told_apart(messages: Sequence[Message]) -> Mapping[str, str]:
-    """Return the ids of responses that a proxy calls alike, by the ids of their messages."""
+def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
+    """Return new response ids by message id, where a proxy gave several responses one id."""
     if not reused(messages):
         return {}
     pairs = zip(messages, with_responses(messages), strict=True)
@@ -390,7 +395,7 @@ def _attachment_type(record: Mapping[str, Any]) -> str | None:
 
 
 def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
-    """Tell whether a person typed this while the agent worked; other agents' messages queue too."""
+    """Return whether the user queued this prompt; messages of other agents are queued too."""
     attachment = object_or_empty(record.get("attachment"))
     sender = object_or_empty(attachment.get("origin")).get("kind", "human")
     is_prompt = attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
@@ -398,7 +403,7 @@ def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
 
 
 def _error_text(record: Mapping[str, Any]) -> str:
-    """Return what the client says of a failed request, and what the provider said."""
+    """Return the client's message about a failed request, then the provider's."""
     blocks = list_or_empty(object_or_empty(record.get("message")).get("content"))
     texts = [object_or_empty(block).get("text") for block in blocks]
     return "\n".join(text for text in (*texts, record.get("errorDetails")) if isinstance(text, str))

@@ -1,4 +1,4 @@
-"""Attachment records of Claude Code: which text of them the model is sent."""
+"""Attachment records of Claude Code: the parts of them that are sent to the model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 
-# Attachment type -> path of its text below the record; found in files of clients 2.1.x.
+# Attachment type -> paths of its text and its file name below the attachment (clients 2.1.x).
 _FILES: dict[str, tuple[JsonPath, JsonPath]] = {
     "file": (("content", "file", "content"), ("filename",)),
     "edited_text_file": (("snippet",), ("filename",)),
@@ -48,13 +48,13 @@ _REMINDERS: dict[str, JsonPath] = {
     "compact_file_reference": ("filename",),
     "total_tokens_reminder": ("text",),
 }
-# What the client sends again, with a new record, where the context no longer has it.
-RESTORED = dict.fromkeys(
+# The client sends these again, as new records, once the context no longer has them.
+RESTORED_REASONS = dict.fromkeys(
     ("environment", "model", "instructions", "date", "remote_session_change"),
     "the client sends it again where it is missing",
 )
-# The client sends 420 characters, about 82 tokens of o200k_base, for each task_reminder, before the
-# tasks if there are any. The file holds none of its words: these, of that size, stand in for them.
+# For each task_reminder the client sends 420 characters (about 82 tokens of o200k_base) before any
+# tasks. The file does not contain them, so this text of the same size is counted instead.
 _TASK_REMINDER = (
     "[Claude Code puts a reminder here whose wording this transcript does not contain. It says that"
     " the functions for managing tasks have remained unused lately, describes how to create, start"
@@ -65,9 +65,9 @@ _TASK_REMINDER = (
 
 
 def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return what the model is sent for an attachment; () when that is nothing.
+    """Return the parts that are sent for an attachment; () if nothing is.
 
-    Newer clients also record the texts that they send for it, and send them again as recorded.
+    Newer clients record the rendered texts, and send those again as recorded.
     """
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping):
@@ -90,7 +90,7 @@ def attachment_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return a text or blocks; a list of other objects is one text, and must stay a list."""
+    """Return a text or content blocks; a list of other objects is one text and stays a list."""
     value, path = _value_at(attachment, path)
     objects = [item for item in list_or_empty(value) if isinstance(item, Mapping)]
     if objects and all("type" in item for item in objects):
@@ -116,9 +116,9 @@ def _rendered(messages: object, kind: str, attachment: Mapping[str, Any]) -> Ite
 
 def _task_reminder(attachment: Mapping[str, Any]) -> TextPart:
     """Return the tasks as the client lists them, and its reminder; the record must stay a list."""
-    listed = "\n".join(map(_task, list_or_empty(attachment.get("content"))))
+    tasks = "\n".join(map(_task, list_or_empty(attachment.get("content"))))
     path = ("attachment", "content")
-    return TextPart(text=listed, added=_TASK_REMINDER, embedded=True, path=path)
+    return TextPart(text=tasks, added=_TASK_REMINDER, embedded=True, path=path)
 
 
 def _task(task: object) -> str:
@@ -138,7 +138,7 @@ def _file(
 
 
 def _file_media(content: Mapping[str, Any]) -> tuple[MediaPart, ...]:
-    """Return the image or the pages of an attached file, which the client keeps in its own form."""
+    """Return the image or PDF of an attached file; it is stored in a form of the client's own."""
     file = object_or_empty(content.get("file"))
     data = text_or_empty(file.get("base64"))
     default = _MEDIA.get(text_or_empty(content.get("type")))

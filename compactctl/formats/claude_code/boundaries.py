@@ -1,4 +1,4 @@
-"""Records with which Claude Code marks that it compacted a session."""
+"""Records that mark a compaction by Claude Code, full or of tool results only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,14 @@ from compactctl.formats.records.json_values import (
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Where a compaction starts a new root, and which records it kept verbatim, if any.
+    """The new root that a compaction starts, and the records it preserved verbatim, if any.
 
-    They follow ``anchor``: those in ``uuids``, in that order, else those from ``head`` to
-    ``tail``. Clients from 2.1.79 on write the two ends, those from 2.1.197 on the list as well.
+    Attributes:
+        head: the first preserved record.
+        anchor: the record that they follow, usually the summary.
+        tail: the last preserved record.
+        uuids: all of them in order (since 2.1.197). If empty, they are the chain from ``head`` to
+            ``tail``, which clients write since 2.1.79.
     """
 
     head: str | None = None
@@ -27,7 +31,7 @@ class Boundary:
 
 
 def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
-    """Return what a record says as the boundary of a compaction, None when it is not one."""
+    """Return the boundary that a record marks, or None if it marks none."""
     if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
         return None
     metadata = object_or_empty(record.get("compactMetadata"))
@@ -37,27 +41,13 @@ def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
 
 
 def is_compaction(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record says that the client compacted the main conversation or cleared it."""
-    marks = ("compact_boundary", "microcompact_boundary")
-    return record.get("subtype") in marks and record.get("isSidechain") is not True
-
-
-def _listed(kept: Mapping[str, Any]) -> Boundary | None:
-    anchor, names = text_or_none(kept.get("anchorUuid")), _strings(kept.get("uuids"))
-    if anchor is None or not names:
-        return None
-    return Boundary(names[0], anchor, names[-1], tuple(names))
-
-
-def _segment(kept: Mapping[str, Any]) -> Boundary:
-    head, anchor, tail = (
-        text_or_none(kept.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
-    )
-    return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
+    """Return whether the client compacted the main conversation here, or cleared tool results."""
+    subtypes = ("compact_boundary", "microcompact_boundary")
+    return record.get("subtype") in subtypes and record.get("isSidechain") is not True
 
 
 def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
-    """Return the tool call ids and attachments from which a record takes their content."""
+    """Return the tool call ids and attachment uuids whose content a microcompaction cleared."""
     meta = record.get("microcompactMetadata")
     if record.get("subtype") != "microcompact_boundary" or not isinstance(meta, Mapping):
         return frozenset()
@@ -65,9 +55,23 @@ def cleared_ids(record: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(names)
 
 
-def saved_by(record: Mapping[str, Any]) -> int | None:
-    """Return how many tokens a record says were saved by that."""
+def tokens_saved(record: Mapping[str, Any]) -> int | None:
+    """Return the tokens that a microcompaction saved, or None if the client recorded none."""
     return integer_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
+
+
+def _listed(preserved: Mapping[str, Any]) -> Boundary | None:
+    anchor, uuids = text_or_none(preserved.get("anchorUuid")), _strings(preserved.get("uuids"))
+    if anchor is None or not uuids:
+        return None
+    return Boundary(uuids[0], anchor, uuids[-1], tuple(uuids))
+
+
+def _segment(preserved: Mapping[str, Any]) -> Boundary:
+    head, anchor, tail = (
+        text_or_none(preserved.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
+    )
+    return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
 
 
 def _strings(value: object) -> list[str]:

@@ -1,15 +1,13 @@
-"""Which records of a Claude Code session the next request would send, and in which order.
+"""The records of a Claude Code session that the next request would send, in order.
 
-Records form a tree by ``parentUuid``. Of several with one uuid the last counts, at the place that
-its parent gives it. The path from the newest record to its root is effective, and with it what
-parallel tool calls hung beside the path: other records of a response on it, results that follow any
-record of that response, and attachments of those. Found with clients 2.0.76 to 2.1.330 by what they
-send.
+Records form a tree by ``parentUuid``. Of several with one uuid the last counts, at the position
+that its parent gives it. The path from the newest record to its root is effective, and so is what
+parallel tool calls left beside it: other records of a response on the path, results that follow any
+record of that response, and their attachments. Observed in what clients 2.0.76 to 2.1.330 send.
 
-A ``progress`` record is never part of the chain. As the client reads the file it notes which record
-a progress record follows, and gives that parent to what follows the progress record on a later
-line. What it has read before stays as it is, so a progress record that is appended once more with
-another parent changes nothing.
+A ``progress`` record is never part of the chain. While reading, the client notes which record it
+follows, and gives that parent to whatever follows it on a later line. Records read before stay as
+they are, so appending a progress record again with another parent changes nothing.
 """
 
 from collections import defaultdict
@@ -17,31 +15,39 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.formats.claude_code.boundaries import Boundary, boundary_of, cleared_ids, saved_by
+from compactctl.formats.claude_code.boundaries import (
+    Boundary,
+    boundary_of,
+    cleared_ids,
+    tokens_saved,
+)
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.usage import newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
 
-# What the client sends in place of results and attachments it has microcompacted.
+# The client sends this in place of results and attachments that it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
 _LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
-_KEPT = "the client kept it verbatim at its own compaction"
+_PRESERVED_REASON = "the client kept it verbatim at its own compaction"
 
 
 @dataclass(slots=True)
 class _ClaudeNode:
-    """What the last record with a uuid says; ``line`` is that of the first, ``newest`` its own."""
+    """A record as the last line with its uuid has it.
+
+    ``line`` is that of the first line with the uuid, ``newest_line`` that of the last.
+    """
 
     line: int
-    newest: int
+    newest_line: int
     parent: str | None
     type: str
-    sidechain: bool
+    is_sidechain: bool
     session: str | None = None
     time: str = ""
-    appended: bool = False
+    is_appended: bool = False
     boundary: Boundary | None = None
     cleared: frozenset[str] = frozenset()
     saved: int | None = None
@@ -49,78 +55,80 @@ class _ClaudeNode:
 
     @property
     def is_inserted(self) -> bool:
-        """Whether compactctl put the record between others, which may not follow it."""
-        return not self.appended and any(message.origin.is_synthetic for message in self.messages)
+        """Whether compactctl put the record between others, which need not follow it."""
+        is_synthetic = any(message.origin.is_synthetic for message in self.messages)
+        return is_synthetic and not self.is_appended
 
 
 class ClaudeChain:
-    """Takes in records in file order, then tells the effective history.
+    """Add records in file order, then call ``effective``, which also sets the attributes.
 
-    ``bridged`` then tells which record follows which where the parent it names is not in the file,
-    ``path`` the records from the newest one back to where the conversation begins, ``included``
-    those and what hangs beside them. ``parents`` tells which record each of the chain follows, past
-    any ``progress`` record between them.
-    ``cleared`` is what was reported before content was cleared.
+    Attributes:
+        bridged: the record that another one follows, where its own parent is not in the file.
+        path: the records from the newest one back to where the conversation begins.
+        included: those and the records sent beside them.
+        cleared: the usage that was reported before tool results were cleared, if none was since.
     """
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._nodes: dict[str, _ClaudeNode] = {}
-        # Which record a progress record follows, past those before it.
-        self._bridges: dict[str, str | None] = {}
+        # The record that a progress record follows, skipping other progress records.
+        self._progress_parents: dict[str, str | None] = {}
         self._unlinked: list[Message] = []
-        self._held: dict[str, str] = {}
-        self._gaps: list[int] = []
+        # Reasons by uuid.
+        self._unmovable: dict[str, str] = {}
+        self._damaged_lines: list[int] = []
         self._resume_point = ""
-        # Which record follows which where a compaction kept some behind its anchor.
-        self._spliced: dict[str, str | None] = {}
-        # Behind which record of the path what belongs to its response stands, and at which place.
-        self._beside: dict[str, tuple[str, int]] = {}
-        # What stands before a compaction, which starts a new root.
-        self._logical: dict[str, str] = {}
+        # Parents that differ from the recorded ones because a compaction preserved messages.
+        self._new_parents: dict[str, str | None] = {}
+        # For a record beside the path: the record on the path that it comes after, and its rank.
+        self._side_positions: dict[str, tuple[str, int]] = {}
+        # What came before a compaction, which itself starts a new root.
+        self._logical_parents: dict[str, str] = {}
         self.bridged: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
         self.cleared: Cleared | None = None
 
     def add_damage(self, line: int) -> None:
-        """Take in that a line is not understood; a record may have been lost with it."""
-        self._gaps.append(line)
+        """Note a damaged line; a record may have been lost with it."""
+        self._damaged_lines.append(line)
 
     def mark_unmovable(self, uuid: str, why: str) -> None:
-        """Keep the record ``uuid`` where it is: the one that follows it cannot be re-linked."""
-        self._held[uuid] = why
+        """Forbid removing the record ``uuid``, as for one whose follower cannot be re-linked."""
+        self._unmovable[uuid] = why
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
-        """Take in a record that has a uuid; it stands for an earlier one that has the same."""
+        """Add a record that has a uuid; it replaces an earlier record with the same one."""
         uuid, parent = record["uuid"], text_or_none(record.get("parentUuid"))
         if parent is not None:
-            parent = self._bridges.get(parent, parent)
+            parent = self._progress_parents.get(parent, parent)
         if record["type"] == "progress":
-            self._bridges[uuid] = parent
+            self._progress_parents[uuid] = parent
             return
         earlier = self._nodes.get(uuid)
         node = self._nodes[uuid] = _ClaudeNode(
             line=earlier.line if earlier else line,
-            newest=line,
+            newest_line=line,
             parent=parent,
             type=record["type"],
-            sidechain=record.get("isSidechain") is True,
+            is_sidechain=record.get("isSidechain") is True,
             session=text_or_none(record.get("sessionId")),
             time=text_or_none(record.get("timestamp")) or "",
-            appended=is_appended(record),
+            is_appended=is_appended(record),
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_ids(record)
             logical = text_or_none(record.get("logicalParentUuid"))
             if logical is not None:
-                self._logical[uuid] = logical
-            # Where to go on is forgotten with a compaction.
+                self._logical_parents[uuid] = logical
+            # A compaction resets the point from which the client resumes.
             self._resume_point = "" if node.boundary else self._resume_point
-            node.saved = saved_by(record) if node.cleared else None
+            node.saved = tokens_saved(record) if node.cleared else None
         if earlier is None:
             return
-        # What an inline compaction has tagged as hidden stands beside what was made of it.
+        # A message that an inline compaction tagged as hidden stays beside its rewritten record.
         node.messages = [message for message in earlier.messages if message.tags.hidden_by]
         if not node.messages:
             self.mark_unmovable(
@@ -129,129 +137,133 @@ class ClaudeChain:
 
     @property
     def parents(self) -> Mapping[str, str | None]:
-        """Return which record each one follows."""
+        """The parent of each record; progress records in between are skipped."""
         return {uuid: node.parent for uuid, node in self._nodes.items()}
 
     def set_resume_point(self, uuid: str) -> None:
-        """Take in that the client names ``uuid`` as the record to go on from."""
+        """Set the record from which the client resumes, instead of the newest one."""
         self._resume_point = uuid
 
     def add_message(self, message: Message, uuid: str) -> None:
-        """Take in the message of the record ``uuid``, or of one without a uuid."""
+        """Add the message read from the record ``uuid``; "" for a record without one."""
         node = self._nodes.get(uuid)
         (self._unlinked if node is None else node.messages).append(message)
 
-    def rename(self, responses: Mapping[str, str]) -> None:
-        """Give messages, by their ids, other ids of responses."""
-        for node in self._nodes.values() if responses else ():
+    def rename_responses(self, new_ids: Mapping[str, str]) -> None:
+        """Set the response ids of messages; ``new_ids`` by message id."""
+        for node in self._nodes.values() if new_ids else ():
             node.messages = [
-                replace(m, response_id=responses[m.id]) if m.id in responses else m
+                replace(m, response_id=new_ids[m.id]) if m.id in new_ids else m
                 for m in node.messages
             ]
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
-        anchor, kept = self._preserved()
-        self._spliced = self._splice(anchor, kept) if kept else {}
+        anchor, preserved = self._preserved()
+        self._new_parents = self._splice(anchor, preserved) if preserved else {}
         leaf = self._leaf()
         if leaf is None:
             return tuple(self._unlinked)
-        # With nothing said since the compaction, what it kept is the end.
-        path = self._path(kept[-1] if kept and leaf == anchor else leaf)
+        # If nothing followed the compaction, the last preserved record is the end.
+        path = self._path(preserved[-1] if preserved and leaf == anchor else leaf)
         included = self._with_side_records(path)
         self.path, self.included = tuple(path), frozenset(included)
         sent = _without_lone_thoughts(self._ordered(path, included))
         self.cleared = self._before_clearing(sent, included)
-        return tuple(self._kept(_clear(sent, self._cleared_ids(included)), included))
+        return tuple(self._with_locks(_clear(sent, self._cleared_ids(included)), included))
 
     def sessions(self, lines: Mapping[str, tuple[int, int]]) -> tuple[SessionLines, ...]:
-        """Return where sessions stand that do not follow from one another; () for one.
+        """Return the line ranges of unrelated sessions in one file; () if all are related.
 
-        ``lines`` are the first and the last line with each id. What stands between two sessions
-        without an id is of the later one, as what a client notes before the first prompt.
+        A session that was resumed under another id continues the one before it. So may one with a
+        parent that is not in the file: then the result is () too.
 
-        A session that was resumed under another id follows from the one before, and so may one of
-        which a parent is not in the file.
+        Args:
+            lines: the first and the last line with each session id. Lines without an id between two
+                sessions belong to the later one: the client writes some before the first prompt.
         """
-        main = [n for n in self._nodes.values() if n.messages and not n.sidechain and n.session]
+        main = [n for n in self._nodes.values() if n.messages and not n.is_sidechain and n.session]
         names = dict.fromkeys(node.session for node in main if node.session)
         if len(names) <= 1:
             return ()
-        group = {name: name for name in names}
+        groups = {name: name for name in names}
         for uuid, node in self._nodes.items():
-            for parent in (node.parent, self._logical.get(uuid)):
-                if parent is None or node.session not in group:
+            for parent in (node.parent, self._logical_parents.get(uuid)):
+                if parent is None or node.session not in groups:
                     continue
                 if parent not in self._nodes:
                     return ()
                 before = self._nodes[parent].session
-                if before in group and group[before] != group[node.session]:
-                    old, new = group[node.session], group[before]
-                    group = {name: new if each == old else each for name, each in group.items()}
-        found: list[SessionLines] = []
-        for name in dict.fromkeys(group.values()):
-            at = [lines[each] for each in group if group[each] == name and each in lines]
-            start = found[-1].last + 1 if found else 0
-            first, last = min(at)[0], max(last for _, last in at)
-            found.append(SessionLines(name or "", min(first, start), last))
-        return tuple(found) if len(found) > 1 else ()
+                if before in groups and groups[before] != groups[node.session]:
+                    old, new = groups[node.session], groups[before]
+                    groups = {name: new if g == old else g for name, g in groups.items()}
+        ranges: list[SessionLines] = []
+        for group in dict.fromkeys(groups.values()):
+            members = [lines[name] for name in groups if groups[name] == group and name in lines]
+            start = ranges[-1].last + 1 if ranges else 0
+            first, last = min(members)[0], max(last for _, last in members)
+            ranges.append(SessionLines(group or "", min(first, start), last))
+        return tuple(ranges) if len(ranges) > 1 else ()
 
     def _before_clearing(
         self, messages: tuple[Message, ...], included: dict[str, None]
     ) -> Cleared | None:
-        """Return the newest report, where content was cleared since, and what that saved."""
-        found = newest_report(messages)
+        """Return the newest report if results were cleared since, and the tokens that saved."""
+        report = newest_report(messages)
         clearing = [node for uuid in included if (node := self._nodes[uuid]).cleared]
-        since = [node.saved for node in clearing if found and node.line > found.line]
-        if found is None or not since:
+        savings = [node.saved for node in clearing if report and node.line > report.line]
+        if report is None or not savings:
             return None
-        saved = [tokens for tokens in since if tokens is not None]
+        recorded = [tokens for tokens in savings if tokens is not None]
         return Cleared(
-            usage=found.usage,
-            response_id=found.response_id,
-            saved=sum(saved) if len(saved) == len(since) else None,
+            usage=report.usage,
+            response_id=report.response_id,
+            saved=sum(recorded) if len(recorded) == len(savings) else None,
         )
 
-    def _kept(self, messages: tuple[Message, ...], included: dict[str, None]) -> Iterator[Message]:
-        """Yield the messages, with the reasons why some must stay."""
-        held = {m.id: why for u, why in self._held.items() for m in self._included(u, included)}
+    def _with_locks(
+        self, messages: tuple[Message, ...], included: dict[str, None]
+    ) -> Iterator[Message]:
+        reasons = {
+            message.id: reason
+            for uuid, reason in self._unmovable.items()
+            if uuid in included
+            for message in self._nodes[uuid].messages
+        }
         for message in messages:
-            why = held.get(message.id)
-            yield message if why is None else message.as_unmovable(why)
-
-    def _included(self, uuid: str, included: dict[str, None]) -> list[Message]:
-        return self._nodes[uuid].messages if uuid in included else []
+            reason = reasons.get(message.id)
+            yield message if reason is None else message.as_unmovable(reason)
 
     def _leaf(self) -> str | None:
         ends = [uuid for uuid, node in self._nodes.items() if _can_be_leaf(node)]
-        main = [uuid for uuid in ends if not self._nodes[uuid].sidechain]
+        main = [uuid for uuid in ends if not self._nodes[uuid].is_sidechain]
         # A subagent's own file holds nothing but sidechain records.
-        chosen = main if any(self._nodes[uuid].messages for uuid in main) else ends
-        newest = max(chosen, key=lambda uuid: self._nodes[uuid].newest, default=None)
-        pointed = self._nodes.get(self._resume_point)
-        if newest is None or pointed is None or pointed.sidechain:
+        candidates = main if any(self._nodes[uuid].messages for uuid in main) else ends
+        newest = max(candidates, key=lambda uuid: self._nodes[uuid].newest_line, default=None)
+        resume_node = self._nodes.get(self._resume_point)
+        if newest is None or resume_node is None or resume_node.is_sidechain:
             return newest
-        return newest if self._resume_point in self._before(newest) else self._resume_point
+        return newest if self._resume_point in self._ancestry(newest) else self._resume_point
 
-    def _before(self, uuid: str) -> set[str]:
-        """Return a record and those that it follows, wherever the conversation begins."""
-        before: set[str] = set()
-        at: str | None = uuid
-        while at is not None and at in self._nodes and at not in before:
-            before.add(at)
-            at = self._spliced.get(at) or self._nodes[at].parent
-        return before
+    def _ancestry(self, uuid: str) -> set[str]:
+        """Return a record and all that it follows, beyond any compaction."""
+        ancestry: set[str] = set()
+        current: str | None = uuid
+        while current is not None and current in self._nodes and current not in ancestry:
+            ancestry.add(current)
+            current = self._new_parents.get(current) or self._nodes[current].parent
+        return ancestry
 
     def _path(self, leaf: str) -> dict[str, None]:
-        """Return the records from ``leaf`` to the root or boundary that it goes back to."""
+        """Return the records from ``leaf`` back to the root or the newest boundary before it."""
         path: dict[str, None] = {}
-        at: str | None = leaf
-        while at is not None and at not in path and at in self._nodes:
-            path[at] = None
-            node = self._nodes[at]
+        current: str | None = leaf
+        while current is not None and current not in path and current in self._nodes:
+            path[current] = None
+            node = self._nodes[current]
             if node.boundary is not None:
                 break
-            at = self._spliced.get(at) or self._parent_of(at, node.parent, path)
+            current = self._new_parents.get(current) or self._parent_of(current, node.parent, path)
         boundary = self._nodes[next(reversed(path))].boundary if path else None
         if boundary is not None and boundary.anchor is not None:
             self.mark_unmovable(
@@ -260,42 +272,46 @@ class ClaudeChain:
         return path
 
     def _preserved(self) -> tuple[str | None, list[str]]:
-        """Return what the newest compaction kept, oldest first, and the anchor that it follows."""
-        boundaries = [n.boundary for n in self._nodes.values() if n.boundary and not n.sidechain]
+        """Return the newest compaction's anchor and the records it preserved, oldest first."""
+        boundaries = [n.boundary for n in self._nodes.values() if n.boundary and not n.is_sidechain]
         newest = boundaries[-1] if boundaries else Boundary()
         if newest.uuids:
             return newest.anchor, [u for u in dict.fromkeys(newest.uuids) if u in self._nodes]
-        kept: dict[str, None] = {}
-        at = newest.tail
-        while at is not None and at in self._nodes and at not in kept:
-            kept[at] = None
-            if at == newest.head:
-                return newest.anchor, list(reversed(kept))
-            at = self._nodes[at].parent
+        preserved: dict[str, None] = {}
+        uuid = newest.tail
+        while uuid is not None and uuid in self._nodes and uuid not in preserved:
+            preserved[uuid] = None
+            if uuid == newest.head:
+                return newest.anchor, list(reversed(preserved))
+            uuid = self._nodes[uuid].parent
         return newest.anchor, []
 
-    def _splice(self, anchor: str | None, kept: list[str]) -> dict[str, str | None]:
-        """Put what was kept behind the anchor; what followed the anchor follows the last of it."""
-        beside = (uuid for uuid, node in self._nodes.items() if node.parent == anchor)
-        # Those that were kept may have followed the anchor themselves: their own place counts.
+    def _splice(self, anchor: str | None, preserved: list[str]) -> dict[str, str | None]:
+        """Return new parents that put the messages a compaction preserved right after its summary.
+
+        file:  K1 <- K2 (preserved) … boundary, summary S, then N with parentUuid S
+        sent:  S <- K1 <- K2 <- N           {"K1": "S", "K2": "K1", "N": "K2"}
+        """
+        followers = (uuid for uuid, node in self._nodes.items() if node.parent == anchor)
+        # A preserved record may itself follow the anchor: its position among the preserved counts.
         return {
-            **dict.fromkeys(beside, kept[-1]),
-            **dict(zip(kept, (anchor, *kept[:-1]), strict=True)),
+            **dict.fromkeys(followers, preserved[-1]),
+            **dict(zip(preserved, (anchor, *preserved[:-1]), strict=True)),
         }
 
-    def _parent_of(self, at: str, parent: str | None, path: dict[str, None]) -> str | None:
+    def _parent_of(self, uuid: str, parent: str | None, path: dict[str, None]) -> str | None:
         if parent is None or parent in self._nodes:
             return parent
-        found = self._bridge_missing_parent(at, parent, path)
-        if found is not None:
-            self.bridged[at] = found
-            if parent in self._held:
-                self.mark_unmovable(found, self._held[parent])
-        return found
+        bridge = self._bridge_missing_parent(uuid, parent, path)
+        if bridge is not None:
+            self.bridged[uuid] = bridge
+            if parent in self._unmovable:
+                self.mark_unmovable(bridge, self._unmovable[parent])
+        return bridge
 
-    def _bridge_missing_parent(self, at: str, parent: str, path: dict[str, None]) -> str | None:
-        """Find where the chain goes on when a parent is not in the file."""
-        line = self._nodes[at].line
+    def _bridge_missing_parent(self, uuid: str, parent: str, path: dict[str, None]) -> str | None:
+        """Return the record to continue with when a parent is not in the file; None for none."""
+        line = self._nodes[uuid].line
         anchors = [
             node.boundary.anchor
             for node in self._nodes.values()
@@ -317,17 +333,19 @@ class ClaudeChain:
         return None
 
     def _before_gap(self, line: int) -> str | None:
-        """Return the newest record before the newest damaged line before ``line``."""
-        gap = max((at for at in self._gaps if at < line), default=-1)
-        main = [u for u, n in self._nodes.items() if n.line < gap and not n.sidechain]
+        """Return the newest record before the last damaged line before ``line``."""
+        gap = max((damaged for damaged in self._damaged_lines if damaged < line), default=-1)
+        main = [u for u, n in self._nodes.items() if n.line < gap and not n.is_sidechain]
         return main[-1] if main else None
 
     def _with_side_records(self, path: dict[str, None]) -> dict[str, None]:
-        """Add what parallel calls hung beside the path, which the client collects so.
+        """Return the path plus the records that parallel tool calls left beside it.
 
-        Each response of which a record is on the path comes with its other records, and with the
-        results that follow any of them. They stand behind its last record on the path: records,
-        then results, both by time.
+            U <- A1 <- A2 <- R2 <- N      path; A1 and A2 are one response with two calls
+                  `- R1                   result of the call in A1: not on the path, but sent
+
+        They are sent after the response's last record on the path: its other records, then the
+        results, both by time.
         """
         included = dict(path)
         responses, results = self._by_response()
@@ -337,13 +355,13 @@ class ClaudeChain:
             for message in self._nodes[uuid].messages
             if message.response_id
         }
-        self._beside = {}
+        self._side_positions = {}
         for response, end in ends.items():
             group = responses[response]
             answers = [uuid for member in group for uuid in results.get(member, ())]
-            after = (*sorted(group, key=self._time), *sorted(answers, key=self._time))
-            aside = [uuid for uuid in after if uuid not in included]
-            self._beside.update({uuid: (end, place) for place, uuid in enumerate(aside, 1)})
+            all_records = (*sorted(group, key=self._time), *sorted(answers, key=self._time))
+            aside = [uuid for uuid in all_records if uuid not in included]
+            self._side_positions.update({uuid: (end, rank) for rank, uuid in enumerate(aside, 1)})
             included.update(dict.fromkeys(aside))
         start = self._boundary_line(path)
         side = {u: n for u, n in self._nodes.items() if u not in included and n.line >= start}
@@ -353,7 +371,7 @@ class ClaudeChain:
         return self._nodes[uuid].time
 
     def _by_response(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-        """Return the records of each response, and the tool results that follow each record."""
+        """Return the records of each response, and the tool results by the record they follow."""
         responses: dict[str, list[str]] = defaultdict(list)
         results: dict[str, list[str]] = defaultdict(list)
         for uuid, node in self._nodes.items():
@@ -366,106 +384,112 @@ class ClaudeChain:
     def _with_attachments(
         self, included: dict[str, None], side: dict[str, _ClaudeNode]
     ) -> dict[str, None]:
-        """Add attachments and written records that hang on what is included, and lead nowhere."""
+        """Add attachments and inserted records that follow an included record and lead nowhere."""
         included = dict(included)
         elsewhere = self._on_other_branches(included)
-        sidechain = all(self._nodes[uuid].sidechain for uuid in included)
-        # A written record names the parent of what it stands for, wherever that is.
+        is_sidechain = all(self._nodes[uuid].is_sidechain for uuid in included)
+        # An inserted record has the parent of the record that it replaces.
         parents = {self._nodes[uuid].parent for uuid in included}
         for uuid, node in side.items():
-            hangs_on = node.parent is None or node.parent in included
-            hangs_on = hangs_on or (node.is_inserted and node.parent in parents)
-            kind = node.type == "attachment" or node.is_inserted
-            if hangs_on and kind and node.sidechain == sidechain and uuid not in elsewhere:
+            is_linked = node.parent is None or node.parent in included
+            is_linked = is_linked or (node.is_inserted and node.parent in parents)
+            is_candidate = node.type == "attachment" or node.is_inserted
+            is_on_same_chain = node.is_sidechain == is_sidechain and uuid not in elsewhere
+            if is_linked and is_candidate and is_on_same_chain:
                 included[uuid] = None
         return included
 
     def _on_other_branches(self, included: dict[str, None]) -> set[str]:
-        """Return the records that a message on an abandoned branch follows."""
-        found: set[str] = set()
+        """Return the records that lead to a message on an abandoned branch."""
+        followed: set[str] = set()
         for uuid, node in self._nodes.items():
             if uuid in included or node.type not in ("user", "assistant") or node.is_inserted:
                 continue
-            at = node.parent
-            while at in self._nodes and at not in included and at not in found:
-                found.add(at)
-                at = self._nodes[at].parent
-        return found
+            parent = node.parent
+            while parent in self._nodes and parent not in included and parent not in followed:
+                followed.add(parent)
+                parent = self._nodes[parent].parent
+        return followed
 
     def _boundary_line(self, path: dict[str, None]) -> int:
-        boundary = [self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary]
-        return boundary[0] if boundary else 0
+        lines = (self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary)
+        return next(lines, 0)
 
     def _ordered(self, path: dict[str, None], included: dict[str, None]) -> tuple[Message, ...]:
-        """Return the messages in the order of the path, and what hangs beside it in file order."""
-        stretches = self._file_runs(path)
-        placed = [(self._order_of(uuid, stretches), self._nodes[uuid]) for uuid in included]
-        placed.sort(key=lambda each: each[0])
-        start = max((node.line for _, node in placed if node.boundary), default=0)
+        """Return the messages in the order of the path; records beside it in file order."""
+        runs = self._file_runs(path)
+        nodes = [self._nodes[uuid] for uuid in sorted(included, key=lambda u: self._rank(u, runs))]
+        start = max((node.line for node in nodes if node.boundary), default=0)
         return tuple(
-            # What was reported for what was kept describes a context that the compaction ended.
-            message if node.line >= start else replace(message.as_unmovable(_KEPT), usage=None)
-            for _, node in placed
+            # Usage reported for a preserved message describes the context before the compaction.
+            message
+            if node.line >= start
+            else replace(message.as_unmovable(_PRESERVED_REASON), usage=None)
+            for node in nodes
             for message in node.messages
         )
 
-    def _order_of(self, uuid: str, stretches: dict[str, int]) -> tuple[int, int, int]:
-        """Return where a record stands: its stretch, its line, its place behind another record."""
-        end, place = self._beside.get(uuid, (uuid, 0))
-        return self._file_run_of(end, stretches), self._nodes[end].line, place
+    def _rank(self, uuid: str, runs: dict[str, int]) -> tuple[int, int, int]:
+        """Return the sort key of a record: its run, its line, its rank after a path record."""
+        end, rank = self._side_positions.get(uuid, (uuid, 0))
+        return self._file_run_of(end, runs), self._nodes[end].line, rank
 
     def _file_runs(self, path: dict[str, None]) -> dict[str, int]:
-        """Number the stretches of a path whose records stand in the file as they follow."""
-        found: dict[str, int] = {}
-        number, line = 0, -1
+        """Number the runs of a path within which its records are in file order.
+
+        Path on lines 4, 5, 2, 3, 6: lines 4 and 5 are run 0; 2, 3 and 6 are run 1. A preserved
+        record is on an earlier line than the summary that it follows.
+        """
+        runs: dict[str, int] = {}
+        run, line = 0, -1
         for uuid in reversed(path):
             node = self._nodes[uuid]
-            number += node.line < line
-            found[uuid], line = number, node.line
-        return found
+            run += node.line < line
+            runs[uuid], line = run, node.line
+        return runs
 
-    def _file_run_of(self, uuid: str, stretches: dict[str, int]) -> int:
-        """Return the stretch of the path that a record is on, or hangs on."""
+    def _file_run_of(self, uuid: str, runs: dict[str, int]) -> int:
+        """Return the run of a record, or of the nearest record of the path that it follows."""
         seen: set[str] = set()
-        at: str | None = uuid
-        while at is not None and at in self._nodes and at not in seen:
-            if at in stretches:
-                return stretches[at]
-            seen.add(at)
-            at = self._spliced.get(at) or self._nodes[at].parent
-        return max(stretches.values(), default=0)
+        current: str | None = uuid
+        while current is not None and current in self._nodes and current not in seen:
+            if current in runs:
+                return runs[current]
+            seen.add(current)
+            current = self._new_parents.get(current) or self._nodes[current].parent
+        return max(runs.values(), default=0)
 
     def _cleared_ids(self, included: dict[str, None]) -> dict[str, int]:
-        """Return cleared tool call ids with the line from which on they are cleared."""
+        """Return the lines on which tool calls and attachments were cleared, by id."""
         nodes = [self._nodes[uuid] for uuid in included]
         return {name: node.line for node in nodes for name in node.cleared}
 
 
 def _can_be_leaf(node: _ClaudeNode) -> bool:
-    """Tell whether a conversation can end here; a notice that follows nothing is not an end."""
-    says_nothing = node.type == "system" or not node.messages
-    alone = node.parent is None and node.boundary is None and says_nothing
-    return node.type in _LEAF_TYPES and not alone
+    """Return whether a conversation can end here; a notice without a parent does not count."""
+    is_empty = node.type == "system" or not node.messages
+    is_lone_notice = node.parent is None and node.boundary is None and is_empty
+    return node.type in _LEAF_TYPES and not is_lone_notice
 
 
 def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Leave out the reasoning of a response that was interrupted before it said anything."""
+    """Leave out the reasoning of a response that was interrupted before any text or call."""
     complete = {message.response_id for message in messages if not message.is_thought}
     return tuple(m for m in messages if not m.is_thought or m.response_id in complete)
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:
-    """Put placeholders for what was cleared; what was reported before held it still."""
+    """Replace cleared content by the placeholder, and drop the usage reported before that."""
     if not cleared:
         return messages
     newest = max(cleared.values())
-    emptied = (
+    cleared_messages = (
         replace(
             message, parts=tuple(_cleared_part(part, message, cleared) for part in message.parts)
         )
         for message in messages
     )
-    return without_reports(emptied, lambda message: message.line < newest)
+    return without_reports(cleared_messages, lambda message: message.line < newest)
 
 
 def _cleared_part(part: Part, message: Message, cleared: dict[str, int]) -> Part:

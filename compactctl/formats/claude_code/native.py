@@ -1,7 +1,7 @@
-"""Claude Code sessions that are changed by appending: of records with one uuid the last counts.
+"""Compact Claude Code sessions by appending: of records with one uuid, the last counts.
 
-The last line decides where a session goes on, so it is always the newest record of the
-conversation; versions before 2.1.119 look at timestamps, which records keep. Seen with clients
+The client resumes from the last line, so that is always the newest record of the conversation.
+Versions before 2.1.119 compare timestamps instead, which appended records keep. Tested with clients
 2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197, 2.1.330 and 2.1.331.
 """
 
@@ -19,15 +19,15 @@ from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import line_place
 
-# Of a file larger than this, in bytes, the client reads nothing before its newest compaction that
-# kept no messages verbatim: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
+# In a larger file (bytes), the client skips everything before its newest compaction that preserved
+# no messages: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
 _MAX_FULLY_READ = 5 * 2**20
 _Session = RecordVersions[ClaudeChain]
-_KEPT_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
+_COPIED_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
 
 class ClaudeNativeAppend(NativeAppend):
-    """Later records in place of earlier ones; see ``NativeAppend``."""
+    """Replace records by appending new versions of them; see ``NativeAppend``."""
 
     version_of = "client"
     oldest_tested = (2, 0, 76)
@@ -35,7 +35,7 @@ class ClaudeNativeAppend(NativeAppend):
     lists_open_since = (2, 1, 197)
 
     def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        """Return each record once, at its place in the conversation."""
+        """Return each record once, at its position in the conversation."""
         if not any(APPENDED_BYTES in line for line in lines):
             return lines
         return tuple(_session(lines).normalized())
@@ -43,44 +43,50 @@ class ClaudeNativeAppend(NativeAppend):
     def lines_to_append(
         self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
     ) -> list[bytes]:
-        """Return records that stand for earlier ones, and the newest of the conversation last."""
-        there, goal = _session(current), _session(desired)
-        changed = _changed(there, goal)
-        if not changed and there.same_chain(goal):
+        """Return new versions of the changed records; the conversation's newest record is last."""
+        current_session, desired_session = _session(current), _session(desired)
+        changed = _changed_records(current_session, desired_session)
+        if not changed and current_session.same_chain(desired_session):
             return []
-        tip = goal.chain.path[0]
-        end = mark_appended(changed.pop(tip, goal.line(tip)), operation)
-        found = [mark_appended(line, operation) for line in changed.values()]
-        # What hung beside a record that is hidden may hang beside one that is left.
-        beside = _session((*current, *found, end)).chain.included - goal.chain.included
-        names = (name for name in there.newest if name in beside)
-        found += [mark_appended(_blank_record(there.line(name)), operation) for name in names]
-        if _session((*current, *found, end)).chain.path[0] != tip:
-            found += [mark_appended(line, operation) for line in _pointing(current, tip)]
-        _check_will_be_read((*current, *found, end), goal.chain.included)
-        return [*found, end]
+        desired_chain = desired_session.chain
+        tip = desired_chain.path[0]
+        tip_line = mark_appended(changed.pop(tip, desired_session.line(tip)), operation)
+        appended = [mark_appended(line, operation) for line in changed.values()]
+        # A record beside a hidden one may now be sent beside a remaining one: blank it.
+        result = _session((*current, *appended, tip_line))
+        surplus = result.chain.included - desired_chain.included
+        appended += [
+            mark_appended(_blank_record(current_session.line(name)), operation)
+            for name in current_session.newest
+            if name in surplus
+        ]
+        if _session((*current, *appended, tip_line)).chain.path[0] != tip:
+            pointers = _resume_pointer(current, tip)
+            appended += [mark_appended(line, operation) for line in pointers]
+        _check_will_be_read((*current, *appended, tip_line), desired_chain.included)
+        return [*appended, tip_line]
 
 
-def _changed(there: _Session, goal: _Session) -> dict[str, bytes]:
-    """Return the records of ``goal`` that say something else than here, or follow another one.
+def _changed_records(current: _Session, desired: _Session) -> dict[str, bytes]:
+    """Return the lines of ``desired`` whose content or parent differs from ``current``, by uuid.
 
-    The client passes over ``progress`` records and does not read them again: what followed one
-    names the record before it instead.
+    The client skips ``progress`` records and does not read them again, so a record that followed
+    one names the record before it instead.
     """
-    before, after = there.chain.parents, goal.chain.parents
-    names = [name for name in there.changes_to(goal) if name in after]
-    moved = {name for name in goal.chain.included if before.get(name) != after[name]}
-    names += sorted(moved.difference(names), key=goal.newest.__getitem__)
-    lines = {name: _following(goal.line(name), after[name]) for name in names}
+    old_parents, new_parents = current.chain.parents, desired.chain.parents
+    names = [name for name in current.changes_to(desired) if name in new_parents]
+    moved = {n for n in desired.chain.included if old_parents.get(n) != new_parents[n]}
+    names += sorted(moved.difference(names), key=desired.newest.__getitem__)
+    lines = {name: _with_parent(desired.line(name), new_parents[name]) for name in names}
     return {
         name: line
         for name, line in lines.items()
-        if name in moved or name not in there.newest or not there.says(name, line)
+        if name in moved or name not in current.newest or not current.says(name, line)
     }
 
 
-def _pointing(lines: Sequence[bytes], tip: str) -> list[bytes]:
-    """Return the newest ``last-prompt``, if any, as one that names ``tip`` as the end."""
+def _resume_pointer(lines: Sequence[bytes], tip: str) -> list[bytes]:
+    """Return a copy of the newest ``last-prompt`` that names ``tip``; [] if there is none."""
     for line in reversed(lines):
         values, _ = decode(line) if b"last-prompt" in line else ((), None)
         for record in values:
@@ -89,8 +95,7 @@ def _pointing(lines: Sequence[bytes], tip: str) -> list[bytes]:
     return []
 
 
-def _following(line: bytes, parent: str | None) -> bytes:
-    """Return the line of a record that names ``parent`` as the one before it."""
+def _with_parent(line: bytes, parent: str | None) -> bytes:
     text = line.decode()
     start, end, _ = line_place(text)
     if decode(line)[0][0].get("parentUuid") == parent:
@@ -99,17 +104,17 @@ def _following(line: bytes, parent: str | None) -> bytes:
 
 
 def _check_will_be_read(lines: Sequence[bytes], included: Collection[str]) -> None:
-    """Raise UsageError where the client would not read all of what is to be sent."""
+    """Raise UsageError if the client would skip records that are to be sent."""
     if sum(map(len, lines)) <= _MAX_FULLY_READ:
         return
-    places: dict[str, int] = {}
+    line_by_uuid: dict[str, int] = {}
     boundary = -1
-    for each in decode_lines(RawLine(at, line) for at, line in enumerate(lines)):
-        for record in each.values if each.damage is None else ():
+    for decoded in decode_lines(RawLine(index, line) for index, line in enumerate(lines)):
+        for record in decoded.values if decoded.damage is None else ():
             if isinstance(record, dict):
-                places[str(record.get("uuid"))] = each.index
-                boundary = each.index if boundary_of(record) == Boundary() else boundary
-    if any(places.get(name, boundary) < boundary for name in included):
+                line_by_uuid[str(record.get("uuid"))] = decoded.index
+                boundary = decoded.index if boundary_of(record) == Boundary() else boundary
+    if any(line_by_uuid.get(name, boundary) < boundary for name in included):
         raise UsageError(
             f"of a file this large the client reads nothing before its own compaction on line "
             f"{boundary + 1:,}"
@@ -121,9 +126,9 @@ def _session(lines: Sequence[bytes]) -> _Session:
 
 
 def _blank_record(line: bytes) -> bytes:
-    """Return a record of nothing that takes the place of another."""
+    """Return an empty notice with the uuid of a record, which supersedes it."""
     record = decode(line)[0][0]
-    kept = {name: record[name] for name in _KEPT_FIELDS if name in record}
-    said = {"type": "system", "subtype": "informational", "content": "", "level": "info"}
-    named = {name: record[name] for name in ("uuid", "timestamp") if name in record}
-    return dump({**kept, **said, "isMeta": True, **named}).encode()
+    copied = {name: record[name] for name in _COPIED_FIELDS if name in record}
+    notice = {"type": "system", "subtype": "informational", "content": "", "level": "info"}
+    identity = {name: record[name] for name in ("uuid", "timestamp") if name in record}
+    return dump({**copied, **notice, "isMeta": True, **identity}).encode()

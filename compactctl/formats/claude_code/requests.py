@@ -1,15 +1,15 @@
-"""What Claude Code records of its requests: system prompt and tool definitions, as they were sent.
+"""The system prompt and tool definitions that Claude Code records with its requests, and commands.
 
-Since 2.1.300 or before, it writes an ``api-request`` for each request, which names the
-``api-request-shape`` with these two; the answer names the request.
+Since about 2.1.300 the client writes an ``api-request`` per request. It names the shape that holds
+both; the answer names the request.
 
     {"type": "api-request-shape", "shapeHash": "2c04…", "shape": {"system": […], "tools": […]}}
     {"type": "api-request", "id": "7d40…", "shapeHash": "2c04…"}
     {"type": "assistant", "requestRef": "7d40…", "message": …}
 
-Clients since 2.1.270 or before write the same as an attachment, ``prompt_snapshot``, behind the
-first answer. It stands in where the others are missing. Neither is ever sent from the file: the
-client builds both parts anew for each request.
+Clients since about 2.1.270 write the same as an attachment, ``prompt_snapshot``, after the first
+answer. It is used where there is no ``api-request``. Neither is ever sent from the file: the client
+builds both anew for each request.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,25 +27,25 @@ from compactctl.model.message import Message, MessageId, Part, TextPart
 SHAPE = "api-request-shape"
 REQUEST = "api-request"
 SNAPSHOT = "prompt_snapshot"
-WHY_FIXED = "the client builds the system prompt and tool definitions anew for each request"
+OVERHEAD_REASON = "the client builds the system prompt and tool definitions anew for each request"
 
 
 def shape_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the system prompt and the tools of an ``api-request-shape``; () without any.
+    """Return the system prompt and the tools of an ``api-request-shape``; () if it has neither.
 
-    A tool whose definition is loaded later (``defer_loading``) is left out.
+    Tools whose definition is loaded later (``defer_loading``) are left out.
     """
     shape = object_or_empty(record.get("shape"))
     tools = list_or_empty(shape.get("tools"))
-    defined = zip(tools, tool_definitions(tools, ("shape", "tools")), strict=True)
+    pairs = zip(tools, tool_definitions(tools, ("shape", "tools")), strict=True)
     return (
         *content_parts(shape.get("system"), ("shape", "system")),
-        *(part for tool, part in defined if object_or_empty(tool).get("defer_loading") is not True),
+        *(part for tool, part in pairs if object_or_empty(tool).get("defer_loading") is not True),
     )
 
 
 def snapshot_parts(attachment: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the same of a ``prompt_snapshot``; () before the one that also has the tools."""
+    """Return the same for a ``prompt_snapshot``; () for an early one without the tools."""
     tools = [object_or_empty(tool).get("schema") for tool in list_or_empty(attachment.get("tools"))]
     if not tools:
         return ()
@@ -57,79 +57,79 @@ def snapshot_parts(attachment: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 class ClaudeRequests:
-    """Takes in what is recorded of requests, in file order."""
+    """Joins answers, requests and shapes, which are recorded separately; added in file order."""
 
     def __init__(self) -> None:
         self._shapes: dict[str, Message] = {}
-        self._hashes: dict[str, str] = {}
-        self._answers: dict[str, str] = {}
+        self._hash_by_request: dict[str, str] = {}
+        self._request_by_message: dict[str, str] = {}
         self._snapshot: Message | None = None
 
     def add_shape(self, record: Mapping[str, Any], message: Message) -> None:
-        """Take in the system prompt and tool definitions of requests, as a message.
-
-        The client writes them again each time it is started; the first record counts.
-        """
+        """Add a shape, already read as a message. The client repeats it at every start."""
         self._shapes.setdefault(text_or_none(record.get("shapeHash")) or "", message)
 
     def add_snapshot(self, message: Message) -> None:
-        """Take in the same of a snapshot."""
+        """Add a snapshot, already read as a message; the newest counts."""
         self._snapshot = message
 
     def add_request(self, record: Mapping[str, Any]) -> None:
-        """Take in a request."""
-        name, shape = text_or_none(record.get("id")), text_or_none(record.get("shapeHash"))
-        if name and shape:
-            self._hashes[name] = shape
+        """Add an ``api-request``."""
+        request_id, shape = text_or_none(record.get("id")), text_or_none(record.get("shapeHash"))
+        if request_id and shape:
+            self._hash_by_request[request_id] = shape
 
     def add_answer(self, record: Mapping[str, Any], message: Message) -> None:
-        """Take in an answer to a request."""
-        name = text_or_none(record.get("requestRef"))
-        if name:
-            self._answers[message.id] = name
+        """Add an answer, which may name its request."""
+        request_id = text_or_none(record.get("requestRef"))
+        if request_id:
+            self._request_by_message[message.id] = request_id
 
     def newest_overhead(self, *histories: Iterable[Message]) -> Message | None:
-        """Return what was sent along with the request of the newest answer, None if unknown.
+        """Return what was sent with the request of the newest answer, or None if unknown.
 
-        Of several histories the first counts that has such an answer.
+        Later histories are searched only if no answer in the earlier ones has a known shape.
         """
         newest_first = (message for history in histories for message in reversed([*history]))
-        names = (self._answers.get(message.id, "") for message in newest_first)
-        shapes = (self._shapes.get(self._hashes.get(name, "")) for name in names)
+        request_ids = (self._request_by_message.get(m.id, "") for m in newest_first)
+        hashes = (self._hash_by_request.get(request_id, "") for request_id in request_ids)
+        shapes = map(self._shapes.get, hashes)
         return next((shape for shape in shapes if shape is not None), self._snapshot)
 
 
 Changes = Mapping[MessageId, Callable[[Message], Message]]
 
 
-def command_changes(messages: Sequence[Message], meta: Collection[MessageId]) -> Changes:
-    """Return how to mark messages by what commands tell of them, in the order they are sent.
+def command_changes(messages: Sequence[Message], meta_ids: Collection[MessageId]) -> Changes:
+    """Return how to mark slash commands and what follows them; ``messages`` in order of sending.
 
-    A command that is sent to the model is followed by its text, a record of ``meta``; one that the
-    client carries out itself, such as ``/model``, by what it printed.
+    A command for the model is followed by its prompt, a record among ``meta_ids``; one that the
+    client runs itself, such as ``/model``, by its output.
     """
-    return dict(_changes(messages, meta))
+    return dict(_iter_changes(messages, meta_ids))
 
 
 def with_changes(messages: Iterable[Message], changes: Changes) -> tuple[Message, ...]:
-    """Return the messages with those changes."""
+    """Apply the changes to the messages that have one."""
     return tuple(
         changes[message.id](message) if message.id in changes else message for message in messages
     )
 
 
-def _changes(
-    messages: Sequence[Message], meta: Collection[MessageId]
+def _iter_changes(
+    messages: Sequence[Message], meta_ids: Collection[MessageId]
 ) -> Iterator[tuple[MessageId, Callable[[Message], Message]]]:
     for message, following in pairwise(messages):
-        line = _command(message)
-        if not line:
+        command = _command(message)
+        if not command:
             continue
         if following.role == "user" and is_clients(following.parts):
-            yield message.id, partial(_typed, parts=_parts(message, ""), is_injected=True)
-        elif following.id in meta and not following.origin.is_synthetic:
-            yield message.id, partial(_typed, parts=_parts(message, line), is_injected=False)
-            yield following.id, _instruction
+            parts = _with_typed_text(message, "")
+            yield message.id, partial(_with_parts, parts=parts, is_injected=True)
+        elif following.id in meta_ids and not following.origin.is_synthetic:
+            parts = _with_typed_text(message, command)
+            yield message.id, partial(_with_parts, parts=parts, is_injected=False)
+            yield following.id, _as_instruction
 
 
 def _command(message: Message) -> str:
@@ -137,17 +137,16 @@ def _command(message: Message) -> str:
     return command_in(texts[0]) if message.role == "user" and len(texts) == 1 else ""
 
 
-def _parts(message: Message, line: str) -> tuple[Part, ...]:
-    """Return the parts of a user's command, ``line``, or of one for the client, ""."""
+def _with_typed_text(message: Message, typed: str) -> tuple[Part, ...]:
     return tuple(
-        replace(part, typed=line) if isinstance(part, TextPart) else part for part in message.parts
+        replace(part, typed=typed) if isinstance(part, TextPart) else part for part in message.parts
     )
 
 
-def _typed(message: Message, *, parts: tuple[Part, ...], is_injected: bool) -> Message:
+def _with_parts(message: Message, *, parts: tuple[Part, ...], is_injected: bool) -> Message:
     origin = replace(message.origin, is_injected=is_injected)
     return replace(message, parts=parts, origin=origin)
 
 
-def _instruction(message: Message) -> Message:
+def _as_instruction(message: Message) -> Message:
     return replace(message, origin=replace(message.origin, is_instruction=True))
