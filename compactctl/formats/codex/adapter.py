@@ -16,8 +16,8 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
-# Codex draws a session anew from what was said and thought; these tell again what tools did.
-_ENDED = frozenset(
+# Events that repeat what tool calls did. To redraw a session, Codex needs only text and reasoning.
+_TOOL_EVENTS = frozenset(
     {
         "exec_command_begin",
         "exec_command_end",
@@ -32,7 +32,7 @@ _ENDED = frozenset(
 )
 _KIND = ("payload", "type")
 _UNSENT = (
-    UnsentRule(kind="copies", match={**match_type("event_msg"), _KIND: _ENDED}),
+    UnsentRule(kind="copies", match={**match_type("event_msg"), _KIND: _TOOL_EVENTS}),
     UnsentRule(
         kind="snapshots",
         match={**match_type("response_item"), _KIND: frozenset({"ghost_snapshot"})},
@@ -50,19 +50,19 @@ class Codex(Format):
     new_content = staticmethod(partial(new_content, kind="input_text"))
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize the envelope, or bare items with a header or state of the oldest rollouts."""
+        """Recognize envelopes, or bare items beside a header or state of the oldest rollouts."""
         enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
         bare = [r for r in records if "type" in r and is_item(r)]
-        begun = any(map(_is_oldest, records))
-        known = max(len(enveloped), len(bare) if begun else 0)
-        return known > 0 and known * 2 >= len(records)
+        is_oldest = any(map(_is_oldest, records))
+        n_matching = max(len(enveloped), len(bare) if is_oldest else 0)
+        return n_matching > 0 and n_matching * 2 >= len(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return CodexReader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message; inside a compaction's history items have no envelope."""
+        """Build a user message. Items inside a compaction's history have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
         item = {"type": "message", "role": "user", "content": content}
         if beside.anchor.record_path or not _has_payload(beside.neighbour):
@@ -78,7 +78,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 
 def _is_oldest(record: Mapping[str, Any]) -> bool:
-    """Tell whether this is the header of a rollout without envelopes, or a state in it."""
+    """Return whether this is the header of a rollout without envelopes, or a state record of it."""
     is_header = "instructions" in record and all(
         isinstance(record.get(name), str) for name in ("id", "timestamp")
     )

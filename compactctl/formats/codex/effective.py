@@ -1,7 +1,7 @@
-"""Which messages of a Codex session the next request would send.
+"""The messages of a Codex session that the next request would send.
 
-The newest compaction's history and what followed it, without turns that were rolled back. A
-compaction inside a turn that was rolled back does not count.
+These are the newest compaction's history and what followed it, without turns that were rolled back.
+A rollback also undoes compactions within those turns.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,51 +12,51 @@ from compactctl.model.message import Message
 
 @dataclass(frozen=True, slots=True)
 class _CodexNode:
-    """A message and what was sent before it; shared, so that older histories cost nothing."""
+    """A message in a linked list; lists share their beginnings, so older histories cost nothing."""
 
     message: Message
-    before: "_CodexNode | None"
+    previous: "_CodexNode | None"
 
 
 class CodexHistory:
-    """Takes in messages in file order, then tells which are still sent.
+    """Replay messages, compactions and rollbacks in file order to find what Codex would send.
 
-    ``unreplaceable`` are messages in whose place no record can be written, because it would be a
-    turn: one that a rollback of more turns than there were takes back, or after which a compaction
-    before the first turn keeps less.
+    Attributes:
+        unreplaceable: ids of messages that no synthetic record can replace. It would be a turn to
+            the client: a rollback of more turns than there are would then undo it, and a compaction
+            before the first turn would drop what came before it.
     """
 
     def __init__(self) -> None:
         self.unreplaceable: set[str] = set()
         self._head: _CodexNode | None = None
-        # What was sent before each turn, to come back to.
+        # The end of the history before each turn, for rollbacks.
         self._turns: list[_CodexNode | None] = []
 
     def add(self, message: Message) -> None:
-        """Take in the next message."""
+        """Append a message."""
         if message.starts_turn:
             self._turns.append(self._head)
         self._head = _CodexNode(message, self._head)
 
     def replace(self, messages: Iterable[Message]) -> None:
-        """Take in a compaction that gives the whole history so far."""
+        """Apply a compaction that records the whole new history."""
         self._head = None
         for message in messages:
             self._head = _CodexNode(message, self._head)
 
     def condense(self, summary: Message | None) -> None:
-        """Take in a compaction that gives only a summary.
+        """Apply a compaction that records only a summary.
 
-        The client sends what it sent before the first turn, the user messages and the summary.
+        The client then sends what came before the first turn, the user messages and the summary.
         """
         messages = self._messages()
         if not any(message.starts_turn for message in messages):
             self.unreplaceable.update(message.id for message in messages)
-        kept = [*_kept_by_condense(messages), *([summary] if summary else [])]
-        self.replace(kept)
+        self.replace([*_kept_by_condense(messages), *([summary] if summary else [])])
 
     def roll_back(self, turns: int) -> None:
-        """Drop the newest ``turns`` turns; there may be fewer."""
+        """Drop the newest ``turns`` turns, or all if there are fewer."""
         for _ in range(turns):
             if self._turns:
                 self._head = self._turns.pop()
@@ -65,31 +65,32 @@ class CodexHistory:
             if start is None:
                 self.unreplaceable.update(self.ids())
                 return
-            self._head = start.before
+            self._head = start.previous
 
     def ids(self) -> list[str]:
-        """Return the ids of the messages that are sent, in order."""
+        """Return the ids of the messages that would be sent, in order."""
         return [message.id for message in self._messages()]
 
     def _messages(self) -> list[Message]:
-        found: list[Message] = []
+        newest_first: list[Message] = []
         node = self._head
         while node is not None:
-            found.append(node.message)
-            node = node.before
-        return found[::-1]
+            newest_first.append(node.message)
+            node = node.previous
+        return newest_first[::-1]
 
 
 def _kept_by_condense(messages: Iterable[Message]) -> Iterator[Message]:
-    started = False
+    has_turn = False
     for message in messages:
-        started = started or message.starts_turn or message.origin.is_synthetic
-        # A record compactctl wrote is a user message to the client.
-        if not started or message.starts_turn or message.origin.is_synthetic:
+        # To the client, a synthetic record is a user message too.
+        is_user_message = message.starts_turn or message.origin.is_synthetic
+        has_turn = has_turn or is_user_message
+        if is_user_message or not has_turn:
             yield message
 
 
 def _newest_turn(node: _CodexNode | None) -> _CodexNode | None:
     while node is not None and not node.message.starts_turn:
-        node = node.before
+        node = node.previous
     return node

@@ -1,9 +1,9 @@
-"""Codex sessions that are changed by appending: a ``compacted`` record tells all that is sent.
+"""Compact Codex sessions by appending a ``compacted`` record, which holds all that is sent.
 
-Behind it stand the records by which the client knows what of its surroundings was sent already, and
-the count by which it measures. Seen with clients 0.142.0, 0.155.0 and 0.169.0; they pass over a
-``compacted`` record without a timestamp or a message, and resume no numbered session whose last
-record has no number.
+It is followed by copies of the records from which the client knows which parts of its environment
+it has sent, and of the token count by which it auto-compacts. Tested with clients 0.142.0, 0.155.0
+and 0.169.0. They skip a ``compacted`` record without a timestamp or a message, and do not resume a
+numbered session whose last record has no number.
 """
 
 from collections import defaultdict
@@ -27,14 +27,15 @@ from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, line_place
 
 _UNKNOWN_ITEM = "an item of unknown type"
-_NEWEST = ("through", "occurrence")
+_THROUGH_FIELDS = ("through", "occurrence")
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
 class CodexNativeAppend(NativeAppend):
-    """All that is sent, told once more; see ``NativeAppend``.
+    """Append the whole desired history; see ``NativeAppend``.
 
-    What is told last counts alone, and can be changed where it stands: nothing is to be settled.
+    Only the last ``compacted`` record counts and it can be edited in place, so ``normalized`` has
+    nothing to do.
     """
 
     version_of = "client"
@@ -45,12 +46,12 @@ class CodexNativeAppend(NativeAppend):
     def lines_to_append(
         self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
     ) -> list[bytes]:
-        """Return what is sent of ``desired``, what is known of it, and its size, in this order.
+        """Return the ``compacted`` record, the environment records and the token count.
 
-        UsageError where an item is not understood: nobody could tell whether it is sent.
+        Raises UsageError for an item of unknown type, as it might be sent.
         """
         current_session, desired_session = _Session(current), _Session(desired)
-        if any(each.damage == _UNKNOWN_ITEM for each in desired_session.transcript.opaque):
+        if any(line.damage == _UNKNOWN_ITEM for line in desired_session.transcript.opaque):
             raise UsageError(
                 "an item of a type that is not known would be left out of what is appended"
             )
@@ -64,28 +65,28 @@ class CodexNativeAppend(NativeAppend):
             *current_session.environment_records(desired_session),
             *desired_session.count,
         ]
-        place = _RecordStamper(current_session, operation)
-        return [place.line(text) for text in records]
+        stamper = _RecordStamper(current_session, operation)
+        return [stamper.stamp(text) for text in records]
 
 
 class _Session:
-    """The lines of a session, and what its client would send of them."""
+    """The lines of a session, and the items that its client would send."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._lines = lines
-        raw = (RawLine(at, line) for at, line in enumerate(lines))
-        self.decoded = tuple(decode_lines(raw))
+        raw_lines = (RawLine(index, line) for index, line in enumerate(lines))
+        self.decoded = tuple(decode_lines(raw_lines))
         self.transcript = Codex().read(self.decoded)
 
     @property
     def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the records that are whole, with the index of their line."""
-        for each in self.decoded:
-            if each.damage is None and each.values and isinstance(each.values[0], Mapping):
-                yield each.index, each.values[0]
+        """The undamaged records, each with the index of its line."""
+        for line in self.decoded:
+            if line.damage is None and line.values and isinstance(line.values[0], Mapping):
+                yield line.index, line.values[0]
 
     def text(self, index: int) -> str:
-        """Return the text of the record on a line."""
+        """Return the text of the record on a line, without what surrounds it."""
         text = self._lines[index].decode()
         start, end, _ = line_place(text)
         return text[start:end]
@@ -93,56 +94,61 @@ class _Session:
     @cached_property
     def items(self) -> Sequence[str]:
         """The texts of the items that are sent, in order, each with the tags of its record."""
-        sent = [m for m in self.transcript.effective if not _is_header(self._record(m))]
-        found = self._texts(sent)
-        return [found[message.id] for message in sent]
+        messages_by_line: dict[int, list[Message]] = defaultdict(list)
+        for message in self._sent:
+            messages_by_line[message.line].append(message)
+        texts = {
+            message_id: text
+            for index, messages in messages_by_line.items()
+            for message_id, text in self._items_on_line(index, messages)
+        }
+        return [texts[message.id] for message in self._sent]
 
-    def _texts(self, messages: Sequence[Message]) -> Mapping[str, str]:
-        on_line: dict[int, list[Message]] = defaultdict(list)
-        for message in messages:
-            on_line[message.line].append(message)
-        return {name: text for each in on_line.items() for name, text in self._on_line(*each)}
+    @cached_property
+    def _sent(self) -> Sequence[Message]:
+        return [m for m in self.transcript.effective if not _is_header(self._record(m))]
 
-    def _on_line(self, index: int, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    def _items_on_line(self, index: int, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
         text = self.text(index)
-        spans = find_spans(text, {_place(message) for message in messages})
+        spans = find_spans(text, {_item_path(message) for message in messages})
         for message in messages:
             if not message.record_path and message.parts[0].path == _SUMMARY_PATH:
                 yield message.id, _summary_item(message)
             else:
-                start, end = spans.get(_place(message), (0, len(text)))
+                # An item of the oldest rollouts has no envelope: it is the whole record.
+                start, end = spans.get(_item_path(message), (0, len(text)))
                 item = text[start:end]
-                holder = (
+                tagged_record = (
                     decode(item.encode())[0][0] if message.record_path else self._record(message)
                 )
-                yield message.id, with_fields(item, self._tags(message, holder))
+                yield message.id, with_fields(item, self._tag_fields(message, tagged_record))
 
     def _record(self, message: Message) -> Mapping[str, Any]:
         value = self.decoded[message.line].values[0]
         return value if isinstance(value, Mapping) else {}
 
-    def _tags(self, message: Message, holder: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the tags that an item carries in a history; ``holder`` is what carries them."""
+    def _tag_fields(self, message: Message, tagged_record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the tags of ``tagged_record`` as its item carries them in a history."""
         if message.tags == NO_TAGS:
             return {}
-        own = dict(own_metadata(holder))
+        metadata = dict(own_metadata(tagged_record))
         if message.tags.through:
-            own = {name: value for name, value in own.items() if name not in _NEWEST}
-            own |= self._through(message)
-        return {**tag_fields(message.tags), **({METADATA_KEY: own} if own else {})}
+            metadata = {n: value for n, value in metadata.items() if n not in _THROUGH_FIELDS}
+            metadata |= self._through(message)
+        return {**tag_fields(message.tags), **({METADATA_KEY: metadata} if metadata else {})}
 
     def _through(self, message: Message) -> Mapping[str, str | int]:
-        """Return how the newest message is found once the items stand in a history.
+        """Return how to find the newest message that an edit covers, once it is in a history.
 
-        There they have no time, so that others may have the same content.
+        Items of a history have no timestamp, so several may have the same id; hence the count.
         """
         index = self._index[message.id]
-        place = self._edit_places.get(index)
-        if place is None:
+        newest = self._edit_places.get(index)
+        if newest is None:
             return {}
-        name = self._names[place]
-        number = self._names[index : place + 1].count(name)
-        return {"through": name, "occurrence": number} if number > 1 else {"through": name}
+        name = self._names[newest]
+        occurrence = self._names[index : newest + 1].count(name)
+        return {"through": name, "occurrence": occurrence} if occurrence > 1 else {"through": name}
 
     @cached_property
     def _edit_places(self) -> Mapping[int, int | None]:
@@ -154,7 +160,7 @@ class _Session:
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The names of the messages that are sent, once their items stand in a history."""
+        """The ids of the effective messages, once their items are in a history."""
         return [self._name_in_history(message) for message in self.transcript.effective]
 
     def _name_in_history(self, message: Message) -> str:
@@ -165,20 +171,20 @@ class _Session:
 
     @property
     def count(self) -> Sequence[str]:
-        """The text of the newest record that tells the size, if there is one."""
+        """The text of the newest token count, if there is one."""
         line = self.transcript.session.usage_line
         return [] if line is None else [self.text(line)]
 
     @property
     def size(self) -> object:
-        """The counts that it tells."""
+        """The counts in that record."""
         line = self.transcript.session.usage_line
         return None if line is None else value_at(self.decoded[line].values[0], USAGE_FIELDS.path)
 
     def environment_records(self, desired_session: "_Session") -> Iterator[str]:
-        """Yield the records by which the client knows what it has sent of its surroundings.
+        """Yield the records from which the client knows which environment context it has sent.
 
-        None where some of that is left out in ``desired_session``: then it is to be sent again.
+        Yields nothing if ``desired_session`` drops some of that context: it must be sent again.
         """
         state: list[int] = []
         context: int | None = None
@@ -192,17 +198,15 @@ class _Session:
             yield from map(self.text, (*state, *([] if context is None else [context])))
 
     def _injected(self) -> set[str]:
-        sent = [m for m in self.transcript.effective if not _is_header(self._record(m))]
-        both = zip(sent, self.items, strict=True)
         return {
             text
-            for message, text in both
+            for message, text in zip(self._sent, self.items, strict=True)
             if message.origin.is_injected and not message.origin.is_synthetic
         }
 
 
 class _RecordStamper:
-    """The end of a session: when it was written, and which number comes next."""
+    """Gives appended records the session's last timestamp and its next numbers, if it has any."""
 
     def __init__(self, session: _Session, operation: str) -> None:
         self._operation = operation
@@ -214,10 +218,10 @@ class _RecordStamper:
             if isinstance(number, int):
                 self._next = max(number, (self._next or 0) - 1) + 1
 
-    def line(self, text: str) -> bytes:
+    def stamp(self, text: str) -> bytes:
         """Return a record as the next line, marked as appended."""
-        own = {**own_metadata(decode(text.encode())[0][0]), APPENDED_KEY: self._operation}
-        fields: dict[str, Any] = {"timestamp": self._time, METADATA_KEY: own}
+        metadata = {**own_metadata(decode(text.encode())[0][0]), APPENDED_KEY: self._operation}
+        fields: dict[str, Any] = {"timestamp": self._time, METADATA_KEY: metadata}
         if self._next is not None:
             fields["ordinal"] = self._next
             self._next += 1
@@ -234,8 +238,8 @@ def _is_header(record: Mapping[str, Any]) -> bool:
     return record.get("type") == "session_meta" or "instructions" in record
 
 
-def _place(message: Message) -> JsonPath:
-    """Return where an item stands on its line."""
+def _item_path(message: Message) -> JsonPath:
+    """Return the path of an item within the record on its line."""
     return message.record_path or ("payload",)
 
 

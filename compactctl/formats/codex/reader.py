@@ -1,4 +1,4 @@
-"""Reads a Codex rollout record by record."""
+"""Reads Codex rollouts: session headers, items, and the usage and compactions among the events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,82 +28,6 @@ from compactctl.model.tags import is_appended
 from compactctl.model.transcript import PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 
-
-def header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return the base instructions and the client's own tools; () when there are none."""
-    return (*_instructions(payload, path), *_tools(payload, path))
-
-
-def _instructions(payload: Mapping[str, Any], path: JsonPath) -> tuple[TextPart, ...]:
-    base = payload.get("base_instructions")
-    if isinstance(base, Mapping):
-        return text_parts(base.get("text"), (*path, "base_instructions", "text"))
-    if isinstance(base, str):
-        return text_parts(base, (*path, "base_instructions"))
-    return text_parts(payload.get("instructions"), (*path, "instructions"))
-
-
-def _tools(payload: Mapping[str, Any], path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
-    """Return the dynamic tools, but for those the model is only told of when it searches."""
-    tools = payload.get("dynamic_tools")
-    parts = tool_definitions(tools, (*path, "dynamic_tools"))
-    if not isinstance(tools, list):
-        return ()
-    return tuple(part for part, tool in zip(parts, tools, strict=True) if not _is_deferred(tool))
-
-
-def _is_deferred(tool: object) -> bool:
-    return isinstance(tool, Mapping) and tool.get("deferLoading") is True
-
-
-class ResponseGrouper:
-    """Tells the items of one response, and takes in what it cost."""
-
-    def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
-        self._builder = builder
-        self._names = ResponseNames(prefix)
-        self._name: str | None = None
-        self._has_usage = False
-        self._newest: int | None = None
-        self._pending_usage: ReportedUsage | None = None
-
-    def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
-        """Return the draft as part of its response; to be called right before it is taken in."""
-        name = self._names.name(draft)
-        if name is None:
-            return draft
-        self._has_usage = self._has_usage and name == self._name
-        self._name = name
-        self._newest = len(self._builder.messages)
-        usage, self._pending_usage = self._pending_usage, None
-        self._has_usage = self._has_usage or usage is not None
-        return replace(draft, response_id=name, model=model, usage=usage)
-
-    @property
-    def is_due(self) -> bool:
-        """Whether the newest response has no usage yet."""
-        return self._newest is not None and not self._has_usage
-
-    def add_usage(self, usage: ReportedUsage) -> None:
-        """Take in a response's usage.
-
-        Newer clients report it after the response's outputs, older ones before its first item:
-        when the newest response has one already, it is the next one's.
-        """
-        if self._newest is None or not self.is_due:
-            self._pending_usage = usage
-            return
-        messages = self._builder.messages
-        messages[self._newest] = replace(messages[self._newest], usage=usage)
-        self._has_usage = True
-
-    def close(self) -> None:
-        """End the newest response: a compaction or a rollback parts it from what follows."""
-        self._names.close()
-        self._newest = None
-        self._pending_usage = None
-
-
 # Types of records, as RolloutItem of Codex names them.
 ENVELOPES = frozenset(
     {
@@ -118,30 +42,39 @@ ENVELOPES = frozenset(
     }
 )
 _NOT_SENT = frozenset({"world_state", "inter_agent_communication_metadata"})
-# More turns than a session has: a damaged number must not count for hours.
+# More than any session has; a damaged number must not keep the loop busy for hours.
 _MAX_ROLLBACK = 100_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replacement:
+    """A compaction that records a whole history; ``is_ours`` if compactctl appended it."""
+
+    n_bytes: int
+    ids: frozenset[str]
+    is_ours: bool
+
+
 class CodexReader(LineReader):
-    """Takes in records in file order and settles the effective history at the end."""
+    """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.history = CodexHistory()
         self.counts = TokenCountReader()
-        self.responses = ResponseGrouper(self.builder)
+        self.responses = _ResponseGrouper(self.builder)
         self.tools: dict[str, str] = {}
         self.header: Message | None = None
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
         self._sessions = 0
-        self._names: set[str] = set()
+        self._session_ids: set[str] = set()
         self._own_history_lines: list[int] = []
         self._replacements: list[_Replacement] = []
 
     def add_line(self, decoded: Decoded) -> None:
-        """Take in the records on a line."""
+        """Add the records on a line."""
         for value in decoded.values:
             if not isinstance(value, Mapping):
                 self.builder.add_opaque(decoded, "a JSON value that is not a record")
@@ -153,13 +86,13 @@ class CodexReader(LineReader):
 
     def finish(self) -> Transcript:
         """Return the transcript."""
-        sent = self.history.ids()
-        self._drop_superseded(set(sent))
+        sent_ids = self.history.ids()
+        self._drop_superseded(set(sent_ids))
         by_id = {str(message.id): message for message in self.builder.messages}
         header = [self.header.id] if self.header else []
-        effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
-        replaced = {name for each in self._replacements if not each.is_ours for name in each.ids}
-        found = self.builder.build(
+        effective = tuple(self._with_lock(by_id[name]) for name in (*header, *sent_ids))
+        client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
+        transcript = self.builder.build(
             self.name,
             effective,
             session=SessionInfo(
@@ -167,24 +100,23 @@ class CodexReader(LineReader):
                 window=self.counts.window,
                 client_version=self.version,
                 cwd=self.cwd,
-                # As the contexts tell that were reported before and after 173 turns of 0.121 to
-                # 0.142.
+                # Inferred from the contexts reported around 173 turns of clients 0.121 to 0.142.
                 drops_past_reasoning=True,
                 usage_line=self.counts.line,
             ),
             compactions=PastCompactions(
-                by_client=any(m.origin.is_summary or m.id in replaced for m in effective),
+                by_client=any(m.origin.is_summary or m.id in client_ids for m in effective),
                 own_history_lines=tuple(self._own_history_lines),
             ),
             order=order_of_times(message.timestamp for message in self.builder.messages),
         )
-        # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
-        sent_now = with_client_answers(
-            found.effective, "aborted", exempt_tools=frozenset({"tool_search"})
+        # As ensure_call_outputs_present of Codex does; a tool search gets an empty result instead.
+        answered = with_client_answers(
+            transcript.effective, "aborted", exempt_tools=frozenset({"tool_search"})
         )
-        return replace(found, effective=without_expired_reasoning(sent_now))
+        return replace(transcript, effective=without_expired_reasoning(answered))
 
-    def _held(self, message: Message) -> Message:
+    def _with_lock(self, message: Message) -> Message:
         if message.id not in self.history.unreplaceable:
             return message
         return message.as_unmovable("what stands in its place would be a turn to the client")
@@ -209,7 +141,7 @@ class CodexReader(LineReader):
                 self.builder.add_opaque(decoded, "a record of unknown type")
 
     def _add_bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
-        """Take in a record of the oldest rollouts, which have no envelope."""
+        """Add a record of the oldest rollouts, which have no envelope."""
         if is_item(record):
             self._item(record, record, (), decoded)
         elif "instructions" in record:
@@ -236,9 +168,9 @@ class CodexReader(LineReader):
         item: Mapping[str, Any],
         path: JsonPath,
         decoded: Decoded,
-        responses: ResponseGrouper,
+        responses: "_ResponseGrouper",
     ) -> Message | None:
-        """Take in an item; ``record`` carries its tags, and is the item in a compaction."""
+        """Add an item. ``record`` carries its tags; within a compaction it is the item itself."""
         kind = item_kind(item)
         element = path if record is item else ()
         draft = item_draft(item, path, self.tools)
@@ -251,7 +183,7 @@ class CodexReader(LineReader):
             self.builder.add_metadata(f"response_item/{kind} without content", size)
         else:
             if draft.role == "system" and path:
-                # In an envelope, the client or one of its hooks wrote what has this role.
+                # In an envelope, only the client and its hooks use this role.
                 draft = replace(draft, is_injected=True)
             draft = responses.assign(draft, self.model)
             message = self.builder.add_message(draft, record, decoded, record_path=element)
@@ -266,25 +198,25 @@ class CodexReader(LineReader):
         path: JsonPath,
         decoded: Decoded,
     ) -> None:
-        """Take in a session header; a resumed session repeats those it comes from."""
+        """Add a session header; a forked session repeats those of its ancestors after its own."""
         self._sessions += 1
-        self._noted(text_or_none(payload.get("id")), decoded.index)
+        self._add_session_id(text_or_none(payload.get("id")), decoded.index)
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         self.version = self.version or text_or_none(payload.get("cli_version"))
-        parts = header_parts(payload, path)
+        parts = _header_parts(payload, path)
         if self._sessions > 1 or not parts:
             self.builder.add_metadata("session_meta", decoded.n_bytes)
             return
         draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
         self.header = self.builder.add_message(draft, record, decoded)
 
-    def _noted(self, session: str | None, line: int) -> None:
-        """Take in the id of a header; those of sessions that it was forked from follow its own."""
-        if session is None or session in self._names:
+    def _add_session_id(self, session: str | None, line: int) -> None:
+        if session is None or session in self._session_ids:
             return
-        if self.builder.messages[bool(self.header) :] or not self._names:
+        # Ids of ancestors follow the session's own before any message: no new session starts.
+        if self.builder.messages[bool(self.header) :] or not self._session_ids:
             self.builder.session(session, line)
-        self._names.add(session)
+        self._session_ids.add(session)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         self.model = text_or_none(payload.get("model")) or self.model
@@ -309,11 +241,11 @@ class CodexReader(LineReader):
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         self.responses.close()
-        own = is_appended(record)
-        (self._own_history_lines if own else self.builder.compactions).append(decoded.index)
+        is_ours = is_appended(record)
+        (self._own_history_lines if is_ours else self.builder.compactions).append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
-            self._replaced(items, decoded, own=own)
+            self._replace_history(items, decoded, is_ours=is_ours)
             return
         text = text_or_none(payload.get("message"))
         if text is None:
@@ -321,37 +253,101 @@ class CodexReader(LineReader):
             self.history.condense(None)
             return
         part = TextPart(text=text, path=("payload", "message"))
-        why = "the client's own compaction"
-        draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=why)
+        reason = "the client's own compaction"
+        draft = MessageDraft(role="user", parts=(part,), is_summary=True, unmovable_reason=reason)
         self.history.condense(self.builder.add_message(draft, record, decoded))
 
-    def _replaced(self, items: list[Any], decoded: Decoded, *, own: bool) -> None:
+    def _replace_history(self, items: list[Any], decoded: Decoded, *, is_ours: bool) -> None:
         path: JsonPath = ("payload", "replacement_history")
-        responses = ResponseGrouper(self.builder, f"line-{decoded.index}-response-")
-        found = []
+        responses = _ResponseGrouper(self.builder, f"line-{decoded.index}-response-")
+        messages = []
         for index, item in enumerate(items):
             record = object_or_empty(item)
             message = self._message(record, record, (*path, index), decoded, responses)
             if message is not None:
-                found.append(message)
-        self.history.replace(found)
-        self._replacements.append(
-            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found), is_ours=own)
-        )
+                messages.append(message)
+        self.history.replace(messages)
+        ids = frozenset(message.id for message in messages)
+        self._replacements.append(_Replacement(n_bytes=decoded.n_bytes, ids=ids, is_ours=is_ours))
 
-    def _drop_superseded(self, sent: set[str]) -> None:
-        """Take out the messages of compactions that a newer one or a rollback made void."""
-        void = [each for each in self._replacements if sent.isdisjoint(each.ids)]
-        dropped = {name for each in void for name in each.ids}
+    def _drop_superseded(self, sent_ids: set[str]) -> None:
+        """Remove the messages of compactions of which nothing is sent any more."""
+        superseded = [r for r in self._replacements if sent_ids.isdisjoint(r.ids)]
+        dropped = {name for replacement in superseded for name in replacement.ids}
         self.builder.messages = [m for m in self.builder.messages if m.id not in dropped]
-        for each in void:
-            self.builder.add_metadata("compacted", each.n_bytes)
+        for replacement in superseded:
+            self.builder.add_metadata("compacted", replacement.n_bytes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Replacement:
-    """A compaction that gave the whole history: its size, its messages, and whether it is ours."""
+class _ResponseGrouper:
+    """Assigns items to responses, and usage to the newest response."""
 
-    n_bytes: int
-    ids: frozenset[str]
-    is_ours: bool
+    def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
+        self._builder = builder
+        self._names = ResponseNames(prefix)
+        self._name: str | None = None
+        self._has_usage = False
+        self._newest: int | None = None
+        self._pending_usage: ReportedUsage | None = None
+
+    def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
+        """Return the draft as part of its response; call it right before adding the message."""
+        name = self._names.name(draft)
+        if name is None:
+            return draft
+        self._has_usage = self._has_usage and name == self._name
+        self._name = name
+        self._newest = len(self._builder.messages)
+        usage, self._pending_usage = self._pending_usage, None
+        self._has_usage = self._has_usage or usage is not None
+        return replace(draft, response_id=name, model=model, usage=usage)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the newest response has no usage yet."""
+        return self._newest is not None and not self._has_usage
+
+    def add_usage(self, usage: ReportedUsage) -> None:
+        """Assign usage to the newest response, or to the next one if that already has its own.
+
+        Newer clients report usage after the response's outputs, older ones before its first item.
+        """
+        if self._newest is None or not self.is_due:
+            self._pending_usage = usage
+            return
+        messages = self._builder.messages
+        messages[self._newest] = replace(messages[self._newest], usage=usage)
+        self._has_usage = True
+
+    def close(self) -> None:
+        """End the newest response, as at a compaction or a rollback."""
+        self._names.close()
+        self._newest = None
+        self._pending_usage = None
+
+
+def _header_parts(payload: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return the base instructions and the dynamic tools of a session header."""
+    return (*_instructions(payload, path), *_tools(payload, path))
+
+
+def _instructions(payload: Mapping[str, Any], path: JsonPath) -> tuple[TextPart, ...]:
+    base = payload.get("base_instructions")
+    if isinstance(base, Mapping):
+        return text_parts(base.get("text"), (*path, "base_instructions", "text"))
+    if isinstance(base, str):
+        return text_parts(base, (*path, "base_instructions"))
+    return text_parts(payload.get("instructions"), (*path, "instructions"))
+
+
+def _tools(payload: Mapping[str, Any], path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
+    """Return the dynamic tools, without those that the model must search for first."""
+    tools = payload.get("dynamic_tools")
+    parts = tool_definitions(tools, (*path, "dynamic_tools"))
+    if not isinstance(tools, list):
+        return ()
+    return tuple(part for part, tool in zip(parts, tools, strict=True) if not _is_deferred(tool))
+
+
+def _is_deferred(tool: object) -> bool:
+    return isinstance(tool, Mapping) and tool.get("deferLoading") is True

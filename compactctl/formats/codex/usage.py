@@ -1,4 +1,4 @@
-"""Which request of a Codex session each token count belongs to."""
+"""Token counts of Codex sessions: which of them report a new request."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +15,18 @@ USAGE_FIELDS = UsageFields(
     output=("output_tokens",),
     total=("total_tokens",),
 )
-"""What Codex compacts by: the total of the newest count in the file."""
+"""Codex auto-compacts by the total of the newest count in the file."""
 
 
 class TokenCountReader:
-    """Takes in token counts; the same numbers come again and count once.
+    """Reads token counts, of which repeated ones count once.
 
-    ``line`` is that of the newest, None where that cannot be edited or tells of no tokens. Sums
-    over the session that never grow are not sums: a server that reports nothing, or the same of
-    each request, sends them.
+    A session total that never grows is not a sum: some servers report nothing, or the same numbers
+    for each request. Then every count that is due is a new one.
+
+    Attributes:
+        window: the newest recorded context window.
+        line: the line of the newest count, or None if it cannot be edited or is empty.
     """
 
     def __init__(self) -> None:
@@ -35,10 +38,14 @@ class TokenCountReader:
     def new_usage(
         self, payload: Mapping[str, Any], decoded: Decoded, *, is_due: bool
     ) -> ReportedUsage | None:
-        """Return the usage of a request that was not counted before, else None.
+        """Return the usage of a request, or None for a repeated count or an estimate.
 
-        ``is_due`` tells that the model answered and no usage of that came yet. After a compaction
-        the client reports an estimate, a total without input and output: that is not a request.
+        After a compaction, the client records an estimate: a total without input and output.
+
+        Args:
+            payload: the ``token_count`` event.
+            decoded: its line.
+            is_due: whether the model answered and no usage was reported for that yet.
         """
         info = object_or_empty(payload.get("info"))
         window = info.get("model_context_window")
@@ -46,8 +53,8 @@ class TokenCountReader:
             self.window = window
         last = object_or_empty(info.get("last_token_usage"))
         if last:
-            is_told = last.get("total_tokens") or last.get("input_tokens")
-            self.line = decoded.index if is_told and decoded.damage is None else None
+            has_tokens = last.get("total_tokens") or last.get("input_tokens")
+            self.line = decoded.index if has_tokens and decoded.damage is None else None
         total = info.get("total_token_usage")
         if total is None or (total == self._total and (self._grows or not is_due)):
             return None
