@@ -145,7 +145,7 @@ class _ConverseConversation(ConversationParser):
             output=integer_or_none(usage.get("outputTokens")),
             cache_read=sent[1],
             cache_write=sent[2],
-            cache_hour=sum(integer_or_none(tokens) or 0 for tokens in for_hour),
+            cache_write_1h=sum(integer_or_none(tokens) or 0 for tokens in for_hour),
         )
 
 

@@ -198,10 +198,11 @@ class ReportedUsage:
     what the answer is billed as, None when the number is a placeholder; ``reasoning`` is what of
     the output was told to be reasoning. ``growth`` is by how much the answer makes the context
     larger, None where that is the output. Of the context ``cache_read`` was read from the
-    provider's cache and ``cache_write`` put into it, None where that was not told; ``cache_hour``
-    is what of the latter is to stay there for an hour. ``resent`` adds up what the provider sent to
-    its model again for this answer, after tools of its own; None as a rule. ``is_sum`` tells that
-    the context adds up three numbers of the report: what was new, read and written.
+    provider's cache and ``cache_write`` put into it, None where that was not reported;
+    ``cache_write_1h`` is what of the latter is to stay there for an hour. ``resent`` adds up what
+    the provider sent to its model again for this answer, after tools of its own; None as a rule.
+    ``is_sum`` tells that the context adds up three numbers of the report: what was new, read and
+    written.
     """
 
     context: int
@@ -210,7 +211,7 @@ class ReportedUsage:
     reasoning: int = 0
     cache_read: int | None = None
     cache_write: int | None = None
-    cache_hour: int = 0
+    cache_write_1h: int = 0
     resent: "ReportedUsage | None" = None
     is_sum: bool = field(default=False, compare=False)
 

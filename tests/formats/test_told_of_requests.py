@@ -22,7 +22,7 @@ def test_a_claude_answer_tells_its_cache_and_its_time() -> None:
     [_, one] = read("claude-code", user("u", None, "go"), answer).messages
     assert one.usage is not None
     assert (one.usage.context, one.usage.cache_read) == (593, 500)
-    assert (one.usage.cache_write, one.usage.cache_hour) == (90, 70)
+    assert (one.usage.cache_write, one.usage.cache_write_1h) == (90, 70)
     assert (one.timestamp, one.origin.is_subagent) == (60.5, False)
 
 

@@ -243,7 +243,7 @@ def _reported(usage: Mapping[str, Any]) -> ReportedUsage:
         output=integer_or_none(usage.get("output_tokens")),
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
-        cache_hour=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
+        cache_write_1h=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
         is_sum=True,
     )
 

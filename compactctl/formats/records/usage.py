@@ -23,13 +23,13 @@ def joined(usages: Sequence[ReportedUsage]) -> ReportedUsage:
         reasoning=sum(usage.reasoning for usage in usages),
         cache_read=first.cache_read,
         cache_write=first.cache_write,
-        cache_hour=first.cache_hour,
+        cache_write_1h=first.cache_write_1h,
         is_sum=first.is_sum,
         resent=ReportedUsage(
             context=sum(usage.context for usage in usages[1:]),
             cache_read=_sum(usage.cache_read for usage in usages[1:]),
             cache_write=_sum(usage.cache_write for usage in usages[1:]),
-            cache_hour=sum(usage.cache_hour for usage in usages[1:]),
+            cache_write_1h=sum(usage.cache_write_1h for usage in usages[1:]),
         ),
     )
 

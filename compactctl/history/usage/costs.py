@@ -157,6 +157,6 @@ def _fresh(usage: ReportedUsage, price: Price) -> float:
     read, write = usage.cache_read or 0, usage.cache_write or 0
     return (
         (usage.context - read - write) * price.input
-        + (write - usage.cache_hour) * price.cache_write
-        + usage.cache_hour * price.cache_write_1h
+        + (write - usage.cache_write_1h) * price.cache_write
+        + usage.cache_write_1h * price.cache_write_1h
     )

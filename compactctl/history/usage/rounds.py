@@ -236,7 +236,7 @@ def _plausible(usage: ReportedUsage) -> ReportedUsage:
         reasoning=_clamp(usage.reasoning),
         cache_read=read,
         cache_write=write,
-        cache_hour=_clamp(usage.cache_hour, write or 0),
+        cache_write_1h=_clamp(usage.cache_write_1h, write or 0),
         resent=None if usage.resent is None else _plausible(usage.resent),
     )
 
@@ -258,7 +258,7 @@ def _stretches(found: Sequence[Request]) -> Iterator[_RequestSpan]:
         usage = request.usage
         caches = caches or bool(usage.cache_read or usage.cache_write)
         if usage.cache_write:
-            is_long = 2 * usage.cache_hour > usage.cache_write
+            is_long = 2 * usage.cache_write_1h > usage.cache_write
             lifetime = LONG_CACHE_LIFETIME if is_long else CACHE_LIFETIME
         before = request
 

@@ -87,7 +87,7 @@ def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
     assert texts((newest,)) == ["Done."]
     assert newest.locks.immutable_reason
     assert newest.usage == ReportedUsage(
-        context=1320, output=50, cache_read=300, cache_write=20, cache_hour=20
+        context=1320, output=50, cache_read=300, cache_write=20, cache_write_1h=20
     )
 
 

@@ -33,7 +33,7 @@ def reported(context: int, **usage: Any) -> Message:
 
 
 def test_every_kind_of_token_has_its_own_price() -> None:
-    usage = {"output": 7, "cache_read": 4_000, "cache_write": 3_000, "cache_hour": 1_000}
+    usage = {"output": 7, "cache_read": 4_000, "cache_write": 3_000, "cache_write_1h": 1_000}
     made = compute_costs(found(user("go"), reported(10_000, **usage)), TABLE)
     [one] = made.priced_rounds
     million = 3_000 * 10 + 4_000 * 1 + 2_000 * 12 + 1_000 * 20
@@ -43,7 +43,7 @@ def test_every_kind_of_token_has_its_own_price() -> None:
 
 
 def test_what_the_provider_sent_again_is_paid_as_well() -> None:
-    again = ReportedUsage(context=8_000, cache_read=1_000, cache_write=3_000, cache_hour=1_000)
+    again = ReportedUsage(context=8_000, cache_read=1_000, cache_write=3_000, cache_write_1h=1_000)
     usage = ReportedUsage(context=5_000, output=7, growth=4_000, resent=again)
     [one] = compute_costs(
         found(user("go"), replace(reported(5_000), usage=usage)), TABLE

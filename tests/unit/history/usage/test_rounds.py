@@ -163,7 +163,9 @@ def test_another_model_explains_why_the_cache_is_missed() -> None:
 
 
 def hourly(context: int, time: float) -> Message:
-    usage = ReportedUsage(context=context, cache_read=0, cache_write=context, cache_hour=context)
+    usage = ReportedUsage(
+        context=context, cache_read=0, cache_write=context, cache_write_1h=context
+    )
     return replace(answer(context), usage=usage, timestamp=time)
 
 
@@ -227,10 +229,10 @@ def test_conversations_in_one_file_are_told_apart() -> None:
 
 
 def test_numbers_that_cannot_be_are_taken_for_the_nearest_that_can() -> None:
-    usage = ReportedUsage(context=100, cache_read=-5, cache_write=900, cache_hour=-1)
+    usage = ReportedUsage(context=100, cache_read=-5, cache_write=900, cache_write_1h=-1)
     strange = replace(answer(100), usage=usage)
     [one] = found(user("go"), strange)
-    assert (one.usage.cache_read, one.usage.cache_write, one.usage.cache_hour) == (0, 100, 0)
+    assert (one.usage.cache_read, one.usage.cache_write, one.usage.cache_write_1h) == (0, 100, 0)
     [small] = found(user("go"), answer(100, output=-7), answer(10**400, output=3))
     assert (small.usage.context, small.output) == (100, 0)
 
