@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from compactctl.formats.content.part_rewrite import rewritten_value
+from compactctl.formats.content.part_rewrite import rewrite_value
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import JsonPath, Message, Part, Synthetic
 from compactctl.model.transcript import Transcript
@@ -52,7 +52,7 @@ class Format(RecordWriter, ABC):
         Raises:
             ValueError: the part cannot be rewritten, or its new text does not fit its shape.
         """
-        return rewritten_value(message.parts[part], current, text, self.new_content)
+        return rewrite_value(message.parts[part], current, text, self.new_content)
 
     def new_content(self, part: Part, current: object, text: str) -> object:
         """Return ``text`` in the shape of the current content of a part that is not a call."""

@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
-from compactctl.formats.records.responses import ResponseNames
+from compactctl.formats.records.responses import ResponseNamer
 from compactctl.formats.records.rows import ChainLink
 from compactctl.model.message import (
     JsonPath,
@@ -92,7 +92,7 @@ class _ItemConversation(ConversationParser):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.names = ResponseNames(f"{number}-response-")
+        self.names = ResponseNamer(f"{number}-response-")
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
@@ -107,7 +107,7 @@ class _ItemConversation(ConversationParser):
         if draft is None or not draft.parts:
             return draft
         self.add_calls(draft.parts)
-        return replace(draft, response_id=self.names.name(draft))
+        return replace(draft, response_id=self.names.name_for(draft))
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))

@@ -26,17 +26,17 @@ from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.native import PiNativeAppend
-from compactctl.formats.records.decode import Decoded, completed
+from compactctl.formats.records.decode import Decoded, complete_value
 from compactctl.formats.records.envelope import from_dotted
 from compactctl.formats.spring_ai import SpringAi
 from compactctl.formats.unsupported import (
-    behind_text,
-    cut_lines,
     describe_file,
+    describe_non_json,
     describe_records,
-    docker_words,
-    likely_messages,
-    not_json,
+    docker_advice,
+    guess_messages_path,
+    join_advice,
+    prefix_advice,
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.conversation_view import Between
@@ -90,7 +90,7 @@ _JSON_TYPES = {
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Enough to get past leading metadata records, as few as an interactive answer allows.
-SNIFFED_RECORDS = 50
+MAX_SNIFFED = 50
 
 
 def format_named(name: str) -> Format:
@@ -130,7 +130,7 @@ def native_append_of(name: str) -> NativeAppend | None:
     return _APPENDING.get(name)
 
 
-def writes_pairs(name: str) -> bool:
+def can_write_assistant(name: str) -> bool:
     """Tell whether the format called ``name`` writes halves of tool pairs."""
     return any(each.can_write_assistant for each in ALL_FORMATS if each.name == name)
 
@@ -166,31 +166,31 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     opening = [line for line in islice(rest, 1) if line.values or line.damage]
     cut: list[Decoded] = []
     values = (value for line in _noting_cut(chain(opening, rest), cut) for value in line.values)
-    first = list(islice(values, SNIFFED_RECORDS))
+    first = list(islice(values, MAX_SNIFFED))
     records = _records(first)
     foreign = describe_file(head) or describe_records(records)
     if foreign is not None:
         helps = foreign.hint(where) or f"--format forces one of {_names()}"
-        raise NotUnderstoodError(f"{where}: {foreign.words}; {helps}")
+        raise NotUnderstoodError(f"{where}: {foreign.description}; {helps}")
     fitting = _fitting(first)
     if isinstance(fitting, Ambiguous):
         raise NotUnderstoodError(f"{where}: {fitting.words}")
     if fitting is not None:
         return fitting
     for line in cut:
-        joining = cut_lines(line.damage, where)
+        joining = join_advice(line.damage, where)
         raise NotUnderstoodError(f"{where}: line {line.index + 1}: {line.damage}; {joining}")
-    behind = None if first else behind_text(head, where) or docker_words(head, where)
+    behind = None if first else prefix_advice(head, where) or docker_advice(head, where)
     if behind is not None:
         raise NotUnderstoodError(f"{where}: {behind}")
     if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
         _check_whole(head, where)
     if not first:
-        raise NotATranscriptError(f"{where}: {not_json(head, where)}")
+        raise NotATranscriptError(f"{where}: {describe_non_json(head, where)}")
     if all(value in ([], {}) for value in first):
         raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
     what = _describe_content(first, records)
-    path = next(filter(None, map(likely_messages, records[:1])), None)
+    path = next(filter(None, map(guess_messages_path, records[:1])), None)
     if path is not None:
         helps = f"messages seem to stand at {path}: --messages-at {path}"
     else:
@@ -201,7 +201,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
 def _noting_cut(lines: Iterable[Decoded], cut: list[Decoded]) -> Iterator[Decoded]:
     """Yield lines; the first that is a piece of a longer one is put into ``cut``."""
     for line in lines:
-        if not cut and cut_lines(line.damage, "") is not None:
+        if not cut and join_advice(line.damage, "") is not None:
             cut.append(line)
         yield line
 
@@ -226,7 +226,7 @@ def _check_whole(head: bytes, where: str) -> None:
             f"{where}: holds NUL bytes, so it is damaged or not text; "
             f"if it is a transcript, name its format with --format ({_names()})"
         )
-    value = completed(head)
+    value = complete_value(head)
     fitting = None if value is None else _fitting([value])
     if value:
         known = None if isinstance(fitting, Ambiguous) else fitting
@@ -244,7 +244,7 @@ def _records(first: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, A
         items = (
             item for value in items for item in (value if isinstance(value, list) else [value])
         )
-    return list(islice((item for item in items if isinstance(item, Mapping)), SNIFFED_RECORDS))
+    return list(islice((item for item in items if isinstance(item, Mapping)), MAX_SNIFFED))
 
 
 def _describe_content(first: list[Any], records: list[Mapping[str, Any]]) -> str:

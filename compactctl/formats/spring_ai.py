@@ -254,7 +254,7 @@ class _EventReader(ChatLogReader):
     def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
         """Take note of archived events and of those on a branch."""
         session = record.get(column(record, "sessionId"))
-        self.builder.session(session if isinstance(session, str) else None, message.line)
+        self.builder.add_session(session if isinstance(session, str) else None, message.line)
         if is_archived(record):
             self._archived.add(message.id)
         if branch_of(record):

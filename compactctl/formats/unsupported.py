@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, loads
+from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, parse_value
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.json_paths import json_in
 from compactctl.pipeline.quoted_json import docker_text
@@ -180,36 +180,36 @@ _TEXTS = (
 )
 
 
-class Foreign(NamedTuple):
+class ForeignFile(NamedTuple):
     """What a file is that cannot be read, in words, and what makes one of it that can be.
 
-    That is ``jq``, arguments that make lines of it, or ``helps``, with {} for the file.
+    That is ``jq``, arguments that make lines of it, or ``advice``, with {} for the file.
     """
 
-    words: str
+    description: str
     jq: str = ""
-    helps: str = ""
+    advice: str = ""
 
     def hint(self, where: str) -> str:
         """Return what to type to make a file that can be read; "" where nothing does."""
-        return jq_hint(self.jq, where) if self.jq else self.helps.format(_file(where))
+        return jq_hint(self.jq, where) if self.jq else self.advice.format(_file(where))
 
 
-def describe_records(records: Sequence[Mapping[str, Any]]) -> Foreign | None:
+def describe_records(records: Sequence[Mapping[str, Any]]) -> ForeignFile | None:
     """Return what the first records are, None when no signature fits."""
     for record in _with_messages(records[:_MAX_RECORDS]):
         for signature in _RECORDS:
             if _fits(record, signature):
-                return Foreign(_looks_like(signature.title), signature.jq)
+                return ForeignFile(_looks_like(signature.title), signature.jq)
     return None
 
 
 def jq_hint(arguments: str, where: str) -> str:
     """Return what to type to make messages of a file with jq; ``where`` is its path."""
-    return f"make lines of it: {fed(f'jq -c {arguments}', where)} > messages.jsonl"
+    return f"make lines of it: {feed_command(f'jq -c {arguments}', where)} > messages.jsonl"
 
 
-def fed(command: str, where: str, more: str = "") -> str:
+def feed_command(command: str, where: str, more: str = "") -> str:
     """Return what to type for a command to read a file, and unpack that first if need be.
 
     ``where`` is the path; ``more`` are arguments behind it, where "-" means standard input.
@@ -220,17 +220,17 @@ def fed(command: str, where: str, more: str = "") -> str:
     return f"{unpacking} {_file(where)} | {command}{more and f' - {more}'}"
 
 
-def describe_file(head: bytes) -> Foreign | None:
+def describe_file(head: bytes) -> ForeignFile | None:
     """Return what a file that starts with ``head`` is, None when it may be JSON."""
     for magic, title in _MAGIC:
         if head.startswith(magic):
-            return Foreign(f"this is {title}")
+            return ForeignFile(f"this is {title}")
     for start, magic, title, helps in _HOLDS_FILES:
         if head.startswith(magic, start):
-            return Foreign(f"this is {title}", helps=helps)
+            return ForeignFile(f"this is {title}", advice=helps)
     for text, title in _TEXTS:
         if text in head[:_TEXT_LOOKED_AT] and head.lstrip()[:1] not in (b"{", b"["):
-            return Foreign(_looks_like(title))
+            return ForeignFile(_looks_like(title))
     return None
 
 
@@ -238,7 +238,7 @@ def _looks_like(title: str) -> str:
     return f"this looks like {title}; that format cannot be read yet"
 
 
-def likely_messages(record: Mapping[str, Any]) -> str | None:
+def guess_messages_path(record: Mapping[str, Any]) -> str | None:
     """Return the path in a row at which messages seem to stand, as it is typed; None without one.
 
     It leads through objects, and through texts that hold JSON. The shortest one is returned.
@@ -262,35 +262,35 @@ def _is_message(value: object) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("role"), str)
 
 
-def docker_words(head: bytes, where: str) -> str | None:
+def docker_advice(head: bytes, where: str) -> str | None:
     """Return what helps with Docker's log in which no line is JSON; None for any other file."""
     line, _, _ = head.partition(b"\n")
     try:
-        record = loads(line)
+        record = parse_value(line)
     except ValueError:
         return None
     if not isinstance(record, dict) or docker_text(record) is None:
         return None
-    joined = f"{fed('jq -j .log', where)} | jq -c . > lines.jsonl"
+    joined = f"{feed_command('jq -j .log', where)} | jq -c . > lines.jsonl"
     return f"is Docker's log, and no line in it is JSON; if JSON is over several lines: {joined}"
 
 
-def cut_lines(damage: str | None, where: str) -> str | None:
+def join_advice(damage: str | None, where: str) -> str | None:
     """Return what joins the pieces of lines that are damaged in this way, None for other damage."""
     if damage is None or damage not in _JOINS:
         return None
-    return f"join its pieces: {fed(_JOINS[damage], where)} > lines.jsonl"
+    return f"join its pieces: {feed_command(_JOINS[damage], where)} > lines.jsonl"
 
 
-def not_json(head: bytes, where: str) -> str:
+def describe_non_json(head: bytes, where: str) -> str:
     """Return what to say of a file in which nothing is JSON."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        converted = fed("iconv -f UTF-16 -t UTF-8", where)
+        converted = feed_command("iconv -f UTF-16 -t UTF-8", where)
         return f"is UTF-16, and JSON is UTF-8; convert it: {converted} > messages.jsonl"
     return "holds no JSON; transcripts are JSON or JSON lines"
 
 
-def behind_text(head: bytes, where: str) -> str | None:
+def prefix_advice(head: bytes, where: str) -> str | None:
     """Return which line of a file starts with JSON behind text, and how to take that off.
 
     None where no line of the start does.
@@ -301,7 +301,7 @@ def behind_text(head: bytes, where: str) -> str | None:
             before = line[:at].decode("utf-8", "replace").strip()[:_SHOWN]
             return (
                 f"line {number} has JSON behind other text ({before!r}); "
-                f"take that off: {fed(_TAKE_OFF, where)} > lines.jsonl"
+                f"take that off: {feed_command(_TAKE_OFF, where)} > lines.jsonl"
             )
     return None
 

@@ -7,7 +7,7 @@ from conftest import ROOT
 
 from compactctl.commands.reading.transcript import split
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
-from compactctl.formats.records.decode import completed
+from compactctl.formats.records.decode import complete_value
 from compactctl.store.files.source import split_lines
 
 SAMPLES = sorted(
@@ -51,4 +51,4 @@ def test_a_cut_off_transcript_is_no_other_data(path: Path) -> None:
     ],
 )
 def test_a_value_is_completed(text: bytes, value: object) -> None:
-    assert completed(text) == value
+    assert complete_value(text) == value

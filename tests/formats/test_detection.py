@@ -5,7 +5,7 @@ import pytest
 from formats.jsonl import decoded, detected, raw_lines
 
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
-from compactctl.formats.records.decode import completed
+from compactctl.formats.records.decode import complete_value
 from compactctl.formats.registry import ALL_FORMATS, detect, format_named
 from compactctl.formats.unsupported import describe_file
 from compactctl.store.files.source import split_lines
@@ -138,7 +138,7 @@ def test_a_record_may_be_cut_off_anywhere(name: str, record: object) -> None:
     (line,) = raw_lines(record)
     for text in (line, json.dumps(record, indent=2).encode()):
         heads = [text[:end] for end in range(text.index(b":") + 5, len(text))]
-        begun = [head for head in heads if completed(head)]
+        begun = [head for head in heads if complete_value(head)]
         assert len(begun) > len(heads) // 2
         for head in begun:
             try:

@@ -12,7 +12,7 @@ from compactctl.commands.reading.transcript import TranscriptFile, parse
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import NativeAppend, Version
 from compactctl.formats.records.decode import decode, is_wrapped
-from compactctl.formats.registry import SNIFFED_RECORDS, native_append_of
+from compactctl.formats.registry import MAX_SNIFFED, native_append_of
 from compactctl.model.operation import OperationId
 from compactctl.model.tags import APPENDED_BYTES, appended_by
 from compactctl.model.transcript import Transcript
@@ -126,7 +126,7 @@ def rules_of(loaded: TranscriptFile) -> NativeAppend:
             f"{_name(loaded)}: nothing is known that could be appended to a {loaded.format.title}; "
             "leave out --native"
         )
-    if any(map(is_wrapped, islice(loaded.lines, SNIFFED_RECORDS))):
+    if any(map(is_wrapped, islice(loaded.lines, MAX_SNIFFED))):
         raise UsageError(
             f"{_name(loaded)}: its lines are those of a log, which no client reads; "
             "leave out --native"

@@ -19,7 +19,7 @@ from compactctl.commands.measuring.next_request import (
     totals_of,
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
-from compactctl.formats.registry import between, writes_pairs
+from compactctl.formats.registry import between, can_write_assistant
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import newest_id
@@ -224,7 +224,7 @@ def view_of(
         ),
         window=measured.budget.window,
         cwd=transcript.session.cwd,
-        can_write_assistant=writes_pairs(transcript.format),
+        can_write_assistant=can_write_assistant(transcript.format),
         between=between(transcript.format),
     )
 

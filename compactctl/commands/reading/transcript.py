@@ -11,9 +11,9 @@ from pathlib import Path
 from compactctl.errors import NoInputError, NotUnderstoodError, UsageError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
-from compactctl.formats.records.order import in_order
-from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named, recognizes
-from compactctl.formats.unsupported import cut_lines, fed, jq_hint
+from compactctl.formats.records.order import restore_order
+from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, recognizes
+from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import unread_text
 from compactctl.history.usage.counted_twice import counted_once
 from compactctl.model.json_paths import value_at
@@ -87,7 +87,7 @@ def check_one_session(transcript: Transcript, path: str) -> None:
     if transcript.session_lines:
         raise NotUnderstoodError(f"{path}: {_of_several(transcript.session_lines, path)}")
     if transcript.order:
-        turned = f"turn it around: {fed(_REVERSE, path)} > {_IN_ORDER}"
+        turned = f"turn it around: {feed_command(_REVERSE, path)} > {_IN_ORDER}"
         again = "export it again in that order; compactctl stats measures it as it is"
         what = _STANDS[transcript.order]
         advice = turned if transcript.order == "newest first" else again
@@ -110,10 +110,11 @@ def _of_several(sessions: tuple[SessionLines, ...], path: str) -> str:
     in_turn = all(before.last < after.first for before, after in pairwise(sessions))
     if in_turn:
         starts = " ".join(str(each.first + 1) for each in sessions[1:])
-        return f"{several}; split it: {fed('csplit -f session-', path, starts)}"
+        return f"{several}; split it: {feed_command('csplit -f session-', path, starts)}"
     one = sessions[0].id
     chosen = shlex.quote(f'select((.sessionId // .session_id) == "{one}")')
-    return f"{several}; take each out: {fed(f'jq -c {chosen}', path)} > {shlex.quote(one)}.jsonl"
+    extract = feed_command(f"jq -c {chosen}", path)
+    return f"{several}; take each out: {extract} > {shlex.quote(one)}.jsonl"
 
 
 _FIELD = "format"
@@ -216,7 +217,7 @@ def _in_order(options: InputOptions) -> Transcript:
     order = transcript.order
     if order and not transcript.session_lines:
         raw = (RawLine(index, line) for index, line in enumerate(lines))
-        transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
+        transcript = with_usage_once(chosen.read(restore_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)
         transcript = replace(transcript, warnings=warnings)
     return _checked(transcript, options.path, _asked(lines, options.format))
@@ -258,7 +259,7 @@ def split(
         raise NotUnderstoodError(
             f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
         )
-    name = format_name or recorded_format(islice(lines, SNIFFED_RECORDS))
+    name = format_name or recorded_format(islice(lines, MAX_SNIFFED))
     if name is not None:
         return lines, format_named(name)
     first = (RawLine(index, line) for index, line in enumerate(lines))
@@ -338,7 +339,7 @@ def scan(options: InputOptions) -> Transcript:
     if path == STANDARD_STREAM or is_in_database(path):
         return _in_order(options)
     lines = read_lines(path, options.limits)
-    start = list(islice(lines, SNIFFED_RECORDS))
+    start = list(islice(lines, MAX_SNIFFED))
     first = list(decode_lines(start))
     if first and (first[0].damage is not None or not any(each.values for each in first)):
         return _in_order(options)
@@ -354,7 +355,7 @@ def scan(options: InputOptions) -> Transcript:
 
 def _asked(lines: Sequence[bytes], format_name: str | None) -> Sequence[bytes] | None:
     """Return the first lines where the format was asked for, None where it was detected."""
-    return None if format_name is None else lines[:SNIFFED_RECORDS]
+    return None if format_name is None else lines[:MAX_SNIFFED]
 
 
 def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -> Transcript:
@@ -369,7 +370,7 @@ def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -
 def _check_pieces(transcript: Transcript, where: str) -> None:
     """Raise NotUnderstoodError where lines were cut: the largest requests would be missing."""
     for opaque in transcript.opaque:
-        joining = cut_lines(opaque.damage, where)
+        joining = join_advice(opaque.damage, where)
         if joining is not None:
             raise NotUnderstoodError(f"{where}: line {opaque.line + 1}: {opaque.damage}; {joining}")
 

@@ -21,15 +21,15 @@ from compactctl.formats.content.anthropic import content_parts, new_content, rep
 from compactctl.formats.format import Format
 from compactctl.formats.records.builder import (
     LineReader,
+    build_message,
     content_id,
     message_id_for,
-    message_of,
     uuid_for,
 )
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.responses import reused, with_responses
+from compactctl.formats.records.responses import find_reused_ids, with_responses
 from compactctl.model.message import (
     Locks,
     Message,
@@ -201,7 +201,7 @@ class _Reader(LineReader):
         else:
             self.add_pointer(record, decoded)
         if _is_client_error(record):
-            self.builder.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
+            self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self.read_message(record, decoded)
         if message is None:
             self.builder.add_metadata(_kind(record), decoded.n_bytes)
@@ -309,7 +309,7 @@ class _Reader(LineReader):
             usage=reported_usage(response) if response and is_answer else None,
             is_subagent=record.get("isSidechain") is True,
         )
-        return message_of(draft, record, decoded, tags, name)
+        return build_message(draft, record, decoded, tags, name)
 
     def response_id(
         self, record: Mapping[str, Any], response: Mapping[str, Any], fallback: str
@@ -375,7 +375,7 @@ class _Reader(LineReader):
 
 def _distinct_responses(messages: Sequence[Message]) -> Mapping[str, str]:
     """Return new response ids by message id, where a proxy gave several responses one id."""
-    if not reused(messages):
+    if not find_reused_ids(messages):
         return {}
     pairs = zip(messages, with_responses(messages), strict=True)
     return {new.id: new.response_id or "" for old, new in pairs if new is not old}

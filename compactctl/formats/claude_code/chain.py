@@ -22,7 +22,7 @@ from compactctl.formats.claude_code.boundaries import (
     tokens_saved,
 )
 from compactctl.formats.records.json_values import text_or_none
-from compactctl.formats.records.usage import newest_report, without_reports
+from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 from compactctl.model.tags import is_appended
 from compactctl.model.transcript import Cleared, SessionLines
@@ -209,7 +209,7 @@ class ClaudeChain:
         self, messages: tuple[Message, ...], included: dict[str, None]
     ) -> Cleared | None:
         """Return the newest report if results were cleared since, and the tokens that saved."""
-        report = newest_report(messages)
+        report = find_newest_report(messages)
         clearing = [node for uuid in included if (node := self._nodes[uuid]).cleared]
         savings = [node.saved for node in clearing if report and node.line > report.line]
         if report is None or not savings:

@@ -81,7 +81,7 @@ def _changed_records(current: _Session, desired: _Session) -> dict[str, bytes]:
     return {
         name: line
         for name, line in lines.items()
-        if name in moved or name not in current.newest or not current.says(name, line)
+        if name in moved or name not in current.newest or not current.says_same(name, line)
     }
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from compactctl.formats.cline.client_texts import ENVIRONMENT
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
-from compactctl.formats.content.part_rewrite import rewritten_value
+from compactctl.formats.content.part_rewrite import rewrite_value
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import sample_messages
-from compactctl.formats.records.containers import containers
+from compactctl.formats.records.containers import read_containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import Message, Part, Synthetic, ToolCallPart
@@ -40,7 +40,7 @@ class Cline(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         reader = ClineReader(self.name)
-        for container in containers(lines, reader.builder):
+        for container in read_containers(lines, reader.builder):
             reader.add_container(container)
         return reader.finish()
 
@@ -53,7 +53,7 @@ class Cline(Format):
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
         """Return new content; what stands in the same text before a result stays there."""
-        return rewritten_value(message.parts[part], current, text, partial(_new_content, message))
+        return rewrite_value(message.parts[part], current, text, partial(_new_content, message))
 
 
 def _new_content(message: Message, part: Part, current: object, text: str) -> object:

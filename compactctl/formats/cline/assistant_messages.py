@@ -160,10 +160,10 @@ def response_parts(
         answered: the call ids that some block of the conversation answers.
         prefix: what the ids of calls without one start with.
     """
-    content, path = entry.record.get("content"), (*entry.element, "content")
+    content, path = entry.record.get("content"), (*entry.record_path, "content")
     blocks = list_or_empty(content)
     wanted = _answered_in_text(following, blocks)
-    parts: list[Part] = [*reasoning_parts(entry.record, entry.element)]
+    parts: list[Part] = [*reasoning_parts(entry.record, entry.record_path)]
     if isinstance(content, str):
         return (*parts, *calls_in_text(content, path, wanted, prefix))
     texts = [place for place, block in enumerate(blocks) if _text_of(block) is not None]

@@ -82,7 +82,7 @@ class ClineReader:
                 draft,
                 entry.record,
                 entry.decoded,
-                record_path=entry.element,
+                record_path=entry.record_path,
                 conversation=self._count,
             )
         return None
@@ -110,7 +110,7 @@ class _ConversationParser:
             case "assistant":
                 return self._response(entry, index)
             case _ if entry.record.get("type") == "reasoning":
-                parts = encrypted_reasoning(entry.record, entry.element)
+                parts = encrypted_reasoning(entry.record, entry.record_path)
                 return MessageDraft(role="assistant", parts=parts)
             case _:
                 return None
@@ -119,7 +119,7 @@ class _ConversationParser:
         # What stands in the place of other messages answers none that are left.
         calls = PendingCalls() if is_synthetic(read_tags(entry.record)) else self._open
         found = UserMessageParser(calls, by_order=not self._answered)
-        found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
+        found.read(entry.record.get("content"), (*entry.record_path, "content"), self._tools)
         # Cline's SDK lists what it took out behind the request that led to it, which stays.
         summary = _is_summary(entry) and not (_kind(entry) == _BASIC and found.has_user_text)
         answers = not all(isinstance(part, TextPart) for part in found.parts)

@@ -13,8 +13,8 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import json_size, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft, text_parts
 from compactctl.formats.records.missing_answers import with_client_answers
-from compactctl.formats.records.order import order_of_times
-from compactctl.formats.records.responses import ResponseNames
+from compactctl.formats.records.order import judge_times
+from compactctl.formats.records.responses import ResponseNamer
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import (
     JsonPath,
@@ -108,7 +108,7 @@ class CodexReader(LineReader):
                 by_client=any(m.origin.is_summary or m.id in client_ids for m in effective),
                 own_history_lines=tuple(self._own_history_lines),
             ),
-            order=order_of_times(message.timestamp for message in self.builder.messages),
+            order=judge_times(message.timestamp for message in self.builder.messages),
         )
         # As ensure_call_outputs_present of Codex does; a tool search gets an empty result instead.
         answered = with_client_answers(
@@ -215,7 +215,7 @@ class CodexReader(LineReader):
             return
         # Ids of ancestors follow the session's own before any message: no new session starts.
         if self.builder.messages[bool(self.header) :] or not self._session_ids:
-            self.builder.session(session, line)
+            self.builder.add_session(session, line)
         self._session_ids.add(session)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
@@ -231,7 +231,7 @@ class CodexReader(LineReader):
             if usage is not None:
                 self.responses.add_usage(usage)
         if kind == "error":
-            self.builder.error(text_or_none(payload.get("message")), decoded.index)
+            self.builder.add_error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")
         if kind == "thread_rolled_back" and isinstance(turns, int):
             self.history.roll_back(min(turns, _MAX_ROLLBACK))
@@ -284,7 +284,7 @@ class _ResponseGrouper:
 
     def __init__(self, builder: TranscriptBuilder, prefix: str = "response-") -> None:
         self._builder = builder
-        self._names = ResponseNames(prefix)
+        self._names = ResponseNamer(prefix)
         self._name: str | None = None
         self._has_usage = False
         self._newest: int | None = None
@@ -292,7 +292,7 @@ class _ResponseGrouper:
 
     def assign(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; call it right before adding the message."""
-        name = self._names.name(draft)
+        name = self._names.name_for(draft)
         if name is None:
             return draft
         self._has_usage = self._has_usage and name == self._name

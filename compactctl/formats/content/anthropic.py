@@ -15,7 +15,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_empty,
 )
-from compactctl.formats.records.usage import joined
+from compactctl.formats.records.usage import sum_usages
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -230,7 +230,7 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     usage = response.get("usage")
     if not isinstance(usage, Mapping) or not usage:
         return None
-    whole = joined([_reported(entry) for entry in usage_iterations(usage)])
+    whole = sum_usages([_reported(entry) for entry in usage_iterations(usage)])
     if not response.get("stop_reason"):
         return replace(whole, output=None, growth=None)
     return replace(whole, output=integer_or_none(usage.get("output_tokens")))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from compactctl.model.message import Part, ToolCallPart, is_replaceable
 
 
-def rewritten_value(
+def rewrite_value(
     part: Part, current: object, text: str, new_content: Callable[[Part, object, str], object]
 ) -> object:
     """Return what stands in the place of ``current`` once a part's content is ``text``.

@@ -162,10 +162,10 @@ class CopilotReader(LineReader):
             self.builder.compactions.append(line)
             self.history.clear(line, message)
         elif kind == "session.start":
-            self.builder.session(text_or_none(data.get("sessionId")), line)
+            self.builder.add_session(text_or_none(data.get("sessionId")), line)
             return
         elif kind == "session.error":
-            self.builder.error(text_or_none(data.get("message")), line)
+            self.builder.add_error(text_or_none(data.get("message")), line)
             return
         elif kind == "session.truncation":
             self._truncated(data, line)

@@ -106,7 +106,7 @@ class GeminiReader(LineReader):
         for value in decoded.values:
             kind = self._replay.apply(value, decoded) if isinstance(value, Mapping) else ""
             if isinstance(value, Mapping):
-                self.builder.session(text_or_none(value.get("sessionId")), decoded.index)
+                self.builder.add_session(text_or_none(value.get("sessionId")), decoded.index)
             if kind == "":
                 self.builder.add_opaque(decoded, "a record that is not of a session")
             elif kind is not None:
@@ -139,7 +139,7 @@ class GeminiReader(LineReader):
         draft = _draft(entry)
         if entry.record.get("type") == "error":
             error = text_or_none(entry.record.get("content"))
-            self.builder.error(error, entry.decoded.index)
+            self.builder.add_error(error, entry.decoded.index)
         if draft is None or not draft.parts:
             kind = text_or_none(entry.record.get("type")) or "message"
             self._count(entry, f"{kind} that is not sent")
@@ -169,7 +169,9 @@ class GeminiReader(LineReader):
             for entry in (self._replay.entries[place] for place in places):
                 if message is not None:
                     yield SupersededVersion(
-                        line=entry.decoded.index, record_path=entry.element, message_id=message.id
+                        line=entry.decoded.index,
+                        record_path=entry.element,
+                        message_id=message.id,
                     )
 
     def _last_compaction_line(self, messages: Iterable[Message]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.formats.format import Format
 from compactctl.formats.opencode.reader import COUNTS, NAME, OpenCodeReader, is_message
-from compactctl.formats.records.containers import containers
+from compactctl.formats.records.containers import read_containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import Part, Synthetic, ToolResultPart
@@ -49,7 +49,7 @@ class OpenCode(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         reader = OpenCodeReader()
-        for container in containers(lines, reader.builder):
+        for container in read_containers(lines, reader.builder):
             reader.add_container(container)
         return reader.finish()
 

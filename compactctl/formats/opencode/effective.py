@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.formats.opencode.parts import cleared_at, message_parts
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.formats.records.usage import newest_report, without_reports
+from compactctl.formats.records.usage import find_newest_report, without_reports
 from compactctl.model.message import Message
 from compactctl.model.transcript import Cleared
 
@@ -58,7 +58,7 @@ def effective(
     messages = tuple(message for message in kept if message is not None and message.parts)
     times = (cleared_at(object_or_empty(part)) for entry in shown for part in entry.parts)
     newest = max(filter(None, times), default=0.0)
-    found = newest_report(messages)
+    found = find_newest_report(messages)
     is_cleared = found is not None and found.time is not None and found.time <= newest
     cleared = Cleared(usage=found.usage, response_id=found.response_id) if found else None
     sent = without_reports(messages, lambda m: m.timestamp is not None and m.timestamp <= newest)

@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.usage import joined
+from compactctl.formats.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
@@ -76,7 +76,7 @@ class OpenCodeReader:
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         entry = replace(entry, value=with_reported_usage(entry.record, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
-        self.builder.error(text_or_none(error), entry.decoded.index)
+        self.builder.add_error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
         if draft is None:
             self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
@@ -87,7 +87,11 @@ class OpenCodeReader:
         parts = map(object_or_empty, entry.record["parts"])
         self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))
         message = self.builder.add_message(
-            draft, entry.record, entry.decoded, record_path=entry.element, conversation=self._count
+            draft,
+            entry.record,
+            entry.decoded,
+            record_path=entry.record_path,
+            conversation=self._count,
         )
         return OpenCodeRecord(entry.record, message)
 
@@ -97,10 +101,10 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
     info = object_or_empty(record.get("info"))
     if not is_message(record) or info.get("role") not in ("user", "assistant"):
         return None
-    parts = message_parts(record["parts"], (*entry.element, "parts"))
+    parts = message_parts(record["parts"], (*entry.record_path, "parts"))
     found = text_or_empty(info.get("id"))
     name = None if found in _NO_IDS else found
-    place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
+    place = ".".join(map(str, entry.record_path)) or str(entry.decoded.index)
     if info["role"] == "user":
         injected = not any(map(is_typed, record["parts"]))
         return MessageDraft(
@@ -128,7 +132,7 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
     steps = [part for part in map(object_or_empty, parts) if part.get("type") == "step-finish"]
     if len(steps) > 1:
         usages = [_reported(object_or_empty(step.get("tokens"))) for step in steps]
-        return joined(usages) if all(usage.context > 0 for usage in usages) else None
+        return sum_usages(usages) if all(usage.context > 0 for usage in usages) else None
     usage = _reported(tokens)
     return None if not tokens or (usage.context <= 0 and info.get("error")) else usage
 

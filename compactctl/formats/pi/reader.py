@@ -11,7 +11,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.missing_answers import with_client_answers
-from compactctl.formats.records.order import order_of_times
+from compactctl.formats.records.order import judge_times
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 
@@ -64,14 +64,14 @@ class PiReader(LineReader):
     def _order(self) -> RecordOrder | None:
         """Return how entries without ids stand, which only their times tell; None with ids."""
         times = (message.timestamp for message in self.builder.messages)
-        return None if self.builder.links else order_of_times(times)
+        return None if self.builder.links else judge_times(times)
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.model = text_or_none(record.get("modelId")) or self.model
         self.version = integer_or_none(record.get("version"))
         self.chain.add_header()
-        self.builder.session(text_or_none(record.get("id")), decoded.index)
+        self.builder.add_session(text_or_none(record.get("id")), decoded.index)
         self.builder.add_metadata("session", decoded.n_bytes)
 
     def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
@@ -83,7 +83,7 @@ class PiReader(LineReader):
         node = self.chain.add(entry, decoded.index)
         if was_interrupted(entry):
             error = text_or_none(object_or_empty(entry.get("message")).get("errorMessage"))
-            self.builder.error(error, decoded.index, node)
+            self.builder.add_error(error, decoded.index, node)
         draft = entry_draft(entry)
         if draft is None:
             self.builder.add_opaque(decoded, "a message of unknown role")

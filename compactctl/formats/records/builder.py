@@ -14,7 +14,7 @@ import orjson
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.formats.records.order import order_of_links
+from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
 from compactctl.history.stand_ins import is_by_compactctl, joined_words
 from compactctl.history.voices import attributed, is_clients
@@ -102,7 +102,7 @@ class TranscriptBuilder:
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
 
-    def session(self, name: str | None, line: int) -> None:
+    def add_session(self, name: str | None, line: int) -> None:
         """Take in that a record, or what follows it, is of the session ``name``."""
         if name:
             first, _ = self._sessions.get(name, (line, line))
@@ -119,7 +119,7 @@ class TranscriptBuilder:
             for (name, (first, last)), end in zip(self._sessions.items(), ends, strict=True)
         )
 
-    def error(self, text: str | None, line: int, name: str = "") -> None:
+    def add_error(self, text: str | None, line: int, name: str = "") -> None:
         """Take in what a provider answered instead of a message, on the record ``name``."""
         if text:
             self.errors.append(RequestError(text, line, name, len(self.messages)))
@@ -143,7 +143,7 @@ class TranscriptBuilder:
         name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique_id(f"{conversation}.{name}" if conversation else name)
         message = replace(
-            message_of(draft, record, decoded, tags, name),
+            build_message(draft, record, decoded, tags, name),
             record_path=record_path,
             conversation=conversation,
             dialect=self.dialects.get(conversation),
@@ -247,7 +247,7 @@ class TranscriptBuilder:
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             unread=unread,
             session_lines=self._session_lines() if session_lines is None else session_lines,
-            order=order_of_links(self.links) if order is None else order,
+            order=judge_links(self.links) if order is None else order,
             warnings=tuple(self.warnings),
         )
 
@@ -279,7 +279,7 @@ class LineReader(ABC):
         """Return the transcript, with the messages that are still sent."""
 
 
-def message_of(
+def build_message(
     draft: MessageDraft, record: Mapping[str, Any], decoded: Decoded, tags: Tags, name: MessageId
 ) -> Message:
     """Return a record with these tags as a message, in which the author of each part is noted."""

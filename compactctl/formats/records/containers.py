@@ -18,7 +18,7 @@ class ContainedRecord:
     """A JSON value where a message is expected, and where it stands."""
 
     value: Any
-    element: JsonPath
+    record_path: JsonPath
     decoded: Decoded
 
     @property
@@ -29,7 +29,7 @@ class ContainedRecord:
     @property
     def n_bytes(self) -> int:
         """The size of the value: of its line, or as compact text inside a container."""
-        return json_size(self.value) if self.element else self.decoded.n_bytes
+        return json_size(self.value) if self.record_path else self.decoded.n_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Container:
     decoded: Decoded
 
 
-def containers(lines: Iterable[Decoded], builder: TranscriptBuilder) -> Iterator[Container]:
+def read_containers(lines: Iterable[Decoded], builder: TranscriptBuilder) -> Iterator[Container]:
     """Yield the conversations of a file, bare lines last; every line is taken in as such."""
     bare: list[ContainedRecord] = []
     for decoded in lines:

@@ -90,17 +90,17 @@ def is_wrapped(data: bytes) -> bool:
 
 def _unwrapped(body: bytes) -> object:
     try:
-        value = loads(body)
+        value = parse_value(body)
     except ValueError:
         length = prefix_length(body[: MAX_PREFIX + 1].decode("latin-1"))
         if not length:
             raise
-        return loads(body[length:])
+        return parse_value(body[length:])
     name = driver_field(value) if isinstance(value, dict) else None
-    return loads(value[name].encode("utf-8", "surrogatepass")) if name else value
+    return parse_value(value[name].encode("utf-8", "surrogatepass")) if name else value
 
 
-def loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+def parse_value(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
     """Return a JSON value, also one that only Python's parser accepts. ValueError for none."""
     try:
         return orjson.loads(body)
@@ -143,7 +143,7 @@ def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
 
 def _record(piece: bytes) -> dict[str, Any] | None:
     try:
-        value = loads(piece)
+        value = parse_value(piece)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
@@ -157,7 +157,7 @@ _TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 _TRIES = 4
 
 
-def completed(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+def complete_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
     r"""Return the value that ``data`` begins, with its open brackets closed; None for other text.
 
     `[{"role": "user", "content": "mend` gives one message that says "mend". An item that is not
@@ -165,7 +165,7 @@ def completed(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
     """
     for text in _completions(data.strip(_PADDING)):
         try:
-            return loads(text)
+            return parse_value(text)
         except ValueError:
             continue
     return None

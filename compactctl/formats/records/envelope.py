@@ -18,11 +18,11 @@ from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
 
 # What APIs call the messages of a request.
-MEMBERS = ("messages", "contents")
+MESSAGE_KEYS = ("messages", "contents")
 # And what the Responses API does, in a list or as one text; so do logs that have no request.
-INPUT = "input"
+INPUT_KEY = "input"
 # The object that was sent. The first that holds messages counts.
-REQUESTS: tuple[JsonPath, ...] = (
+REQUEST_PATHS: tuple[JsonPath, ...] = (
     # A request as it was sent; LiteLLM's standard logging payload.
     (),
     # Input of batches at OpenAI and Azure.
@@ -51,9 +51,9 @@ REQUESTS: tuple[JsonPath, ...] = (
     ("full_request",),
 )
 # MLflow may have the messages there without a request around them, as others have in ``input``.
-LISTS: tuple[JsonPath, ...] = (("inputs",), ("prompt",))
+LIST_PATHS: tuple[JsonPath, ...] = (("inputs",), ("prompt",))
 # What the API answered, or a text or messages of it. The first that says something counts.
-ANSWERS: tuple[JsonPath, ...] = (
+ANSWER_PATHS: tuple[JsonPath, ...] = (
     # Portkey; output of batches at OpenAI and Azure.
     ("response", "body"),
     # Gateways of many kinds; LiteLLM; output of batches at Gemini and Vertex AI.
@@ -125,9 +125,9 @@ class LogRow:
 
 def row_of(value: Mapping[str, Any]) -> LogRow | None:
     """Return where things stand in an object that holds a request or an answer, else None."""
-    if _is_message(value) and not any(isinstance(value.get(name), list) for name in MEMBERS):
+    if _is_message(value) and not any(isinstance(value.get(name), list) for name in MESSAGE_KEYS):
         return None
-    answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
+    answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
     place = next(_places(value), None)
     if place is not None:
         return LogRow(*place, answers, _beside(value, place[0]))
@@ -139,7 +139,7 @@ def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
     """Return where things stand in an object with messages at a path, None where it has none."""
     if not isinstance(json_in(value_at(value, messages)), list):
         return None
-    answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
+    answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
     return LogRow(messages[:-1], messages, answers, _beside(value, messages[:-1]))
 
 
@@ -194,7 +194,7 @@ def exchange(
 def _messages(row: Mapping[str, Any], path: JsonPath) -> object:
     """Return what stands at a path: of an input a text is all that is asked, elsewhere JSON."""
     value = value_at(row, path)
-    return value if path[-1] == INPUT else json_in(value)
+    return value if path[-1] == INPUT_KEY else json_in(value)
 
 
 def _beside(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]:
@@ -204,16 +204,16 @@ def _beside(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]
 
 def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
     """Yield where a request may stand, and its messages."""
-    for path in REQUESTS:
+    for path in REQUEST_PATHS:
         request = object_or_empty(value_at(value, path))
-        for name in MEMBERS:
+        for name in MESSAGE_KEYS:
             if isinstance(request.get(name), list) and _are_records(request[name]):
                 yield path, (*path, name)
-    for path in REQUESTS:
+    for path in REQUEST_PATHS:
         request = object_or_empty(value_at(value, path))
         if _is_input(request):
-            yield path, (*path, INPUT)
-    for path in LISTS:
+            yield path, (*path, INPUT_KEY)
+    for path in LIST_PATHS:
         messages = value_at(value, path)
         if messages and isinstance(messages, list) and _are_records(messages):
             yield (), path
@@ -224,7 +224,7 @@ def _is_input(request: Mapping[str, Any]) -> bool:
 
     What has a type and a text there is something else: a call, or a step that was traced.
     """
-    value = request.get(INPUT)
+    value = request.get(INPUT_KEY)
     if isinstance(value, str):
         return bool(value) and "type" not in request
     return isinstance(value, list) and _are_records(value)

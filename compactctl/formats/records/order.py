@@ -24,7 +24,7 @@ _STRAY, _FEW = 0.2, 2
 _REVERSED = 0.9
 
 
-def order_of_links(links: Sequence[Link]) -> RecordOrder:
+def judge_links(links: Sequence[Link]) -> RecordOrder:
     """Judge the order of records by those that each of them follows; "" where it is the usual."""
     lines: dict[str, int] = {}
     for link in links:
@@ -37,7 +37,7 @@ def order_of_links(links: Sequence[Link]) -> RecordOrder:
     return _order(sum(steps), len(steps))
 
 
-def order_of_times(times: Iterable[float | None]) -> RecordOrder:
+def judge_times(times: Iterable[float | None]) -> RecordOrder:
     """Judge the same by when they were written; equal times say nothing."""
     known = [time for time in times if time is not None]
     steps = [later < earlier for earlier, later in pairwise(known) if later != earlier]
@@ -50,7 +50,7 @@ def _order(reversed_steps: int, steps: int) -> RecordOrder:
     return "newest first" if reversed_steps >= _REVERSED * steps else "shuffled"
 
 
-def in_order(lines: Sequence[Decoded], order: RecordOrder) -> list[Decoded]:
+def restore_order(lines: Sequence[Decoded], order: RecordOrder) -> list[Decoded]:
     """Return lines as the client wrote them, numbered anew: each behind the one that it follows.
 
     Of those that may come next the oldest does; of two of one time, the one that stands first.

@@ -68,9 +68,9 @@ class RecordVersions(Generic[ChainType]):
         return {name: desired.line(name) for name in desired.newest if self._differs(desired, name)}
 
     def _differs(self, desired: "RecordVersions[ChainType]", name: str) -> bool:
-        return name not in self.newest or not self.says(name, desired.line(name))
+        return name not in self.newest or not self.says_same(name, desired.line(name))
 
-    def says(self, name: str, line: bytes) -> bool:
+    def says_same(self, name: str, line: bytes) -> bool:
         """Tell whether a record says the same as a line, whatever has appended either of them."""
         here = self.line(name)
         return here == line or _content(here) == _content(line)

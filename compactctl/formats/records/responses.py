@@ -28,12 +28,12 @@ def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> 
     """Yield messages with ids of responses that no two responses share.
 
     The records of one response are in one turn and repeat the size of its request, as those of all
-    8,626 responses in 76 real files do. Where several share an id (``reused``), each also ends
-    with a result. ``interleaves`` tells that results may stand between them, as clients write them
-    that run the first call before the last one has come. What reports something without an id of a
-    response is a response of its own.
+    8,626 responses in 76 real files do. Where several share an id (``find_reused_ids``), each also
+    ends with a result. ``interleaves`` tells that results may stand between them, as clients write
+    them that run the first call before the last one has come. What reports something without an id
+    of a response is a response of its own.
     """
-    shared = reused(messages)
+    shared = find_reused_ids(messages)
     # What no response goes on after, by conversation; several subagents may run at once.
     ends: Counter[int] = Counter()
     results: Counter[int] = Counter()
@@ -54,7 +54,7 @@ def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> 
         yield message if response.number == 1 else replace(message, response_id=name)
 
 
-def reused(messages: Sequence[Message]) -> frozenset[str]:
+def find_reused_ids(messages: Sequence[Message]) -> frozenset[str]:
     """Return the ids that a proxy gave to several responses.
 
     They report more than ``_FEW`` sizes of requests, or none in more turns than that.
@@ -89,7 +89,7 @@ def _response(message: Message, newest: _Response | None, ended: int) -> _Respon
     return _Response(newest.number + 1, ended, context)
 
 
-class ResponseNames:
+class ResponseNamer:
     """Groups what the model said up to the first output: parallel calls are one response."""
 
     def __init__(self, prefix: str) -> None:
@@ -97,7 +97,7 @@ class ResponseNames:
         self._count = 0
         self._open = False
 
-    def name(self, draft: MessageDraft) -> str | None:
+    def name_for(self, draft: MessageDraft) -> str | None:
         """Return the name of the response that the next item is part of, None outside of one."""
         if draft.role != "assistant" or draft.is_summary:
             self._open = False

@@ -6,7 +6,13 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from compactctl.formats.records.envelope import ANSWERS, INPUT, LISTS, MEMBERS, REQUESTS
+from compactctl.formats.records.envelope import (
+    ANSWER_PATHS,
+    INPUT_KEY,
+    LIST_PATHS,
+    MESSAGE_KEYS,
+    REQUEST_PATHS,
+)
 from compactctl.formats.records.json_values import parse_time
 from compactctl.model.conversation_fields import TIMES, conversation_id
 from compactctl.model.json_paths import json_in
@@ -79,7 +85,7 @@ def _units(
 
 # What shows that JSON is a request, an answer, or what holds one: a text that a model answered may
 # be JSON as well.
-_HOLDERS = frozenset({*MEMBERS, INPUT, "body", "choices", "candidates", "usage", "role"})
+_HOLDERS = frozenset({*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"})
 
 
 def opened(row: Any) -> Any:  # noqa: ANN401 - JSON is any value
@@ -122,7 +128,13 @@ def _tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
     return root
 
 
-_NAMES = _tree((*((*path, name) for path in REQUESTS for name in MEMBERS), *LISTS, *ANSWERS))
+_NAMES = _tree(
+    (
+        *((*path, name) for path in REQUEST_PATHS for name in MESSAGE_KEYS),
+        *LIST_PATHS,
+        *ANSWER_PATHS,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

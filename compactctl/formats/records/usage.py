@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.model.message import Message, ReportedUsage
 
 
-def joined(usages: Sequence[ReportedUsage]) -> ReportedUsage:
+def sum_usages(usages: Sequence[ReportedUsage]) -> ReportedUsage:
     """Return what the requests for one answer come to; there is at least one, oldest first.
 
     The context is what was sent first. All that came after it belongs to the answer, though most of
@@ -54,7 +54,7 @@ class NewestReport:
     time: float | None
 
 
-def newest_report(messages: Sequence[Message]) -> NewestReport | None:
+def find_newest_report(messages: Sequence[Message]) -> NewestReport | None:
     """Return the newest usage of a request; None where nothing was reported."""
     for message in reversed(messages):
         usage, name = message.usage, message.response_id

@@ -64,7 +64,7 @@ class _Reader(LineReader):
 
     def _add_value(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         state = object_or_empty(record.get("v")) if is_state(record) else record
-        self.builder.session(text_or_none(state.get("sessionId")), decoded.index)
+        self.builder.add_session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
             own = "sessionId" in record
             found = chat_messages(record)

@@ -13,7 +13,7 @@ from compactctl.commands.reading.transcript import InputOptions, load, split
 from compactctl.errors import CompactctlError
 from compactctl.formats.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines
-from compactctl.formats.registry import ALL_FORMATS, DIALECTS, SNIFFED_RECORDS
+from compactctl.formats.registry import ALL_FORMATS, DIALECTS, MAX_SNIFFED
 from compactctl.formats.unsupported import describe_records
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.source import split_lines
@@ -37,7 +37,7 @@ def sayers(data: bytes) -> set[str]:
         return set()
     raw = (RawLine(index, line) for index, line in enumerate(lines))
     values = (value for line in decode_lines(raw) for value in line.values)
-    first = list(islice(values, SNIFFED_RECORDS))
+    first = list(islice(values, MAX_SNIFFED))
     records = _objects(first, depth=1)
     are_arrays = bool(first) and not any(isinstance(value, Mapping) for value in first)
     found = {
@@ -48,13 +48,13 @@ def sayers(data: bytes) -> set[str]:
     of_apis = ApiLog(DIALECTS).of(_objects(first, depth=2))
     found |= {of_apis.name} if isinstance(of_apis, ApiLog) else set()
     foreign = describe_records(records)
-    return found | ({foreign.words} if foreign else set())
+    return found | ({foreign.description} if foreign else set())
 
 
 def _objects(values: Iterable[Any], depth: int) -> Sequence[Mapping[str, Any]]:
     for _ in range(depth):
         values = [i for value in values for i in (value if isinstance(value, list) else [value])]
-    return [value for value in values if isinstance(value, Mapping)][:SNIFFED_RECORDS]
+    return [value for value in values if isinstance(value, Mapping)][:MAX_SNIFFED]
 
 
 ROWS = each_row()

@@ -11,7 +11,7 @@ from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, load, scan
-from compactctl.formats.records.envelope import REQUESTS
+from compactctl.formats.records.envelope import REQUEST_PATHS
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout
@@ -136,7 +136,7 @@ def test_dialects_and_envelopes_go_together_as_they_like(row: Record) -> None:
     assert "claude-sonnet-4-5" in (found.session.model or "")
 
 
-@pytest.mark.parametrize("place", REQUESTS, ids=".".join)
+@pytest.mark.parametrize("place", REQUEST_PATHS, ids=".".join)
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_dialect_is_found_in_every_envelope(name: str, place: JsonPath) -> None:
     request, answer = OTHERS[name]
