@@ -1,1 +1,1 @@
-"""The command line: options from what is typed and set, which of them count, exit codes out."""
+"""The command line: options from arguments, environment and settings files; exit codes out."""

@@ -1,1 +1,1 @@
-"""Results as something to look at: on a terminal, as documents, as pages and files."""
+"""Results on a terminal, as JSON documents, pages and files."""

@@ -1,1 +1,1 @@
-"""Options that several commands share, from the command line to values."""
+"""Options that several commands share."""

@@ -1,1 +1,1 @@
-"""Many transcripts, in worker processes, and what reports of them say together."""
+"""Many transcripts in worker processes, and reports about them."""

@@ -1,1 +1,1 @@
-"""What clients did to their own sessions, and sessions written for them: appended to, or anew."""
+"""Compactions by clients themselves, and sessions written for them: appended to, or new."""

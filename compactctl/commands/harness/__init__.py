@@ -1,1 +1,1 @@
-"""What authors of agent harnesses ask before a request is sent."""
+"""For authors of agent harnesses: prompts, chunks, file budgets, limits on tool output."""

@@ -1,1 +1,1 @@
-"""What a transcript holds and has been: nothing is written."""
+"""What a transcript holds and how it got there; read-only."""

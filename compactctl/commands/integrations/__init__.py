@@ -1,1 +1,1 @@
-"""What clients run beside a session, and how they are set up to: hooks, a status line, a skill."""
+"""What clients run beside a session: hooks, a status line, a skill, MCP; and their installation."""

@@ -1,1 +1,1 @@
-"""Policies tried and judged: simulated, evaluated, audited."""
+"""Comparing policies: simulation, evaluation, audit."""

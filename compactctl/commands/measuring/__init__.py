@@ -1,1 +1,1 @@
-"""How big a context is: model, counter, window, and what no transcript holds."""
+"""Context sizes: model, counter, window, and what no transcript holds."""

@@ -1,1 +1,1 @@
-"""The operations behind a transcript, in whatever layout they are kept."""
+"""The operations behind a transcript, in every layout."""

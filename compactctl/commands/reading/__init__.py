@@ -1,1 +1,1 @@
-"""From a path to a transcript, and which paths there are."""
+"""From paths to transcripts."""

@@ -1,1 +1,1 @@
-"""Earlier states, and single groups, restored."""
+"""Restoring earlier states and single groups."""

@@ -1,1 +1,1 @@
-"""Proofs that everything taken out can be put back, and what can be repaired."""
+"""Proof that every compaction can be undone, and repairs."""

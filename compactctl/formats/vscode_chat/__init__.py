@@ -1,1 +1,1 @@
-"""Chats of VS Code's Copilot Chat: exported, as kept by the editor, and logged requests."""
+"""Chats of VS Code's Copilot Chat: exported, stored by the editor, or logged requests."""

@@ -1,1 +1,1 @@
-"""Results as pages: one file each, which a browser opens from disk and which asks nobody."""
+"""Results as self-contained HTML pages that load nothing."""

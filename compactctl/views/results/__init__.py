@@ -1,1 +1,1 @@
-"""One file per result, or per family of small ones: each with all the ways to show it."""
+"""One file per result, or per family of small ones, with every way to show it."""

@@ -1,1 +1,1 @@
-"""What results on a terminal are made with: the screen, tables, safe text, progress."""
+"""Building blocks of terminal output: the screen, tables, safe text, progress."""
