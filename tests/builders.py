@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from compactctl.history.voices import attributed
+from compactctl.history.voices import attribute
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -118,7 +118,7 @@ def conversation(*messages: Message) -> tuple[Message, ...]:
             m,
             id=m.id or MessageId(f"m{n}"),
             line=n,
-            parts=attributed(_named(m.parts, tools), m.role),
+            parts=attribute(_named(m.parts, tools), m.role),
         )
         for n, m in enumerate(messages)
     )

@@ -14,7 +14,7 @@ from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.format import Format
 from compactctl.formats.registry import ALL_FORMATS
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.model.transcript import Transcript
 from compactctl.sessions.reading.file_ends import WINDOW, last_lines
 from compactctl.sessions.reading.folders import FolderScanner
@@ -312,7 +312,7 @@ def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
 
 
 def _least(end: Transcript) -> int | None:
-    conversation = max(conversations_of(end.effective), key=len)
+    conversation = max(split_conversations(end.effective), key=len)
     measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
     reports = believed_reports(conversation, measured)
     doubt = reports.doubt

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.categories import Category, categorised, category_tokens
+from compactctl.history.categories import Category, categorize, category_tokens
 from compactctl.history.pairs import PartIndex, iter_parts, result_tools
-from compactctl.history.reads import FileRead, find_file_reads, group_by_path, superseded
+from compactctl.history.reads import FileRead, find_file_reads, find_superseded, group_by_path
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
 from compactctl.tokens.meter import Meter
 
@@ -60,7 +60,7 @@ class Breakdown:
     rereads: tuple[Reread, ...]
 
 
-def breakdown(
+def break_down(
     messages: Sequence[Message], meter: Meter, *, cwd: str | None = None, largest: int = 10
 ) -> Breakdown:
     """Break the tokens of one conversation, or several, down; lists have the largest first."""
@@ -134,7 +134,7 @@ def _rereads(
         groups[messages[read.part_index.message].conversation].append(read)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for group in groups.values():
-        covered = superseded(group)
+        covered = find_superseded(group)
         for path, same in group_by_path(group).items():
             if len(same) == 1:
                 continue
@@ -173,7 +173,7 @@ def message_tokens(
     """Return what each message holds; ``cwd`` is the folder that paths in reads start from."""
     found = [MessageTokens(Counter(), Counter()) for _ in messages]
     reads = find_file_reads(messages, cwd=cwd)
-    for place, category, tokens in categorised(messages, reads, meter):
+    for place, category, tokens in categorize(messages, reads, meter):
         found[place.message].categories[category] += tokens
     for place, tool in result_tools(messages).items():
         part = messages[place.message].parts[place.part]

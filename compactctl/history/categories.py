@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import FileRead
-from compactctl.history.turns import system_front
+from compactctl.history.turns import leading_system_indices
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -62,12 +62,12 @@ def category_tokens(
     their conversation.
     """
     tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
-    for _, category, count in categorised(messages, reads, meter):
+    for _, category, count in categorize(messages, reads, meter):
         tokens[category] += count
     return tokens
 
 
-def categorised(
+def categorize(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> Iterator[tuple[PartIndex, Category, int]]:
     """Yield the tokens of every part in order; see ``category_tokens``.
@@ -75,7 +75,7 @@ def categorised(
     Its media stand apart, and so does what the client answers a call that has no result.
     """
     read_places = {read.part_index for read in reads}
-    front = system_front(messages)
+    front = leading_system_indices(messages)
     for place, part in iter_parts(messages):
         message = messages[place.message]
         media, answer = _media_tokens(part, meter), _answer_tokens(part, meter)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, parts_of_tools
-from compactctl.history.turns import leading_system_count, steps, turns
+from compactctl.history.turns import find_steps, find_turns, leading_system_count
 from compactctl.model.message import Message, MessageId
 from compactctl.tokens.meter import part_texts
 
@@ -222,7 +222,7 @@ def _protected_tool_messages(
 def _newest_work(
     messages: Sequence[Message], options: ProtectOptions, has_room: Fits
 ) -> Iterator[tuple[int, str]]:
-    ranges, keep_turns = turns(messages), options.keep_turns
+    ranges, keep_turns = find_turns(messages), options.keep_turns
     if keep_turns is not None:
         kept = ranges[max(0, len(ranges) - keep_turns) :]
         reason = "in the newest turn" if keep_turns == 1 else f"in the newest {keep_turns} turns"
@@ -245,7 +245,7 @@ def _newest_steps(
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield from ((index, "prompt of the newest turn") for index in _prompt(messages, prompt))
-    step_starts = [first for first, *_ in steps(messages) if first in turn][-most:]
+    step_starts = [first for first, *_ in find_steps(messages) if first in turn][-most:]
     kept = [first for first in step_starts if has_room(messages[first:])] or step_starts[-1:]
     is_whole = prompt is not None and len(step_starts) < most and kept == step_starts
     with_prompt = is_whole and has_room(messages[prompt:])

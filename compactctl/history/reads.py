@@ -214,7 +214,7 @@ def covers(newer: FileRead, older: FileRead) -> bool:
     return older.body == newer.body or _as_whole_lines(older.body) in _as_whole_lines(newer.body)
 
 
-def superseded(reads: Sequence[FileRead]) -> dict[PartIndex, FileRead]:
+def find_superseded(reads: Sequence[FileRead]) -> dict[PartIndex, FileRead]:
     """Map every read that a later read of its file covers to the newest one that does."""
     covered: dict[PartIndex, FileRead] = {}
     for reads_of_file in group_by_path(reads).values():

@@ -12,7 +12,7 @@ _START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summar
 _LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_START}")
 _ANY_START = re.compile(rf"^{_START}", re.MULTILINE)
 # How the lines of a summary begin, but for those of the requests that it quotes.
-_OWN_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_START}")
+_SUMMARY_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_START}")
 
 
 def is_marker(message: Message) -> bool:
@@ -45,7 +45,7 @@ def base_id(message_id: str) -> str:
     return message_id.partition("#")[0]
 
 
-def same_named(messages: Sequence[Message], through: str) -> Sequence[int]:
+def same_name_indices(messages: Sequence[Message], through: str) -> Sequence[int]:
     """Return the indices of the messages with the name of ``through``, up to that one.
 
     Names that are made from content repeat, as that of "Continue." does.
@@ -65,7 +65,7 @@ def occurrence(places: Sequence[int], start: int) -> int | None:
     return count if count > 1 else None
 
 
-def edit_places(messages: Sequence[Message]) -> Mapping[int, int | None]:
+def edit_points(messages: Sequence[Message]) -> Mapping[int, int | None]:
     """Return which message was the newest one when compactctl wrote the ones that note it.
 
     Both are indices; None where the message is gone. Where fewer messages have its name than there
@@ -90,7 +90,7 @@ def _place(places: Mapping[str, Sequence[int]], start: int, tags: Tags) -> int |
 def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
     """Whether nothing was added since a stand-in among the messages was written."""
     newest = newest_id(messages)
-    place = edit_places(messages).get(messages.index(stand_in))
+    place = edit_points(messages).get(messages.index(stand_in))
     return place is not None and messages[place].id == newest
 
 
@@ -108,10 +108,10 @@ def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
     return start is not None
 
 
-def joined_words(text: str) -> str:
+def text_after_summary(text: str) -> str:
     """Return what stands behind a summary by compactctl: last paragraphs that are not its own."""
     paragraphs = text.split("\n\n")
     start = len(paragraphs)
-    while start > 1 and not any(map(_OWN_LINE.match, paragraphs[start - 1].split("\n"))):
+    while start > 1 and not any(map(_SUMMARY_LINE.match, paragraphs[start - 1].split("\n"))):
         start -= 1
     return "\n\n".join(paragraphs[start:]).strip()

@@ -9,7 +9,7 @@ from compactctl.history.pairs import tool_pairs
 from compactctl.model.message import Message, Part, ReasoningPart
 
 
-def turns(messages: Sequence[Message]) -> tuple[range, ...]:
+def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
     """Split a conversation into ranges that start where a person speaks; they cover all of it.
 
     System prompts and injected records before the first prompt belong to its turn. Anything else
@@ -26,7 +26,7 @@ def turns(messages: Sequence[Message]) -> tuple[range, ...]:
     return tuple(range(start, end) for start, end in pairwise(bounds))
 
 
-def steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
+def find_steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group indices by model response: its records and the results of its calls.
 
     Assistant messages that follow one another with the same response id (results between them do
@@ -58,7 +58,7 @@ def leading_system_count(messages: Sequence[Message]) -> int:
     )
 
 
-def system_front(messages: Sequence[Message]) -> frozenset[int]:
+def leading_system_indices(messages: Sequence[Message]) -> frozenset[int]:
     """Return the indices of every conversation's leading system messages."""
     begun: set[int] = set()
     front: set[int] = set()
@@ -107,7 +107,7 @@ def _without_hidden_size(part: Part) -> Part:
     return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part
 
 
-def conversations_of(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
+def split_conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
     """Split an effective history into its conversations, in order."""
     found: dict[int, list[Message]] = defaultdict(list)
     for message in messages:

@@ -107,7 +107,7 @@ _OBJECTION = re.compile(
 _CLARIFYING = "The user wants to clarify these questions"
 
 
-def attributed(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
+def attribute(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
     """Return the parts of a message with what a person wrote in each of them noted.
 
     A format may have noted it before, from what its own records tell.
@@ -184,7 +184,7 @@ def command_in(text: str) -> str:
     return " ".join(filter(None, (fields.get("name"), fields.get("args"))))
 
 
-def is_clients(parts: Iterable[Part]) -> bool:
+def is_from_client(parts: Iterable[Part]) -> bool:
     """Tell whether there are texts among the parts, and a client wrote all of them."""
     texts = [part for part in parts if isinstance(part, TextPart)]
     return bool(texts) and all(part.typed == "" for part in texts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, islice, pairwise
 
 from compactctl.history.pairs import cut_points
-from compactctl.history.turns import conversations_of, steps
+from compactctl.history.turns import find_steps, split_conversations
 from compactctl.model.message import Message, MessageId, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -40,7 +40,7 @@ def split_at_compactions(transcript: Transcript) -> Iterator[tuple[Message, ...]
     summary, where the file holds one.
     """
     main = tuple(message for message in transcript.messages if not message.origin.is_subagent)
-    for conversation in conversations_of(main or transcript.messages):
+    for conversation in split_conversations(main or transcript.messages):
         lines = [message.line for message in conversation]
         bounds = {index for index, message in enumerate(conversation) if message.origin.is_summary}
         for line in transcript.compactions.lines:
@@ -125,7 +125,7 @@ class _SafeCuts:
 def _safe(messages: Sequence[Message], size: Callable[[Message], int]) -> _SafeCuts:
     """Find the places where a request begins and no tool pair is parted."""
     pieces = [piece for message in messages for piece in _pieces(message)]
-    starts = [step[0] for step in steps(pieces)]
+    starts = [step[0] for step in find_steps(pieces)]
     uncut = set(cut_points(pieces))
     before = [0, *accumulate(map(size, pieces))]
     places = [

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from compactctl.history.stand_ins import occurrence, same_named
+from compactctl.history.stand_ins import occurrence, same_name_indices
 from compactctl.model.edit import Edit, Hide, Insert, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import (
     FilePart,
@@ -95,7 +95,7 @@ def _with_occurrences(messages: Sequence[Message], written: Container[str]) -> I
             yield message
             continue
         if through not in places:
-            places[through] = same_named(messages, through)
+            places[through] = same_name_indices(messages, through)
         number = occurrence(places[through], index)
         yield replace(message, tags=replace(message.tags, occurrence=number))
 

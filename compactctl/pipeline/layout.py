@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from compactctl.history.stand_ins import base_id, occurrence, same_named
+from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
 from compactctl.model.conversation_fields import placing_fields
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message, Synthetic
@@ -357,7 +357,7 @@ class _FileLayout:
         """
         if through not in self.same_named:
             gone = (self.folded.hidden, self.folded.replaced)
-            places = same_named(self.effective, through)
+            places = same_name_indices(self.effective, through)
             shown = [at for at in places if not any(self.effective[at].id in ids for ids in gone)]
             self.same_named[through] = shown
         number = occurrence(self.same_named[through], self.places.get(message.id, 0))

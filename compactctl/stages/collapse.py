@@ -5,7 +5,7 @@ from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
-from compactctl.history.turns import steps, turns
+from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.operation import ForeignSchema
 from compactctl.stages.support.stage import Stage, option, within_target
@@ -78,10 +78,10 @@ def _marker(options: CollapseOptions) -> Marker:
 def _bounds(view: ConversationView, options: CollapseOptions) -> list[int]:
     """Return where turns or steps start, if no tool pair reaches across; the first one at 0."""
     cuts = set(cut_points(view.messages))
-    pieces = turns(view.messages)
+    pieces = find_turns(view.messages)
     starts = {turn.start for turn in pieces}
     if options.unit == "steps":
-        calls = [step[0] for step in steps(view.messages)]
+        calls = [step[0] for step in find_steps(view.messages)]
         starts.update(at for turn in pieces for at in [c for c in calls if c in turn][1:])
     return sorted({0, *(starts & cuts)})
 

@@ -17,12 +17,12 @@ from compactctl.history.reads import (
     FileRead,
     find_file_edits,
     find_file_reads,
+    find_superseded,
     group_by_path,
     is_cleared,
     is_stub,
     newest_covering_reads,
     stub_for,
-    superseded,
 )
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.operation import neurolink_schema
@@ -155,7 +155,7 @@ def _reads(view: ConversationView, options: DedupOptions) -> tuple[FileRead, ...
 
 def _identical(view: ConversationView, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     reads = _reads(view, options)
-    covered = superseded(reads)
+    covered = find_superseded(reads)
     for read in reads:
         if read.part_index in covered:
             newest = covered[read.part_index]

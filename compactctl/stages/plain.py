@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.history.turns import steps
+from compactctl.history.turns import find_steps
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import COUNTS, Summary
@@ -53,7 +53,7 @@ def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Prop
 def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
     users = sum(message.starts_turn for message in messages)
     calls = sum(len(message.calls) for message in messages)
-    responses = len(steps(messages))
+    responses = len(find_steps(messages))
     yield f"User messages: {users:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
     found = [topic for message in messages if message.starts_turn for topic in _topic(message)]
     if found[:topics]:

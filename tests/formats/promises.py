@@ -3,7 +3,7 @@
 from formats.jsonl import decoded
 
 from compactctl.formats.format import Format
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.transcript import Transcript
 
@@ -22,7 +22,7 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
     reported = {m.id for m in found.messages if m.usage and m.usage.context > 0}
     assert reported <= {
         messages[index].id
-        for messages in conversations_of(found.messages)
+        for messages in split_conversations(found.messages)
         for request in find_requests(messages, lambda _: 1)
         for index in request.message_indices
     }

@@ -13,7 +13,7 @@ from builders import conversation, definition, system
 from golden.trying import Deviation, chat
 
 from compactctl.__main__ import run
-from compactctl.history.breakdown import breakdown
+from compactctl.history.breakdown import break_down
 from compactctl.tokens.budget import Budget, utilization
 from compactctl.tokens.counters.estimates import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
 from compactctl.tokens.counters.selection import parse_counter
@@ -120,13 +120,13 @@ def test_t9_five_hundred_long_messages_are_to_be_compacted() -> None:
 
 def test_t10_to_t13_the_categories_add_up() -> None:
     meter = Meter(parse_counter("neurolink/openai"))
-    bare = breakdown(chat(4, 100), meter)
+    bare = break_down(chat(4, 100), meter)
     messages = conversation(
         system("You help." * 9),
         *(definition(f"tool{n}", '{"type":"object"}') for n in range(20)),
         *chat(4, 100),
     )
-    full = breakdown(messages, meter)
+    full = break_down(messages, meter)
     names = [f"tool{n}" for n in range(20)]
     plain = Meter(parse_counter("chars/4"))
     tools = sum(plain.text(name) + plain.text('{"type":"object"}') for name in names)

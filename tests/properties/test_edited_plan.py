@@ -21,7 +21,7 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.protection import ProtectOptions
-from compactctl.history.turns import conversations_of, leading_system_count
+from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.transcript import Transcript
 
@@ -121,7 +121,7 @@ def test_what_must_stay_is_there_and_no_pair_is_parted(
     except (UsageError, ChangedError):
         return
     shown = {message.id for message in after}
-    for messages in conversations_of(transcript.effective):
+    for messages in split_conversations(transcript.effective):
         assert staying(messages) <= shown
     assert parted(after) <= parted(transcript.effective)
 
@@ -132,7 +132,7 @@ def test_what_must_stay_cannot_be_put_behind_a_marker(transcript_of: Written) ->
     transcript, plan = planned(transcript_of)
     assume(any(row.written is not None for row in plan.messages))
     measured = measure(transcript, FAST)
-    for messages in conversations_of(transcript.effective)[:1]:
+    for messages in split_conversations(transcript.effective)[:1]:
         for name in sorted(staying(messages))[:4]:
             at = next(n for n, row in enumerate(plan.messages) if row.id == name)
             for group in range(2):

@@ -9,7 +9,7 @@ from real.choice import each_file, name_of, needs_files
 from compactctl.commands.measuring.context_size import believed_reports, context_size
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.reading.transcript import InputOptions, load, parse, split
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR
 from compactctl.store.files.source import split_lines
 
@@ -24,7 +24,7 @@ _ENOUGH = 10_000
 def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
     transcript = load(InputOptions(path=str(path))).transcript
     measured = measure(transcript, MeasureOptions())
-    for messages in conversations_of(transcript.effective):
+    for messages in split_conversations(transcript.effective):
         ends = [index + 1 for index, message in enumerate(messages) if message.usage]
         for end in ends[:: max(1, len(ends) // 20)] + ends[-1:]:
             doubt = believed_reports(messages[:end], measured).doubt
@@ -37,7 +37,7 @@ def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
 @each_file
 def test_a_false_report_makes_no_context_smaller(path: Path, lie: str) -> None:
     true = load(InputOptions(path=str(path))).transcript
-    if len(conversations_of(true.effective)) != 1:
+    if len(split_conversations(true.effective)) != 1:
         pytest.skip("several conversations are measured by counting alone")
     known = believed_reports(true.effective, measure(true, MeasureOptions())).requests
     if not known:

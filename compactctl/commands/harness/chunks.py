@@ -9,7 +9,7 @@ from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.protection import ProtectOptions
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, plan_chunks, skip_reason
 from compactctl.tokens.meter import Meter
 
@@ -70,7 +70,7 @@ def chunks(options: ChunksOptions) -> ChunksResult:
     protect = options.protect.across(transcript.effective)
     views = (
         replace(view_of(messages, transcript, measured, protect), originals=originals)
-        for messages in conversations_of(transcript.effective)
+        for messages in split_conversations(transcript.effective)
     )
     return ChunksResult(
         options=options,

@@ -20,7 +20,12 @@ from compactctl.commands.reading.transcript import InputOptions, TranscriptFile,
 from compactctl.errors import UsageError
 from compactctl.history.categories import Category
 from compactctl.history.pairs import tool_pairs
-from compactctl.history.reads import find_file_edits, find_file_reads, group_by_path, superseded
+from compactctl.history.reads import (
+    find_file_edits,
+    find_file_reads,
+    find_superseded,
+    group_by_path,
+)
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.meter import Meter
@@ -300,7 +305,7 @@ def _files(
     pairs = tool_pairs(messages)
     own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
     reads = find_file_reads(messages, cwd=cwd)
-    covered = superseded(reads)
+    covered = find_superseded(reads)
     for path, same in group_by_path(reads).items():
         shown = [read for read in same if read.part_index.message in own]
         if not shown:

@@ -22,10 +22,10 @@ from compactctl.commands.measuring.next_request import (
 from compactctl.commands.measuring.timeline import Timeline, timeline_of
 from compactctl.commands.output_files import check_report
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
-from compactctl.history.breakdown import Breakdown, breakdown
+from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
 from compactctl.history.damage import unread_text
-from compactctl.history.turns import conversations_of, steps
+from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.costs import Costs, compute_costs
 from compactctl.history.usage.count_check import CountCheck
 from compactctl.history.usage.rounds import Rounds, find_rounds
@@ -94,7 +94,7 @@ class ExtraTokens:
 class StatsResult:
     """What a transcript holds and how full it makes the window.
 
-    ``breakdown`` covers the text and media of all conversations, ``requests`` are the next ones,
+    ``break_down`` covers the text and media of all conversations, ``requests`` are the next ones,
     one for each of them. ``size`` tells counted, inferred and unexplained tokens apart, and
     ``health`` whether the counts can be right. ``find_rounds`` are those of everything that was
     ever sent; they, ``compute_costs`` and ``timeline`` are None where nobody asked for them.
@@ -130,7 +130,7 @@ class StatsResult:
         if len(self.requests) == 1:
             return self.breakdown.categories
         messages = self.next_request.messages
-        return breakdown(messages, self.measure.meter, cwd=self.transcript.session.cwd).categories
+        return break_down(messages, self.measure.meter, cwd=self.transcript.session.cwd).categories
 
     @property
     def unread(self) -> str:
@@ -170,14 +170,14 @@ def stats(options: StatsOptions) -> StatsResult:
     extras = read_extras(options.extras)
     messages = extras.around(history)
     measured.meter.prime(messages)
-    conversations = conversations_of(history)
+    conversations = split_conversations(history)
     size = _size(options, transcript, measured, messages)
     listed = _rounds(options, transcript, measured)
     return StatsResult(
         options=options,
         transcript=transcript,
         measure=measured,
-        breakdown=breakdown(
+        breakdown=break_down(
             messages, measured.meter, cwd=transcript.session.cwd, largest=options.top
         ),
         requests=sized_requests(history, measured.meter, size.unseen, extras),
@@ -187,7 +187,7 @@ def stats(options: StatsOptions) -> StatsResult:
             conversations=len(conversations),
             messages=len(messages),
             turns=sum(message.starts_turn for message in messages),
-            steps=sum(len(steps(conversation)) for conversation in conversations),
+            steps=sum(len(find_steps(conversation)) for conversation in conversations),
             text_bytes=_text_bytes(messages),
         ),
         extras=_extra_tokens(options, measured, messages, size),

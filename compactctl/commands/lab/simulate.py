@@ -22,7 +22,7 @@ from compactctl.commands.measuring.next_request import (
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
 from compactctl.history.damage import unread_text
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
@@ -82,7 +82,9 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     transcript = scan(options.input)
     check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
-    conversations = conversations_of(transcript.messages if options.full else transcript.effective)
+    conversations = split_conversations(
+        transcript.messages if options.full else transcript.effective
+    )
     measured.meter.prime(message for conversation in conversations for message in conversation)
     conversation = max(conversations, key=measured.meter.total, default=())
     size = context_size(transcript, measured)

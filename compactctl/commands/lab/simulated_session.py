@@ -10,7 +10,7 @@ from compactctl.commands.measuring.measure import Measurement, MeasureOptions
 from compactctl.commands.measuring.next_request import RequestModel, SentRequest, common_prefix
 from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
-from compactctl.history.turns import steps, turn_starts
+from compactctl.history.turns import find_steps, turn_starts
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
@@ -257,7 +257,7 @@ class SessionSimulator:
 
 def requests_of(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
     """Yield the requests of a conversation, the next one last."""
-    starts = [step[0] for step in steps(messages)]
+    starts = [step[0] for step in find_steps(messages)]
     begun = turn_starts(messages)
     seen = 0
     for number, end in enumerate((*starts, len(messages)), 1):

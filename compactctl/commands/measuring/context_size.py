@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from compactctl.commands.measuring.measure import Measurement
-from compactctl.history.turns import conversations_of, leading_system_count
+from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.history.usage.belief import ESTIMATE_ERROR, VOCABULARY_ERROR, Doubt, Reports, judge
 from compactctl.history.usage.calibration import Calibration, calibrate, requests_after_own_edit
 from compactctl.history.usage.count_check import CountCheck, check_counts
@@ -107,7 +107,7 @@ def context_size(transcript: Transcript, measured: Measurement, given: int = 0) 
     What is reported of one of several conversations and not used is in ``doubt``; ``given`` are the
     tokens of what every request holds by what the user gave.
     """
-    conversations = conversations_of(transcript.effective)
+    conversations = split_conversations(transcript.effective)
     if len(conversations) != 1:
         counted = measured.meter.total(transcript.effective)
         return ContextSize(counted=counted, doubt=_doubt_of_several(conversations, measured, given))
@@ -501,7 +501,7 @@ def health_check(
     """Check the counts of a conversation; None where nothing was reported to check them by."""
     if size.calibration is None:
         return None
-    [messages] = conversations_of(transcript.effective)
+    [messages] = split_conversations(transcript.effective)
     is_factor = measured.counter.exactness == "estimate"
     return check_counts(
         messages,

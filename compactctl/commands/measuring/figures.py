@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from compactctl.commands.measuring.context_size import ContextSize
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals, largest_of, sized_requests, totals_of
-from compactctl.history.breakdown import MessageTokens, breakdown, message_tokens
+from compactctl.history.breakdown import MessageTokens, break_down, message_tokens
 from compactctl.history.categories import Category
 from compactctl.history.pairs import Orphan, find_orphans
-from compactctl.history.turns import conversations_of, steps
+from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.rounds import Round, find_rounds
 from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.transcript import Transcript, Unread
@@ -69,14 +69,14 @@ class Figures:
 def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize) -> Figures:
     """Measure the effective history; ``size`` is what was found of its next request."""
     history, meter = transcript.effective, measured.meter
-    conversations = conversations_of(history)
-    found = breakdown(history, meter, cwd=transcript.session.cwd, largest=0)
+    conversations = split_conversations(history)
+    found = break_down(history, meter, cwd=transcript.session.cwd, largest=0)
     times = [message.timestamp for message in transcript.messages if message.timestamp is not None]
     return Figures(
         totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
         is_doubted=bool(size.doubt),
         turns=sum(message.starts_turn for message in history),
-        steps=sum(len(steps(conversation)) for conversation in conversations),
+        steps=sum(len(find_steps(conversation)) for conversation in conversations),
         categories=found.categories,
         tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
         reread=sum(file.tokens for file in found.rereads),

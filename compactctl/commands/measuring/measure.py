@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.history.turns import conversations_of
-from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible
+from compactctl.history.turns import split_conversations
+from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible_requests
 from compactctl.history.usage.count_check import check_counts
 from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import Message
@@ -163,15 +163,15 @@ def with_plausible_usage(
     if all(m.usage is None or m.usage.context <= window for m in transcript.messages):
         return transcript
     excess = max(
-        (_ratio(each, framed) for each in conversations_of(transcript.effective)), default=0.0
+        (_ratio(each, framed) for each in split_conversations(transcript.effective)), default=0.0
     )
     most = window * excess if excess > 1 + ESTIMATE_ERROR else 0.0
     shown: set[int] = set()
-    for messages in conversations_of(transcript.messages):
+    for messages in split_conversations(transcript.messages):
         found = find_requests(messages, framed.total, framed.visible)
         shown.update(
             messages[index].line
-            for request in plausible(found, longest_window(model))
+            for request in plausible_requests(found, longest_window(model))
             for index in request.message_indices
             if request.context > most
         )

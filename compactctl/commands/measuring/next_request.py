@@ -8,7 +8,7 @@ from compactctl.commands.measuring.measure import Measurement
 from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import json_text
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.history.usage.calibration import MessageWeights, weigh_messages
 from compactctl.model.message import (
     FilePart,
@@ -69,7 +69,7 @@ def request_model(size: ContextSize, transcript: Transcript, measured: Measureme
 
     Of several conversations in one transcript nothing is known but what is counted.
     """
-    conversations = conversations_of(transcript.effective)
+    conversations = split_conversations(transcript.effective)
     weights, meter = MessageWeights(visible=measured.meter.message), measured.meter
     if len(conversations) != 1:
         return RequestModel(fixed=0, weights=weights, meter=meter)
@@ -185,7 +185,7 @@ def restatement(
     newest answer is left out of them: clients add that themselves. None where what was reported for
     that answer still holds, where nothing was reported, and for several conversations.
     """
-    if len(conversations_of(after)) != 1:
+    if len(split_conversations(after)) != 1:
         return None
     beside = transcript.session.usage_line
     newest = _newest_answer(after, is_reported=beside is None)
@@ -358,7 +358,7 @@ def sized_requests(
     history: Sequence[Message], meter: Meter, unseen: int, extras: Extras = NO_EXTRAS
 ) -> tuple[SizedRequest, ...]:
     """Return the next request of each conversation in a history; of an empty one, an empty one."""
-    conversations = conversations_of(history) or ((),)
+    conversations = split_conversations(history) or ((),)
     return tuple(sized_request(each, meter, unseen, extras) for each in conversations)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.history.categories import Category, categorised
+from compactctl.history.categories import Category, categorize
 from compactctl.history.pairs import PartIndex, result_tools
-from compactctl.history.reads import FileRead, find_file_reads, group_by_path, superseded
+from compactctl.history.reads import FileRead, find_file_reads, find_superseded, group_by_path
 from compactctl.history.usage.costs import UNSEEN, context_shares
 from compactctl.history.usage.rounds import Round, Rounds, counted_rounds, find_rounds
 from compactctl.model.message import Message
@@ -140,7 +140,7 @@ def _sizes(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> Mapping[int, Counter[Category]]:
     sizes: dict[int, Counter[Category]] = defaultdict(Counter)
-    for place, category, tokens in categorised(messages, reads, meter):
+    for place, category, tokens in categorize(messages, reads, meter):
         sizes[place.message][category] += tokens
     return sizes
 
@@ -178,7 +178,7 @@ def _files(
     transcript: Transcript, reads: Sequence[FileRead], meter: Meter
 ) -> tuple[TimelineFile, ...]:
     now = find_file_reads(transcript.effective, cwd=transcript.session.cwd)
-    covered = superseded(reads)
+    covered = find_superseded(reads)
     tokens: Counter[str] = Counter()
     for read in now:
         tokens[read.path] += _size(transcript.effective, read.part_index, meter)

@@ -17,7 +17,7 @@ from compactctl.errors import ChangedError, UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units, cut_points, find_orphans
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
-from compactctl.history.turns import conversations_of, leading_system_count
+from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, RemoveUnsent, Replace, groups_of
 from compactctl.model.message import (
     GroupId,
@@ -76,7 +76,7 @@ def apply_plan(
     sized = SizedTranscript.of(transcript, measured)
     found = _matched(plan, transcript.effective, renamed=renamed)
     runs: list[PipelineRun] = []
-    for messages in conversations_of(transcript.effective):
+    for messages in split_conversations(transcript.effective):
         alone = ProtectOptions(keep_turns=0)
         view = view_of(messages, transcript, measured, alone)
         names = {message.id for message in messages}

@@ -23,7 +23,7 @@ from compactctl.formats.registry import between, can_write_assistant
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import newest_id
-from compactctl.history.turns import conversations_of, preamble
+from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
@@ -147,7 +147,7 @@ def run_stages(
     runs: list[PipelineRun] = []
     kept: list[int] = []
     waiting: list[str] = []
-    for messages in conversations_of(transcript.effective):
+    for messages in split_conversations(transcript.effective):
         share = _share(plan.reach, messages, inputs.originals, meter)
         kept += [] if share is None else [share]
         room = room_for(plan.reach, messages, sized.request) if share is None else _always(share)

@@ -15,7 +15,7 @@ from compactctl.formats.records.order import restore_order
 from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, recognizes
 from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
 from compactctl.history.damage import unread_text
-from compactctl.history.usage.counted_twice import counted_once
+from compactctl.history.usage.counted_twice import without_double_counts
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.tags import METADATA_MARK
@@ -142,7 +142,7 @@ def recorded_format(lines: Iterable[bytes]) -> str | None:
 
 def with_usage_once(transcript: Transcript) -> Transcript:
     """Return a transcript whose reports count no token twice, with a warning where some did."""
-    found, growth = counted_once(transcript, lambda: _size(transcript.session.model))
+    found, growth = without_double_counts(transcript, lambda: _size(transcript.session.model))
     if growth is None:
         return transcript
     warning = (

@@ -21,7 +21,7 @@ from typing import Any
 from compactctl.formats.content.anthropic import content_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
-from compactctl.history.voices import command_in, is_clients
+from compactctl.history.voices import command_in, is_from_client
 from compactctl.model.message import Message, MessageId, Part, TextPart
 
 SHAPE = "api-request-shape"
@@ -123,7 +123,7 @@ def _iter_changes(
         command = _command(message)
         if not command:
             continue
-        if following.role == "user" and is_clients(following.parts):
+        if following.role == "user" and is_from_client(following.parts):
             parts = _with_typed_text(message, "")
             yield message.id, partial(_with_parts, parts=parts, is_injected=True)
         elif following.id in meta_ids and not following.origin.is_synthetic:

@@ -17,7 +17,7 @@ from compactctl.formats.codex.usage import USAGE_FIELDS
 from compactctl.formats.format import NativeAppend
 from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
-from compactctl.history.stand_ins import base_id, edit_places
+from compactctl.history.stand_ins import base_id, edit_points
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
 from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, tag_fields
@@ -152,7 +152,7 @@ class _Session:
 
     @cached_property
     def _edit_places(self) -> Mapping[int, int | None]:
-        return edit_places(self.transcript.effective)
+        return edit_points(self.transcript.effective)
 
     @cached_property
     def _index(self) -> Mapping[str, int]:

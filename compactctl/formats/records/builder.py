@@ -16,8 +16,8 @@ from compactctl.formats.records.json_values import record_time
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import judge_links
 from compactctl.formats.records.responses import with_responses
-from compactctl.history.stand_ins import is_by_compactctl, joined_words
-from compactctl.history.voices import attributed, is_clients
+from compactctl.history.stand_ins import is_by_compactctl, text_after_summary
+from compactctl.history.voices import attribute, is_from_client
 from compactctl.model.message import (
     NO_LOCKS,
     NO_TAGS,
@@ -283,13 +283,13 @@ def build_message(
     draft: MessageDraft, record: Mapping[str, Any], decoded: Decoded, tags: Tags, name: MessageId
 ) -> Message:
     """Return a record with these tags as a message, in which the author of each part is noted."""
-    parts = attributed(draft.parts, draft.role)
+    parts = attribute(draft.parts, draft.role)
     is_ours_untagged = _is_own_summary(parts, is_summary=draft.is_summary)
     is_tagged = is_synthetic(tags)
     is_ours = is_tagged or is_ours_untagged
     if is_ours:
         parts = _own_parts(parts, is_apart=draft.is_summary or is_tagged)
-    is_clients_own = draft.role in ("user", "system") and is_clients(parts)
+    is_clients_own = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
         id=name,
         role=draft.role,
@@ -367,7 +367,7 @@ def _own_parts(parts: Sequence[Part], *, is_apart: bool) -> tuple[Part, ...]:
     With ``is_apart``, the record is known to hold nothing else.
     """
     return tuple(
-        replace(part, typed="" if is_apart else joined_words(part.text))
+        replace(part, typed="" if is_apart else text_after_summary(part.text))
         if isinstance(part, TextPart)
         else part
         for part in parts

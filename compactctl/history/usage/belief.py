@@ -83,7 +83,7 @@ def judge(requests: Sequence[Request], error: float, longest_window: int) -> Rep
     return replace(reports, doubt=_doubt("grows too fast", fast[-1], len(fast), is_used=True))
 
 
-def plausible(requests: Sequence[Request], longest_window: int) -> tuple[Request, ...]:
+def plausible_requests(requests: Sequence[Request], longest_window: int) -> tuple[Request, ...]:
     """Return the requests whose reported size is not too large for what they held."""
     possible = _possible(requests, longest_window)
     return () if any(map(_grows_too_fast, _spans(possible))) else possible

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from compactctl.history.stand_ins import edit_places
+from compactctl.history.stand_ins import edit_points
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, MessageId, ReasoningPart
 
@@ -103,7 +103,7 @@ def requests_after_own_edit(
 
     What those before it reported is no longer there.
     """
-    edited = max((place or 0 for place in edit_places(messages).values()), default=-1)
+    edited = max((place or 0 for place in edit_points(messages).values()), default=-1)
     return tuple(request for request in calibration if request.first_index > edited)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import log
 
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, ReportedUsage
@@ -32,7 +32,7 @@ _ENOUGH = 2_000
 _SUSPICIOUS = 1.3
 
 
-def counted_once(
+def without_double_counts(
     transcript: Transcript, sizes: Callable[[], Callable[[Message], float]]
 ) -> tuple[Transcript, float | None]:
     """Return a transcript without tokens that its reports count twice, and their growth before.
@@ -45,12 +45,14 @@ def counted_once(
     possible = [each for each in _REPEATED if _may_hold(usages, each)]
     if not possible:
         return transcript, None
-    messages = max(conversations_of(transcript.effective), key=_reports, default=())
+    messages = max(split_conversations(transcript.effective), key=_reports, default=())
     size = sizes()
-    before = growth(find_requests(messages, size))
+    before = growth_ratio(find_requests(messages, size))
     if before is None or before < _SUSPICIOUS:
         return transcript, None
-    found = [(_distance(growth(find_requests(_without(messages, r), size))), r) for r in possible]
+    found = [
+        (_distance(growth_ratio(find_requests(_without(messages, r), size))), r) for r in possible
+    ]
     nearest, repeated = min(found, key=lambda each: each[0])
     if 2 * nearest >= _distance(before):
         return transcript, None
@@ -64,7 +66,7 @@ def counted_once(
     )
 
 
-def growth(found: Sequence[Request]) -> float | None:
+def growth_ratio(found: Sequence[Request]) -> float | None:
     """Return by how many reported tokens requests grew for each token that was counted.
 
     None where too little entered to tell. Steps in which the context shrank do not count.

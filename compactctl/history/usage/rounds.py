@@ -9,8 +9,8 @@ from typing import Literal, TypeVar
 
 from compactctl.history.breakdown import message_tokens
 from compactctl.history.categories import Category
-from compactctl.history.stand_ins import edit_places
-from compactctl.history.turns import conversations_of, steps
+from compactctl.history.stand_ins import edit_points
+from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.requests import Request, find_requests
 from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
@@ -156,7 +156,7 @@ def find_rounds(transcript: Transcript, meter: Meter) -> Rounds:
     if not any(message.usage for message in main):
         main, aside = transcript.messages, ()
     found: list[Round] = []
-    for conversation in conversations_of(main):
+    for conversation in split_conversations(main):
         found += _rounds(conversation, transcript, meter, len(found))
     return Rounds(rounds=tuple(found), subagent_requests=len(find_requests(aside, meter.message)))
 
@@ -187,7 +187,7 @@ def _rounds(
     edits = _edits(messages, transcript.compactions.lines)
     steps: Counter[int] = Counter()
     found = [each for each in find_requests(messages, meter.message) if each.context <= _MAX_TOKENS]
-    for stretch in _stretches(found):
+    for stretch in _request_spans(found):
         request, first = stretch.request, messages[stretch.request.first_index]
         steps[request.turn] += 1
         earlier += 1
@@ -251,7 +251,7 @@ def _clamp(reported: int, most: int = _MAX_TOKENS) -> int:
     return min(max(0, reported), most)
 
 
-def _stretches(found: Sequence[Request]) -> Iterator[_RequestSpan]:
+def _request_spans(found: Sequence[Request]) -> Iterator[_RequestSpan]:
     before, caches, lifetime = None, False, CACHE_LIFETIME
     for request in found:
         yield _RequestSpan(before, request, caches, lifetime)
@@ -276,7 +276,7 @@ def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set
 
     compactctl notes which message was the newest one then.
     """
-    places = edit_places(messages)
+    places = edit_points(messages)
     ours, clients = set(), set()
     for index, message in enumerate(messages):
         if message.origin.is_synthetic or message.tags.through:
@@ -353,7 +353,7 @@ def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
     """
     messages = tuple(
         message
-        for conversation in conversations_of(transcript.effective)
+        for conversation in split_conversations(transcript.effective)
         for message in _counted(conversation, meter)
     )
     return find_rounds(replace(transcript, messages=messages), meter)
@@ -362,7 +362,7 @@ def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
 def _counted(messages: Sequence[Message], meter: Meter) -> Iterator[Message]:
     """Yield the messages, those of each answer as one response that was sent what is before it."""
     sums = [0, *accumulate(map(meter.message, messages))]
-    answers = {index: step[0] for step in steps(messages) for index in step}
+    answers = {index: step[0] for step in find_steps(messages) for index in step}
     for index, message in enumerate(messages):
         first = answers.get(index)
         if first is None or message.role != "assistant":

@@ -9,7 +9,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import is_stub
-from compactctl.history.turns import steps, turns
+from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, Replace
 from compactctl.model.message import (
     Message,
@@ -51,7 +51,7 @@ def older_than_newest(
     """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
     if unit == "results":
         return tuple(places[: max(0, len(places) - count)])
-    pieces = turns(view.messages) if unit == "turns" else steps(view.messages)
+    pieces = find_turns(view.messages) if unit == "turns" else find_steps(view.messages)
     recent = {index for piece in pieces[max(0, len(pieces) - count) :] for index in piece}
     return tuple(place for place in places if place.message not in recent)
 

@@ -26,7 +26,7 @@ from benchmarks.estimates.recorded_session import (
 )
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure, window_of
-from compactctl.history.turns import conversations_of
+from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.counters.claude import claude_is_installed
@@ -122,7 +122,7 @@ def _of_request(
     }
     for horizon, anchor in anchors.items():
         seen = known_at(before, anchor)
-        if len(conversations_of(seen.effective)) != 1:
+        if len(split_conversations(seen.effective)) != 1:
             continue
         trial = Trial(
             family=FAMILY_OF_FORMAT.get(before.format, measured.model.family),

@@ -34,8 +34,8 @@ from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.reading.discover import FileChoice, InputFile
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError
-from compactctl.history.breakdown import breakdown
-from compactctl.history.turns import conversations_of
+from compactctl.history.breakdown import break_down
+from compactctl.history.turns import split_conversations
 from compactctl.profiles.registry import builtin_profile
 from compactctl.store.client_folders import UserEnvironment
 from compactctl.tokens.trigger import NEVER
@@ -305,8 +305,8 @@ def test_what_compact_promises_is_what_is_measured_then(
 def test_a_file_of_dialogs_is_the_sum_of_them() -> None:
     transcript = load(SEVERAL)
     meter = measure(transcript, MeasureOptions()).meter
-    whole = breakdown(transcript.effective, meter)
-    each = [breakdown(messages, meter) for messages in conversations_of(transcript.effective)]
+    whole = break_down(transcript.effective, meter)
+    each = [break_down(messages, meter) for messages in split_conversations(transcript.effective)]
     assert whole.total == sum(one.total for one in each)
     categories: Counter[str] = Counter()
     for one in each:
@@ -324,9 +324,9 @@ def test_a_file_read_once_in_each_dialog_was_not_read_again() -> None:
         )
     ]
     meter = measure(load(SEVERAL), MeasureOptions()).meter
-    assert breakdown(dialogs, meter).rereads == ()
+    assert break_down(dialogs, meter).rereads == ()
     alone = [replace(message, conversation=0) for message in dialogs]
-    assert [file.reads for file in breakdown(alone, meter).rereads] == [2]
+    assert [file.reads for file in break_down(alone, meter).rereads] == [2]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from compactctl.commands.reading.transcript import parse
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.native import CodexNativeAppend
-from compactctl.history.stand_ins import base_id, edit_places
+from compactctl.history.stand_ins import base_id, edit_points
 
 Record = dict[str, Any]
 OPERATION = "0123456789ab"
@@ -159,5 +159,5 @@ def test_the_newest_message_is_found_among_items_of_equal_content() -> None:
     told = CodexNativeAppend().lines_to_append(now, [now[0], *lines(summary), *now[1:]], OPERATION)
     more = [item("assistant", "Three."), go_on]
     messages = parse([*now, *told, *lines(*more)], Codex()).effective
-    [place] = [place for place in edit_places(messages).values() if place is not None]
+    [place] = [place for place in edit_points(messages).values() if place is not None]
     assert place == len(messages) - 1 - len(more)

@@ -15,7 +15,7 @@ from builders import (
 )
 from unit.stages.support.trials import meter, words
 
-from compactctl.history.breakdown import Reread, breakdown
+from compactctl.history.breakdown import Reread, break_down
 from compactctl.history.categories import CATEGORIES
 from compactctl.model.message import MediaPart, TextPart
 
@@ -47,14 +47,14 @@ def test_what_the_client_adds_is_told_as_what_it_is_sent_as() -> None:
     reminder = user("", is_injected=True)
     reminder = replace(reminder, parts=(TextPart(text="", added=words(12)),))
 
-    plain = breakdown(conversation(open_call), meter()).categories
-    found = breakdown(conversation(answered, reminder), meter())
+    plain = break_down(conversation(open_call), meter()).categories
+    found = break_down(conversation(answered, reminder), meter())
     assert found.categories == {**plain, "tool results": 4, "other": 12}
     assert found.total == sum(found.categories.values())
 
 
 def test_every_token_is_in_one_category() -> None:
-    found = breakdown(MESSAGES, meter())
+    found = break_down(MESSAGES, meter())
     assert found.categories == {
         "system prompt": 10,
         "tool definitions": 5,
@@ -74,14 +74,14 @@ def test_every_token_is_in_one_category() -> None:
 
 
 def test_an_empty_conversation_has_empty_categories() -> None:
-    found = breakdown((), meter())
+    found = break_down((), meter())
     assert found.total == 0
     assert set(found.categories.values()) == {0}
     assert (found.largest, found.tools, found.rereads) == ((), (), ())
 
 
 def test_the_largest_messages_come_first_and_name_their_tools() -> None:
-    largest = breakdown(MESSAGES, meter(), largest=3).largest
+    largest = break_down(MESSAGES, meter(), largest=3).largest
     assert [(item.id, item.tokens, item.tools) for item in largest] == [
         ("m12", 1_026, ("Shot",)),
         ("m13", 1_024, ()),
@@ -90,7 +90,7 @@ def test_the_largest_messages_come_first_and_name_their_tools() -> None:
 
 
 def test_tools_are_sorted_by_what_they_cost() -> None:
-    tools = breakdown(MESSAGES, meter()).tools
+    tools = break_down(MESSAGES, meter()).tools
     assert [(t.tool, t.call_tokens, t.result_tokens, t.errors) for t in tools] == [
         ("Shot", 2, 1_026, 0),
         ("Bash", 3, 30, 1),
@@ -109,6 +109,6 @@ def test_files_read_again_are_counted_with_their_cost() -> None:
         call("d", "Read", file_path="once.py"),
         result("d", "one"),
     )
-    assert breakdown(messages, meter(), cwd="/w").rereads == (
+    assert break_down(messages, meter(), cwd="/w").rereads == (
         Reread(path="a.py", reads=3, identical=1, tokens=6, identical_tokens=3),
     )

@@ -13,9 +13,9 @@ from compactctl.history.reads import (
     file_content,
     find_file_edits,
     find_file_reads,
+    find_superseded,
     stub_for,
     stub_targets,
-    superseded,
 )
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message
@@ -180,7 +180,9 @@ def test_a_read_covers_its_own_lines_and_blocks_of_them() -> None:
 
 def test_the_newest_read_that_covers_wins() -> None:
     reads = reads_of("1\ta\n2\tb", "2\tb", "1\ta\n2\tb\n3\tc", "1\ta\n2\tb\n3\tc", "1\tx")
-    newest = {place.message: read.part_index.message for place, read in superseded(reads).items()}
+    newest = {
+        place.message: read.part_index.message for place, read in find_superseded(reads).items()
+    }
     assert newest == {1: 7, 3: 7, 5: 7}
 
 
@@ -233,7 +235,7 @@ def test_a_read_that_shows_nothing_is_covered_by_none_and_covers_none(notice: st
     reads = reads_of(notice, later, notice, later, notice)
     assert [read.shows_content for read in reads] == [False, True, False, True, False]
     assert {
-        place.message: read.part_index.message for place, read in superseded(reads).items()
+        place.message: read.part_index.message for place, read in find_superseded(reads).items()
     } == {3: 7}
 
 
@@ -270,7 +272,7 @@ def test_of_all_later_reads_the_newest_that_covers_wins(texts: list[str]) -> Non
         covering = [later for later in reads[at + 1 :] if covers(later, read)]
         if covering:
             expected[read.part_index] = covering[-1]
-    assert superseded(reads) == expected
+    assert find_superseded(reads) == expected
 
 
 def test_reads_that_differ_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +285,7 @@ def test_reads_that_differ_are_not_all_compared(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(reads_module, "covers", counted)
     reads = reads_of(*(f"same\nline {at}\nline {at + 1}" for at in range(300)))
-    assert not superseded(reads)
+    assert not find_superseded(reads)
     assert compared <= len(reads)
 
 

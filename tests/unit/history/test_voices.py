@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.stand_ins import joined_words
-from compactctl.history.voices import attributed, reply_in, typed_in
+from compactctl.history.stand_ins import text_after_summary
+from compactctl.history.voices import attribute, reply_in, typed_in
 from compactctl.model.message import Message, MessageId, TextPart
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
@@ -86,7 +86,7 @@ def test_a_reminder_before_or_behind_a_text_takes_none_of_its_words(words: str, 
 
 
 def test_a_message_is_a_persons_when_any_of_its_texts_is() -> None:
-    parts = attributed((TextPart(text=REMINDER), TextPart(text="Go on.")), "user")
+    parts = attribute((TextPart(text=REMINDER), TextPart(text="Go on.")), "user")
     message = Message(id=MessageId("m"), role="user", parts=parts, line=0)
 
     assert message.starts_turn
@@ -158,4 +158,4 @@ def test_no_text_is_read_more_than_a_few_times(piece: str) -> None:
     ],
 )
 def test_what_is_joined_with_a_summary_is_told_from_it(summary: str, joined: str) -> None:
-    assert joined_words(f"{summary}\n\n{joined}" if joined else summary) == joined
+    assert text_after_summary(f"{summary}\n\n{joined}" if joined else summary) == joined

@@ -8,7 +8,7 @@ import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
 from compactctl.commands.reading.transcript import InputOptions, load
-from compactctl.history.stand_ins import edit_places
+from compactctl.history.stand_ins import edit_points
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
@@ -55,7 +55,7 @@ def read(path: Path) -> Transcript:
 def behind_the_newest_edit(path: Path) -> int:
     """Return how many messages were added since compactctl last wrote, as its records note it."""
     messages = read(path).effective
-    places = [place for place in edit_places(messages).values() if place is not None]
+    places = [place for place in edit_points(messages).values() if place is not None]
     return len(messages) - 1 - max(places)
 
 

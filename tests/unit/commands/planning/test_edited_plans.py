@@ -18,7 +18,7 @@ from compactctl.commands.planning.apply_plan import apply_plan
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.errors import UsageError
 from compactctl.history.pairs import atomic_units
-from compactctl.history.turns import conversations_of, leading_system_count
+from compactctl.history.turns import leading_system_count, split_conversations
 from compactctl.model.message import GroupId, Message, MessageId
 
 Row = PlannedMessage
@@ -80,7 +80,7 @@ def check(path: Path) -> int:
     kept = {row.id for row in plan.messages if row.fate == "kept"}
     measured = measure(transcript, FAST)
     count = 0
-    for messages in conversations_of(transcript.effective)[:2]:
+    for messages in split_conversations(transcript.effective)[:2]:
         for name, why in staying(messages):
             if name not in kept:
                 continue
@@ -122,7 +122,7 @@ def moved(plan: PlanFile, before: str) -> PlanFile:
 def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str) -> None:
     transcript, plan = plan_of(SAMPLES / f"{sample}.jsonl", "truncate")
     measured = measure(transcript, FAST)
-    messages = conversations_of(transcript.effective)[0]
+    messages = split_conversations(transcript.effective)[0]
     kept = {row.id for row in plan.messages if row.fate == "kept"}
     inside = [
         messages[unit[1]].id

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from compactctl.history.usage.belief import Reason, Reports, judge, plausible
+from compactctl.history.usage.belief import Reason, Reports, judge, plausible_requests
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import ReportedUsage
 
@@ -105,8 +105,8 @@ def test_reports_that_grow_too_fast_are_used_with_a_warning() -> None:
     assert found.doubt is not None
     assert (found.doubt.reason, found.doubt.is_used) == ("grows too fast", True)
     # They show no larger window.
-    assert plausible(series(contexts), WINDOW) == ()
-    assert plausible(series(TRUE), WINDOW) == series(TRUE)
+    assert plausible_requests(series(contexts), WINDOW) == ()
+    assert plausible_requests(series(TRUE), WINDOW) == series(TRUE)
 
 
 def test_what_a_client_took_out_of_the_context_unseen_is_no_false_report() -> None:
