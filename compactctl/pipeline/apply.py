@@ -1,4 +1,4 @@
-"""Carries edits out on messages; the files are laid out from the same edits later."""
+"""Apply edits to messages. The new file is laid out from the same edits later."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,12 +23,14 @@ from compactctl.model.unsent import UnsentKind
 
 @dataclass(frozen=True, slots=True)
 class NetEdits:
-    """What a sequence of edits comes to.
+    """The net effect of a sequence of edits, looked up by message id.
 
-    ``inserted`` holds the written messages by the original message they stand before, in order;
-    those that a later edit hides again are in it and in ``hidden``. ``replaced`` holds a message's
-    edits by the part that they rewrite, the newest last. ``removed_unsent`` is what of the file
-    goes that is never sent, by its kinds.
+    Attributes:
+        hidden: the edit that hides a message.
+        replaced: the edits of a message by the part that they rewrite, the newest last.
+        inserted: the synthetic messages before an original message, in order. One that a later
+            edit hides again is in here and in ``hidden``.
+        removed_unsent: the edit that removes each kind of record that is never sent.
     """
 
     hidden: dict[str, Hide] = field(default_factory=dict)
@@ -38,77 +40,80 @@ class NetEdits:
 
 
 def net_edits(edits: Iterable[Edit]) -> NetEdits:
-    """Fold edits, in order: the first to hide a message wins, the last to rewrite a part."""
-    folded = NetEdits()
+    """Return the net effect: the first edit to hide a message wins, the last to rewrite a part."""
+    net = NetEdits()
     anchors: dict[str, str] = {}
     for edit in edits:
         match edit:
             case Hide():
-                for name in edit.ids:
-                    folded.hidden.setdefault(name, edit)
+                for message_id in edit.ids:
+                    net.hidden.setdefault(message_id, edit)
             case Replace():
-                parts = folded.replaced.setdefault(edit.id, {})
+                parts = net.replaced.setdefault(edit.id, {})
                 parts.pop(edit.part, None)
                 parts[edit.part] = edit
             case Insert():
-                _insert(edit, folded.inserted, anchors)
+                _insert(edit, net.inserted, anchors)
             case RemoveUnsent():
-                folded.removed_unsent.update(dict.fromkeys(edit.kinds, edit))
-    return folded
+                net.removed_unsent.update(dict.fromkeys(edit.kinds, edit))
+    return net
 
 
 def latest_edit(parts: dict[int, Replace]) -> Replace:
-    """Return the edit whose group stands for a message of which several parts were rewritten."""
+    """Return the newest of a message's rewrites. Its group becomes the message's ``edit_id``."""
     return next(reversed(parts.values()))
 
 
-def _insert(edit: Insert, placed: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
+def _insert(edit: Insert, inserted: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
+    # S before A, then M before S: both are listed under A, as M, S.
     anchor = anchors.get(edit.before, edit.before)
-    row = placed.setdefault(anchor, [])
-    at = next((i for i, message in enumerate(row) if message.id == edit.before), len(row))
-    row.insert(at, edit.message)
+    items = inserted.setdefault(anchor, [])
+    index = next((i for i, message in enumerate(items) if message.id == edit.before), len(items))
+    items.insert(index, edit.message)
     anchors[edit.message.id] = anchor
 
 
 def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, ...]:
     """Return the effective history after one stage's edits.
 
-    Edits of messages that are not there are ignored.
+    Edits of messages that are not in it are ignored.
     """
-    folded = net_edits(edits)
+    net = net_edits(edits)
     result: list[Message] = []
     for message in messages:
-        placed = folded.inserted.get(message.id, ())
-        result += (synthetic_message(item, message) for item in placed)
-        if message.id not in folded.hidden:
-            result.append(_rewritten(message, folded.replaced.get(message.id)))
-    written = {item.id for items in folded.inserted.values() for item in items}
-    return tuple(_with_occurrences(result, written) if written else result)
+        items = net.inserted.get(message.id, ())
+        result += (synthetic_message(item, message) for item in items)
+        if message.id not in net.hidden:
+            result.append(_rewritten(message, net.replaced.get(message.id)))
+    inserted_ids = {item.id for items in net.inserted.values() for item in items}
+    return tuple(_with_occurrences(result, inserted_ids) if inserted_ids else result)
 
 
-def _with_occurrences(messages: Sequence[Message], written: Container[str]) -> Iterator[Message]:
-    """Note on written messages which of those with its name the newest message is."""
-    places: dict[str, Sequence[int]] = {}
+def _with_occurrences(
+    messages: Sequence[Message], inserted_ids: Container[str]
+) -> Iterator[Message]:
+    """Note on synthetic messages which of several messages with equal content ``through`` is."""
+    indices: dict[str, Sequence[int]] = {}
     for index, message in enumerate(messages):
-        through = message.tags.through if message.id in written else None
+        through = message.tags.through if message.id in inserted_ids else None
         if through is None:
             yield message
             continue
-        if through not in places:
-            places[through] = same_name_indices(messages, through)
-        number = occurrence(places[through], index)
+        if through not in indices:
+            indices[through] = same_name_indices(messages, through)
+        number = occurrence(indices[through], index)
         yield replace(message, tags=replace(message.tags, occurrence=number))
 
 
 def apply_all(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, ...]:
-    """Return the effective history after the edits of several stages, one after another."""
-    for _, stage in groupby(edits, lambda edit: groups_of([edit])):
-        messages = apply(messages, tuple(stage))
+    """Return the effective history after the edits of several stages, applied in order."""
+    for _, stage_edits in groupby(edits, lambda edit: groups_of([edit])):
+        messages = apply(messages, tuple(stage_edits))
     return tuple(messages)
 
 
 def synthetic_message(item: Synthetic, anchor: Message) -> Message:
-    """Return the message that is written in place of others or to complete a tool pair."""
+    """Return a summary, a marker or half a tool pair as a message at the place of ``anchor``."""
     return Message(
         id=item.id,
         role=item.role,
@@ -133,7 +138,7 @@ def _synthetic_parts(item: Synthetic) -> tuple[Part, ...]:
 
 
 def synthetic_tags(item: Synthetic, operation: str | None = None) -> Tags:
-    """Return the tags that a written message carries."""
+    """Return the tags of a synthetic message; ``operation`` is the one that writes it."""
     if item.kind == "summary":
         return Tags(condense_id=item.group, operation=operation, through=item.through)
     return Tags(
@@ -163,7 +168,7 @@ def _with_text(part: Part, text: str) -> Part:
         case ToolCallPart():
             return replace(part, arguments=text)
         case TextPart():
-            # Of a text with words of a person, no more than these are left.
+            # A text that the user typed is only ever reduced to the words they typed.
             return replace(part, text=text, typed=None if part.typed else part.typed)
         case ReasoningPart() | FilePart():
             return replace(part, text=text)

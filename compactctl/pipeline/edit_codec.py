@@ -1,4 +1,4 @@
-"""Edits as JSON text for the archive, so that one group can be taken back later."""
+"""Encode edits as JSON for the archive, so that a single group can be undone later."""
 
 import json
 from collections import defaultdict
@@ -28,10 +28,13 @@ MESSAGE_EDITS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedEdits:
-    """The edits of an archived operation, in order.
+    """The edits of an archived operation.
 
-    ``groups`` names the stage behind each group of them; ``sizes`` are the messages that each
-    group hides or rewrites, with their sizes in tokens; none for one that changes no message.
+    Attributes:
+        edits: the edits, in order.
+        groups: the stage that made each group.
+        sizes: the messages that each group hides or rewrites, with their sizes in tokens; empty
+            for a group that changes no message.
     """
 
     edits: tuple[Edit, ...]
@@ -42,21 +45,25 @@ class ArchivedEdits:
 def edits_by_message(
     edits: Sequence[Edit], stages: Mapping[str, str], tokens: Mapping[MessageId, int]
 ) -> dict[MessageId, list[dict[str, Any]]]:
-    """Return each edit as JSON objects under the message it is anchored at.
+    """Return the edits as JSON objects, by the original message whose row archives them.
 
-    An edit of a written message is anchored where that one stands. ``n`` is the edit's place in
-    the sequence; a ``Hide`` gives one object per message. ``stages`` names the stage behind each
-    group, ``tokens`` the size that each message had.
+    A ``Hide`` becomes one object per message. An edit of a synthetic message is archived with the
+    original message that it was inserted before. ``n`` is the edit's index in ``edits``.
+
+    Args:
+        edits: the edits, in order.
+        stages: the stage that made each group.
+        tokens: the size that each message had.
     """
     rows: dict[MessageId, list[dict[str, Any]]] = defaultdict(list)
-    places: dict[MessageId, MessageId] = {}
+    anchors: dict[MessageId, MessageId] = {}
     for n, edit in enumerate(edits):
         if isinstance(edit, Insert):
-            places[edit.message.id] = places.get(edit.before, edit.before)
+            anchors[edit.message.id] = anchors.get(edit.before, edit.before)
         head = {"n": n, "stage": stages.get(groups_of([edit])[0], "")}
-        for name, fields in _anchored_rows(edit):
-            row = head | {"tokens": tokens.get(name, 0)} | fields
-            rows[places.get(name, name)].append(row)
+        for message_id, fields in _anchored_rows(edit):
+            row = head | {"tokens": tokens.get(message_id, 0)} | fields
+            rows[anchors.get(message_id, message_id)].append(row)
     return dict(rows)
 
 
@@ -75,22 +82,22 @@ def _anchored_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
 
 
 def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
-    """Return the edits in an archive's rows; None is the text of a row without any.
+    """Read the edits from the rows of an archive; the text of a row without edits is None.
 
-    ``where`` is what an error names. Raises ArchiveError for what ``edits_by_message`` and
-    ``dump_edits`` would not have made.
+    Raises:
+        ArchiveError: a text is not what ``dump_edits`` writes; the message begins with ``where``.
     """
     rows = _checked_rows(texts, where)
-    by_place: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    rows_by_number: dict[int, list[dict[str, Any]]] = defaultdict(list)
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
-        by_place[row["n"]].append(row)
+        rows_by_number[row["n"]].append(row)
         if row["edit"] in ("hide", "replace"):
             sizes[row["group"]][MessageId(row["id"])] = row["tokens"]
         elif row["edit"] == "unload":
             sizes[row["group"]] = {}
     return ArchivedEdits(
-        edits=tuple(_edit(by_place[n]) for n in sorted(by_place)),
+        edits=tuple(_edit(rows_by_number[n]) for n in sorted(rows_by_number)),
         groups={row.get("message", row)["group"]: row["stage"] for row in rows},
         sizes=dict(sizes),
     )
@@ -115,8 +122,8 @@ def _fields(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
 
 
 def canonical_text(edits: Iterable[Edit]) -> str:
-    """Return all that edits say, as text to derive an id from."""
-    # One after another: all of them as objects take more memory than the text.
+    """Return a text that is equal for equal edits only; operation ids are derived from it."""
+    # Dumped one by one: all rows as objects take more memory than their text.
     rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _anchored_rows(edit))
     return f"[{','.join(rows)}]"
 
@@ -124,20 +131,20 @@ def canonical_text(edits: Iterable[Edit]) -> str:
 def _checked_rows(texts: Iterable[str | None], where: object) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     try:
-        for each in texts:
-            if each:
-                rows += _ROWS(json.loads(each))
-        _check_places(rows)
+        for text in texts:
+            if text:
+                rows += _ROWS(json.loads(text))
+        _check_numbers(rows)
     except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
-            f"{where}: its edits cannot be understood ({why}); restore it from a backup"
+            f"{where}: its edits cannot be understood ({reason}); restore it from a backup"
         ) from error
     return rows
 
 
 def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
-    """Return one message's edit objects as JSON text."""
+    """Return the archived text of one message's edits."""
     return json.dumps(rows, separators=(",", ":"))
 
 
@@ -149,8 +156,8 @@ def _row(value: object) -> dict[str, Any]:
     return fields
 
 
-def _check_places(rows: Iterable[dict[str, Any]]) -> None:
-    """Refuse two edits at one place in the sequence: only the rows of a ``Hide`` share theirs."""
+def _check_numbers(rows: Iterable[dict[str, Any]]) -> None:
+    """Refuse two edits with one number; only the rows of one ``Hide`` share a number."""
     seen: dict[int, tuple[str, str, str] | None] = {}
     for row in rows:
         edit = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None
@@ -160,7 +167,7 @@ def _check_places(rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _synthetic(value: object) -> dict[str, Any]:
-    # Checked as a whole, and kept as JSON for what else asks for it.
+    # Validated as a Synthetic, but returned as JSON: the row is read field by field.
     _SYNTHETIC(value)
     return json_object(value)
 

@@ -1,4 +1,4 @@
-"""What is written between messages that an API refuses right behind one another."""
+"""Insert messages between two that an API would not accept next to each other."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,19 +10,19 @@ from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply
 
 TEXT = "[Earlier messages were left out here.]"
-"""What is said there, in the name of whoever has to say something."""
+"""The text of such a message, whatever its role."""
 
 
 def with_gaps_filled(view: ConversationView, proposal: Proposal) -> Proposal:
-    """Return a proposal after which no two messages meet that the view's API would refuse.
+    """Add the messages that the view's API needs where hiding others makes two adjacent.
 
-    Those that met before stay as they are: they have been sent.
+    Pairs that were adjacent before stay as they are: the API has accepted them.
     """
-    if view.between is None or not any(isinstance(each, Hide | Insert) for each in proposal.edits):
+    if view.between is None or not any(isinstance(edit, Hide | Insert) for edit in proposal.edits):
         return proposal
     group = groups_of(proposal.edits)[0]
-    # A plan by hand may have some already.
-    taken = sum(isinstance(each, Insert) for each in proposal.edits)
+    # A plan edited by hand may already contain some; number these after them.
+    n_inserts = sum(isinstance(edit, Insert) for edit in proposal.edits)
     inserts = tuple(
         Insert(
             before=before,
@@ -32,24 +32,24 @@ def with_gaps_filled(view: ConversationView, proposal: Proposal) -> Proposal:
                 role=role,
                 text=TEXT,
                 group=group,
-                # It stands for nothing: the group's summary or marker does.
+                # It replaces no message: the group's summary or marker does.
                 details={FINAL_KEY: 1},
             ),
         )
-        for number, (before, role) in enumerate(_gaps(view, proposal), taken + 1)
+        for number, (before, role) in enumerate(_missing_roles(view, proposal), n_inserts + 1)
     )
     return replace(proposal, edits=(*proposal.edits, *inserts)) if inserts else proposal
 
 
-def _gaps(view: ConversationView, proposal: Proposal) -> Iterator[tuple[MessageId, Role]]:
-    """Yield the roles that are missing, each with the message that it has to stand before."""
-    met = {(first.id, second.id) for first, second in pairwise(view.messages)}
+def _missing_roles(view: ConversationView, proposal: Proposal) -> Iterator[tuple[MessageId, Role]]:
+    """Yield each missing role with the message to insert it before."""
+    adjacent_before = {(first.id, second.id) for first, second in pairwise(view.messages)}
     for first, second in pairwise(apply(view.messages, proposal.edits)):
-        # What must stay exactly as it is may not be a record among others but part of a request.
+        # An immutable message may be part of the request instead of a record among others.
         if (
             view.between is None
             or second.locks.immutable_reason is not None
-            or (first.id, second.id) in met
+            or (first.id, second.id) in adjacent_before
         ):
             continue
         for role in view.between(first, second):

@@ -1,11 +1,11 @@
-"""Lays out the lines of the new file from the old lines and the edits.
+"""Lay out the lines of the new file from the old lines and the edits.
 
-``split``: hidden records go (they are in the archive), rewritten ones take the place of their
-originals, and what follows a hidden record is linked to what precedes it.
-``inline``: originals stay, byte for byte but for a tag before the closing brace; summaries,
-markers and rewritten records are inserted before them. Where records are linked by ids, rewritten
-ones come after their originals: of two records with one id, the clients take the later one.
-Where records behind the old lines are to bring a new state about, it is laid out as ``split``.
+``split``: hidden records are removed (they are in the archive), rewritten records replace their
+originals, and records that followed a hidden one are linked to what precedes it.
+``inline``: originals stay, unchanged but for a tag before the closing brace; summaries, markers
+and rewritten records are inserted before them. In formats that link records by id, a rewritten
+record comes after its original, because clients use the later of two records with one id.
+A native append, which adds records behind the old lines, starts from a ``split`` layout.
 """
 
 import json
@@ -26,7 +26,7 @@ from compactctl.model.unsent import UnsentValue
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import NetEdits, latest_edit, synthetic_tags
 from compactctl.pipeline.inline import hide_exposed_originals
-from compactctl.pipeline.quoted_json import Span, ValuePlace, plain, spelled
+from compactctl.pipeline.quoted_json import ValuePlace, escape, unescape
 from compactctl.pipeline.record_splice import (
     dump,
     part_replacements,
@@ -37,21 +37,25 @@ from compactctl.pipeline.record_splice import (
     with_fields,
 )
 from compactctl.pipeline.relink import InsertedRecord, NewParents, relink
-from compactctl.pipeline.spans import find_array, line_place, rebuild, record_place, splice
+from compactctl.pipeline.spans import find_array, find_record, find_sole_record, rebuild, splice
 from compactctl.pipeline.unsent import find_unsent, without_unsent
 from compactctl.pipeline.writer import InsertionContext, RecordWriter
 
 Layout = Literal["split", "inline"]
-# What a summary says of who wrote it, unless that was the built-in summarizer as it should be.
+# Stored in a summary unless the built-in summarizer wrote it, and not as a fallback.
 _ORIGIN_FIELDS = ("summarizer", "fallback")
+_NO_SOURCE = -1
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
 
 
 @dataclass(frozen=True, slots=True)
 class NewLine:
-    """A line of the new file; ``source_index`` is the index of the line it was, None if written.
+    """A line of the new file.
 
-    ``is_unchanged`` is set when it is the same bytes as that line.
+    Attributes:
+        data: its bytes.
+        source_index: the index of the old line that it continues; None for an inserted record.
+        is_unchanged: whether it is byte for byte that old line.
     """
 
     data: bytes
@@ -61,11 +65,15 @@ class NewLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutOptions:
-    """How to lay out: the layout, what the operation is called, and whether to write tags.
+    """How to lay out the new file.
 
-    ``extra_metadata`` holds further fields for the ``compactctl`` object of written and rewritten
-    records, ``usage_restatement`` which record tells a client the size of its context, and which
-    size it is to tell.
+    Attributes:
+        layout: whether originals stay in the file (``inline``) or not (``split``).
+        operation: the id of the operation, stored in synthetic and rewritten records.
+        tags: whether to write tags at all.
+        extra_metadata: further fields for the ``compactctl`` object of these records.
+        usage_restatement: the record from which the client reads the size of its context, and the
+            size to write there.
     """
 
     layout: Layout = "split"
@@ -78,20 +86,20 @@ class LayoutOptions:
 def lay_out(
     lines: Sequence[bytes],
     transcript: Transcript,
-    folded: NetEdits,
+    edits: NetEdits,
     writer: RecordWriter,
-    style: LayoutOptions,
+    options: LayoutOptions,
 ) -> Iterator[NewLine]:
-    """Yield the lines of the new file; lines no edit touches are the same bytes.
+    """Yield the lines of the new file; a line that no edit touches stays byte for byte the same.
 
-    The last of several lines is terminated, as a client would do it that appends another one.
+    Every line of a file of lines ends with a line break, so that a client can append to it.
     """
-    if style.layout == "split":
-        folded = hide_exposed_originals(transcript, folded, tags=style.tags)
-    page = _FileLayout(lines, transcript, folded, writer, style)
-    # Formats with linked records have no documents: one line is a file of lines as well.
+    if options.layout == "split":
+        edits = hide_exposed_originals(transcript, edits, tags=options.tags)
+    layout = _FileLayout(lines, transcript, edits, writer, options)
+    # A format with linked records always has one record per line, even in a file of one line.
     is_document = len(lines) == 1 and writer.parent_path is None
-    return page.lines() if is_document else map(_terminated, page.lines())
+    return layout.lines() if is_document else map(_with_newline, layout.lines())
 
 
 class _FileLayout:
@@ -99,321 +107,335 @@ class _FileLayout:
         self,
         lines: Sequence[bytes],
         transcript: Transcript,
-        folded: NetEdits,
+        edits: NetEdits,
         writer: RecordWriter,
-        style: LayoutOptions,
+        options: LayoutOptions,
     ) -> None:
-        self.raw, self.folded, self.writer, self.style = lines, folded, writer, style
-        self.on_line: dict[int, list[Message]] = defaultdict(list)
+        self.old_lines, self.edits, self.writer, self.options = lines, edits, writer, options
+        self.messages_by_line: dict[int, list[Message]] = defaultdict(list)
         for message in transcript.messages:
-            if self._touched(message):
-                self.on_line[message.line].append(message)
+            if self._is_touched(message):
+                self.messages_by_line[message.line].append(message)
         self.effective = transcript.effective
-        self.same_named: dict[str, Sequence[int]] = {}
-        self.places = {message.id: place for place, message in enumerate(self.effective)}
-        self.damaged = {opaque.line for opaque in transcript.opaque}
-        self.paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
-        self.stale = self._superseded_records(transcript)
-        self.unsent = self._unsent(transcript)
-        self.relinked = self._relink(transcript)
+        self.visible_indices: dict[str, Sequence[int]] = {}
+        self.index_by_id = {message.id: index for index, message in enumerate(self.effective)}
+        self.damaged_lines = {opaque.line for opaque in transcript.opaque}
+        self.pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
+        self.superseded = self._superseded_records(transcript)
+        self.unsent_by_line = self._unsent_values(transcript)
+        self.new_parents = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
-        for index, data in enumerate(self.raw):
-            unsent = self.unsent.get(index)
+        for index, data in enumerate(self.old_lines):
+            unsent = self.unsent_by_line.get(index)
             if unsent is None:
-                yield from self._line(index, data)
+                yield from self._new_lines(index, data)
             elif unsent[0].path:
-                new = self._line(index, without_unsent(data, unsent))
-                yield from (replace(each, is_unchanged=False) for each in new)
+                new = self._new_lines(index, without_unsent(data, unsent))
+                yield from (replace(line, is_unchanged=False) for line in new)
 
-    def _line(self, index: int, data: bytes) -> Iterator[NewLine]:
-        messages = self.on_line.get(index)
-        stale = self.stale.get(index)
-        if messages and index in self.damaged:
-            yield from self._before_damage(messages)
+    def _new_lines(self, index: int, data: bytes) -> Iterator[NewLine]:
+        messages = self.messages_by_line.get(index)
+        superseded = self.superseded.get(index)
+        if messages and index in self.damaged_lines:
+            yield from self._lines_before_damage(messages)
             yield NewLine(data, index, is_unchanged=True)
-        elif (messages and messages[0].record_path) or (stale and () not in stale):
-            yield self._array_line(index, data, messages or ())
+        elif (messages and messages[0].record_path) or (superseded and () not in superseded):
+            yield self._edited_array_line(index, data, messages or ())
         elif messages:
             yield from self._record_lines(index, data, messages[0])
-        elif stale:
+        elif superseded:
             return
-        elif index in self.relinked.by_line or index in self.relinked.pointers:
-            yield _changed_line(self._edited(index, {}, data.decode()), index, data)
+        elif index in self.new_parents.by_line or index in self.new_parents.pointers:
+            yield _changed_line(self._with_new_parents(index, data.decode()), index, data)
         elif (
-            self.style.usage_restatement is not None and index == self.style.usage_restatement.line
+            self.options.usage_restatement is not None
+            and index == self.options.usage_restatement.line
         ):
             yield _changed_line(self._line_with_counts(data.decode()), index, data)
         else:
             yield NewLine(data, index, is_unchanged=True)
 
-    def _unsent(self, transcript: Transcript) -> dict[int, list[UnsentValue]]:
-        """Return what is never sent and goes, by line; a record that goes as a whole is alone."""
-        found: dict[int, list[UnsentValue]] = defaultdict(list)
-        kinds = self.folded.removed_unsent
-        rules = self.writer.unsent if kinds and self.style.layout == "split" else ()
-        for place in find_unsent(self.raw, transcript, rules, kinds):
-            found[place.line].append(place)
-        return dict(found)
+    def _unsent_values(self, transcript: Transcript) -> dict[int, list[UnsentValue]]:
+        """Return the unsent values to remove, by line; a whole record is alone on its line."""
+        by_line: dict[int, list[UnsentValue]] = defaultdict(list)
+        kinds = self.edits.removed_unsent
+        rules = self.writer.unsent if kinds and self.options.layout == "split" else ()
+        for value in find_unsent(self.old_lines, transcript, rules, kinds):
+            by_line[value.line].append(value)
+        return dict(by_line)
 
     def _superseded_records(self, transcript: Transcript) -> dict[int, set[JsonPath]]:
-        """Return the older versions that go, by line; inline all originals stay."""
-        found: dict[int, set[JsonPath]] = defaultdict(set)
-        if self.style.layout == "split":
-            touched = {message.id for on_line in self.on_line.values() for message in on_line}
-            for copy in transcript.chain.superseded:
-                if copy.message_id in touched and copy.line not in self.damaged:
-                    found[copy.line].add(copy.record_path)
-        return found
+        """Return the superseded versions to remove, by line; the inline layout keeps them."""
+        paths_by_line: dict[int, set[JsonPath]] = defaultdict(set)
+        if self.options.layout == "split":
+            touched_ids = {
+                message.id for messages in self.messages_by_line.values() for message in messages
+            }
+            for version in transcript.chain.superseded:
+                if version.message_id in touched_ids and version.line not in self.damaged_lines:
+                    paths_by_line[version.line].add(version.record_path)
+        return paths_by_line
 
-    def _touched(self, message: Message) -> bool:
-        tables = (self.folded.hidden, self.folded.replaced, self.folded.inserted)
+    def _is_touched(self, message: Message) -> bool:
+        tables = (self.edits.hidden, self.edits.replaced, self.edits.inserted)
         return self._is_restated(message) or any(message.id in table for table in tables)
 
     def _is_restated(self, message: Message) -> bool:
         return (
-            self.style.usage_restatement is not None
-            and message.id == self.style.usage_restatement.id
+            self.options.usage_restatement is not None
+            and message.id == self.options.usage_restatement.id
         )
 
     def _relink(self, transcript: Transcript) -> NewParents:
-        if self.writer.parent_path is None or self.style.layout == "inline":
+        if self.writer.parent_path is None or self.options.layout == "inline":
             return NewParents({}, self._inline_parents(transcript))
-        dropped = {
+        dropped_lines = {
             line
-            for line, messages in self.on_line.items()
-            if all(message.id in self.folded.hidden for message in messages)
+            for line, messages in self.messages_by_line.items()
+            if all(message.id in self.edits.hidden for message in messages)
         }
-        dropped |= {line for line, places in self.unsent.items() if not places[0].path}
-        written = [
+        dropped_lines |= {
+            line for line, values in self.unsent_by_line.items() if not values[0].path
+        }
+        inserted = [
             InsertedRecord(
                 id=self.writer.new_id(item),
                 before_line=line,
                 next_shown_line=self._next_line(message),
             )
-            for line, messages in sorted(self.on_line.items())
+            for line, messages in sorted(self.messages_by_line.items())
             for message in messages
             for item in self._inserted_before(message)
         ]
         return relink(
-            transcript.chain.links, dropped, written, self.damaged, transcript.chain.pointers
+            transcript.chain.links,
+            dropped_lines,
+            inserted,
+            self.damaged_lines,
+            transcript.chain.pointers,
         )
 
     def _next_line(self, message: Message) -> int | None:
-        """Return the line of the first message shown from ``message`` on."""
-        start = self.places.get(message.id, len(self.effective))
-        shown = (m.line for m in self.effective[start:] if m.id not in self.folded.hidden)
+        """Return the line of the first visible message from ``message`` on."""
+        start = self.index_by_id.get(message.id, len(self.effective))
+        shown = (m.line for m in self.effective[start:] if m.id not in self.edits.hidden)
         return next(shown, None)
 
     def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
         parents = {link.line: link.parent for link in reversed(transcript.chain.links)}
         return {
             self.writer.new_id(item): parents.get(line)
-            for line, messages in self.on_line.items()
+            for line, messages in self.messages_by_line.items()
             for message in messages
             for item in self._inserted_before(message)
         }
 
     def _inserted_before(self, message: Message) -> list[Synthetic]:
-        items = self.folded.inserted.get(message.id, [])
-        if self.style.layout == "inline":
+        items = self.edits.inserted.get(message.id, [])
+        if self.options.layout == "inline":
             return items
-        return [item for item in items if item.id not in self.folded.hidden]
+        return [item for item in items if item.id not in self.edits.hidden]
 
     def _record_lines(self, index: int, data: bytes, message: Message) -> Iterator[NewLine]:
         text = data.decode()
-        place = line_place(text)
+        place = find_sole_record(text)
         for record in self._new_records(message, text, place):
-            yield NewLine(_beside(text, place, record).encode(), None)
-        own = self._edited_original(message, text, place)
-        if own is not None:
-            new = self._edited(index, {}, splice(text, {place.span: own}))
+            yield NewLine(_as_line(text, place, record).encode(), None)
+        edited = self._edited_original(message, text, place)
+        if edited is not None:
+            new = self._with_new_parents(index, splice(text, {place.span: edited}))
             yield _changed_line(new, index, data)
         if self.writer.parent_path is not None:
-            for record in self._stand_in(message, text, place):
-                yield NewLine(_beside(text, place, record).encode(), None)
+            for record in self._rewritten_copy(message, text, place):
+                yield NewLine(_as_line(text, place, record).encode(), None)
 
-    def _before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
-        """Yield what is written before a line that cannot be parsed and so stays as it is."""
+    def _lines_before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
+        """Yield what is inserted before a damaged line, which itself stays as it is."""
         for message in messages:
             for item in self._inserted_before(message):
                 yield NewLine((self._synthetic_record(item, message, {}) + "\n").encode(), None)
 
-    def _array_line(self, index: int, data: bytes, messages: Sequence[Message]) -> NewLine:
+    def _edited_array_line(self, index: int, data: bytes, messages: Sequence[Message]) -> NewLine:
         text = data.decode()
-        stale = self.stale.get(index, set())
-        elements = stale | {message.record_path for message in messages}
+        superseded = self.superseded.get(index, set())
+        elements = superseded | {message.record_path for message in messages}
         for path in sorted({element[:-1] for element in elements}, reverse=True):
             members = {m.record_path[-1]: m for m in messages if m.record_path[:-1] == path}
-            text = self._array(text, path, members, {e[-1] for e in stale if e[:-1] == path})
+            text = self._edited_array(
+                text, path, members, {e[-1] for e in superseded if e[:-1] == path}
+            )
         return _changed_line(text, index, data)
 
-    def _array(
+    def _edited_array(
         self,
         text: str,
         path: JsonPath,
         members: Mapping[str | int, Message],
-        stale: Container[str | int],
+        superseded: Container[str | int],
     ) -> str:
         spans, depth = find_array(text, path)
         items: list[tuple[int | None, str]] = []
         for position, (start, end) in enumerate(spans):
             message = members.get(position)
-            if position in stale:
+            if position in superseded:
                 continue
             if message is None:
                 items.append((position, text[start:end]))
                 continue
             place = ValuePlace(start, end, depth)
             items += ((None, record) for record in self._new_records(message, text, place))
-            own = self._edited_original(message, text, place)
-            if own is not None:
-                items.append((position, own))
+            edited = self._edited_original(message, text, place)
+            if edited is not None:
+                items.append((position, edited))
         return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
 
     def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
-        """Yield the records to be inserted before a message's own one, spelled as that is."""
+        """Yield the records to insert before a message's record, escaped as deeply as that is."""
         for item in self._inserted_before(message):
-            like = _value_at(text, message.record_path)
-            yield spelled(self._synthetic_record(item, message, like), place.depth)
+            neighbour = _value_at(text, message.record_path)
+            yield escape(self._synthetic_record(item, message, neighbour), place.depth)
         if self.writer.parent_path is None:
-            yield from self._stand_in(message, text, place)
+            yield from self._rewritten_copy(message, text, place)
 
-    def _stand_in(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
-        """Yield the rewritten record that stands for a message whose own one stays beside it."""
-        if self.style.layout == "inline" and message.id in self.folded.replaced:
-            yield self._rewritten(message, text, place, hidden=True)
+    def _rewritten_copy(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
+        """Yield the rewritten record of a message whose original stays in the file."""
+        if self.options.layout == "inline" and message.id in self.edits.replaced:
+            yield self._rewritten_record(message, text, place, hidden=True)
 
-    def _synthetic_record(self, item: Synthetic, message: Message, like: Mapping[str, Any]) -> str:
-        parent = self.relinked.by_inserted_id.get(self.writer.new_id(item))
+    def _synthetic_record(
+        self, item: Synthetic, message: Message, neighbour: Mapping[str, Any]
+    ) -> str:
+        parent = self.new_parents.by_inserted_id.get(self.writer.new_id(item))
         record = dict(
             self.writer.new_record(
-                item, InsertionContext(anchor=message, neighbour=like, parent=parent)
+                item, InsertionContext(anchor=message, neighbour=neighbour, parent=parent)
             )
         )
         if self.writer.parent_path is None:
-            record = {**placing_fields(like), **record}
-        if self.style.tags:
-            fields = tag_fields(synthetic_tags(item, self.style.operation))
+            record = {**placing_fields(neighbour), **record}
+        if self.options.tags:
+            fields = tag_fields(synthetic_tags(item, self.options.operation))
             fields = {**fields, METADATA_KEY: fields.get(METADATA_KEY, {}) | _summary_writer(item)}
-            record |= self._fields(fields, message)
-        if item.id in self.folded.hidden:
-            record |= self._parent_field(item.id)
+            record |= self._with_metadata(fields, message)
+        if item.id in self.edits.hidden:
+            record |= self._hiding_field(item.id)
         return dump(record)
 
     def _edited_original(self, message: Message, text: str, place: ValuePlace) -> str | None:
-        """Return a message's own record as it stands in the new file, None if it goes."""
+        """Return a message's record for the new file, None if it is removed."""
         record = place.cut(text)
-        if self.style.layout == "split":
-            if message.id in self.folded.hidden:
+        if self.options.layout == "split":
+            if message.id in self.edits.hidden:
                 return None
-            if message.id in self.folded.replaced:
-                record = self._rewritten(message, text, place, hidden=False)
+            if message.id in self.edits.replaced:
+                record = self._rewritten_record(message, text, place, hidden=False)
             return self._with_counts(record, place.depth) if self._is_restated(message) else record
-        if message.id in self.folded.replaced:
+        if message.id in self.edits.replaced:
             return with_added_fields(record, {"editParent": self._edit_group(message)}, place.depth)
-        return with_added_fields(record, self._parent_field(message.id), place.depth)
+        return with_added_fields(record, self._hiding_field(message.id), place.depth)
 
-    def _rewritten(self, message: Message, text: str, place: ValuePlace, *, hidden: bool) -> str:
+    def _rewritten_record(
+        self, message: Message, text: str, place: ValuePlace, *, hidden: bool
+    ) -> str:
         record, depth = place.cut(text), place.depth
-        edits = self.folded.replaced[message.id]
-        record = splice(record, part_replacements(record, message, edits, self.writer, depth))
-        if not self.style.tags:
+        rewrites = self.edits.replaced[message.id]
+        record = splice(record, part_replacements(record, message, rewrites, self.writer, depth))
+        if not self.options.tags:
             return record
-        own = reported_usage(plain(record, depth))
-        if self.style.operation:
-            own["op"] = self.style.operation
+        metadata = reported_usage(unescape(record, depth))
+        if self.options.operation:
+            metadata["op"] = self.options.operation
         fields: dict[str, Any] = {"editId": self._edit_group(message)}
-        fields |= {METADATA_KEY: own} if own else {}
-        record = with_fields(record, self._fields(fields, message), depth)
+        fields |= {METADATA_KEY: metadata} if metadata else {}
+        record = with_fields(record, self._with_metadata(fields, message), depth)
         return (
-            with_added_fields(record, self._parent_field(message.id), depth) if hidden else record
+            with_added_fields(record, self._hiding_field(message.id), depth) if hidden else record
         )
 
     def _line_with_counts(self, text: str) -> str:
-        place = line_place(text)
+        place = find_sole_record(text)
         return splice(text, {place.span: self._with_counts(place.cut(text), place.depth)})
 
     def _with_counts(self, record: str, depth: int) -> str:
-        """Return a record's text with the counts that tell a client the size of its context."""
-        told, fields = self.style.usage_restatement, self.writer.usage_fields
-        if told is None or fields is None:
+        restatement, fields = self.options.usage_restatement, self.writer.usage_fields
+        if restatement is None or fields is None:
             return record
-        return restate_usage(record, fields, told.tokens, depth)
+        return restate_usage(record, fields, restatement.tokens, depth)
 
-    def _fields(self, fields: Mapping[str, Any], message: Message) -> dict[str, Any]:
-        """Return the tags of a record at the place of a message, with what the operation notes."""
-        # Inline, "op" follows the digest that ends the style's fields: a part of a line is found by
-        # that when a group goes (commands/operations/inline).
-        own = {**(self.style.extra_metadata or {}), **fields.get(METADATA_KEY, {})}
-        if own.get("through"):
-            own |= self._through(own["through"], message)
-        return {**fields, METADATA_KEY: own} if own else dict(fields)
+    def _with_metadata(self, fields: Mapping[str, Any], message: Message) -> dict[str, Any]:
+        """Return the fields of a record at the position of a message, with all its metadata."""
+        # The order matters inline: when a group is removed, commands/operations/inline finds its
+        # part of a line by the digest that ends ``extra_metadata``, directly before "op".
+        metadata = {**(self.options.extra_metadata or {}), **fields.get(METADATA_KEY, {})}
+        if metadata.get("through"):
+            metadata |= self._through_fields(metadata["through"], message)
+        return {**fields, METADATA_KEY: metadata} if metadata else dict(fields)
 
-    def _through(self, through: str, message: Message) -> dict[str, Any]:
-        """Return how the newest message is found again from the place of a message on.
+    def _through_fields(self, through: str, message: Message) -> dict[str, Any]:
+        """Return the fields that find the message ``through`` again, from ``message`` on.
 
-        The number in its id changes when an earlier message of equal content is hidden.
+        Ids made from content repeat: three messages "Continue." are c, c#2 and c#3, and hiding the
+        first makes c#3 the new c#2. So store c, and that it is the third one from here on.
         """
-        if through not in self.same_named:
-            gone = (self.folded.hidden, self.folded.replaced)
-            places = same_name_indices(self.effective, through)
-            shown = [at for at in places if not any(self.effective[at].id in ids for ids in gone)]
-            self.same_named[through] = shown
-        number = occurrence(self.same_named[through], self.places.get(message.id, 0))
-        name = base_id(through)
-        return {"through": name, "occurrence": number} if number else {"through": name}
+        if through not in self.visible_indices:
+            changed = (self.edits.hidden, self.edits.replaced)
+            indices = same_name_indices(self.effective, through)
+            visible = [
+                index
+                for index in indices
+                if not any(self.effective[index].id in ids for ids in changed)
+            ]
+            self.visible_indices[through] = visible
+        number = occurrence(self.visible_indices[through], self.index_by_id.get(message.id, 0))
+        through_id = base_id(through)
+        return {"through": through_id, "occurrence": number} if number else {"through": through_id}
 
-    def _parent_field(self, name: str) -> dict[str, str]:
-        hide = self.folded.hidden.get(name)
+    def _hiding_field(self, message_id: str) -> dict[str, str]:
+        hide = self.edits.hidden.get(message_id)
         return {} if hide is None else {_PARENT_FIELD[hide.kind]: hide.group}
 
     def _edit_group(self, message: Message) -> str:
-        return latest_edit(self.folded.replaced[message.id]).group
+        return latest_edit(self.edits.replaced[message.id]).group
 
-    def _edited(self, index: int, changes: dict[Span, str], text: str) -> str:
-        if index in self.relinked.by_line and self.writer.parent_path is not None:
-            path = self.writer.parent_path
-            changes = changes | value_replacements(text, [(path, self.relinked.by_line[index])])
-        if index in self.relinked.pointers:
-            changes = changes | value_replacements(
-                text, [(self.paths[index], self.relinked.pointers[index])]
-            )
-        return splice(text, changes)
+    def _with_new_parents(self, index: int, text: str) -> str:
+        values: dict[JsonPath, str | None] = {}
+        if index in self.new_parents.by_line and self.writer.parent_path is not None:
+            values[self.writer.parent_path] = self.new_parents.by_line[index]
+        if index in self.new_parents.pointers:
+            values[self.pointer_paths[index]] = self.new_parents.pointers[index]
+        return splice(text, value_replacements(text, values.items())) if values else text
 
 
-def _terminated(line: NewLine) -> NewLine:
+def _with_newline(line: NewLine) -> NewLine:
     return line if line.data.endswith(b"\n") else NewLine(line.data + b"\n", line.source_index)
 
 
-def _changed_line(text: str, index: int, was: bytes) -> NewLine:
+def _changed_line(text: str, index: int, old: bytes) -> NewLine:
     data = text.encode()
-    return NewLine(data, index, is_unchanged=data == was)
+    return NewLine(data, index, is_unchanged=data == old)
 
 
 def _summary_writer(item: Synthetic) -> dict[str, Any]:
-    known = {name: item.details[name] for name in _ORIGIN_FIELDS if name in item.details}
-    return {} if known == {"summarizer": BUILTIN_SUMMARIZER} else known
+    fields = {name: item.details[name] for name in _ORIGIN_FIELDS if name in item.details}
+    return {} if fields == {"summarizer": BUILTIN_SUMMARIZER} else fields
 
 
-def _beside(text: str, place: ValuePlace, record: str) -> str:
-    """Return the line of a record that is written beside one, with the same layer around it."""
+def _as_line(text: str, place: ValuePlace, record: str) -> str:
+    """Return ``record`` as a line of its own, wrapped as the record at ``place`` is in its line."""
     head, tail = text[: place.start].lstrip("\ufeff \t"), text[place.end :].rstrip(" \t\r\n")
     return f"{head}{record}{tail}" + ("\r\n" if text.endswith("\r\n") else "\n")
 
 
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
-    place = record_place(text)
-    return dict(value_at(json.loads(plain(place.cut(text), place.depth), strict=False), element))
-
-
-_WRITTEN = -1
+    place = find_record(text)
+    return dict(value_at(json.loads(unescape(place.cut(text), place.depth), strict=False), element))
 
 
 class NewFile:
-    """The lines of the new file, in order; those that stay as they are come from the old lines.
+    """The lines of the new file, holding only the changed ones in memory.
 
-    ``new_indices`` tells where in it each line is that is still there.
+    ``new_indices`` maps the index of an old line to that of the line that continues it.
     """
 
     def __init__(self, old: Sequence[bytes], lines: Iterable[NewLine]) -> None:
@@ -421,22 +443,23 @@ class NewFile:
         self._old = old
         self._sources = array("q")
         self._changed: dict[int, bytes] = {}
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             if line.source_index is not None:
-                self.new_indices[line.source_index] = place
-            self._sources.append(_WRITTEN if line.source_index is None else line.source_index)
+                self.new_indices[line.source_index] = index
+            self._sources.append(_NO_SOURCE if line.source_index is None else line.source_index)
             if not line.is_unchanged:
-                self._changed[place] = line.data
+                self._changed[index] = line.data
 
-    def is_unchanged(self, place: int) -> bool:
-        """Tell whether the line at ``place`` is the same bytes as before."""
-        return place not in self._changed
+    def is_unchanged(self, index: int) -> bool:
+        """Whether the line at ``index`` is byte for byte the old one."""
+        return index not in self._changed
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the lines from the first to the last."""
         old = enumerate(self._old)
-        for place, source in enumerate(self._sources):
-            if place in self._changed:
-                yield self._changed[place]
+        for index, source in enumerate(self._sources):
+            if index in self._changed:
+                yield self._changed[index]
             else:
-                yield next(line for index, line in old if index == source)
+                # Old lines keep their order, so a single pass over them is enough.
+                yield next(line for old_index, line in old if old_index == source)

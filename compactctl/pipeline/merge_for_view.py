@@ -1,20 +1,24 @@
-"""Puts archived lines back beside the lines that replaced them, for reading."""
+"""Interleave archived lines with those that replaced them, as ``view --archived`` shows them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.record_splice import with_added_fields
-from compactctl.pipeline.spans import record_place, splice
+from compactctl.pipeline.spans import find_record, splice
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedLine:
-    """A line to be shown; ``hidden_by`` is the group that hides it, None when it is visible.
+    """A line to display.
 
-    ``index`` is its place among the lines of its state; ``state_index`` is the place of that state,
-    the newest that it stands in, among those that were put together. ``tags`` are added to its
-    record.
+    Attributes:
+        lines: the lines of the newest state that has this line.
+        index: its index among them.
+        state_index: the index of that state; 0 is the oldest.
+        hidden_by: the group that hides the line, None when it is visible.
+        stage: the stage that made this group.
+        tags: what to add to the line's record.
     """
 
     lines: Sequence[bytes]
@@ -26,7 +30,7 @@ class DisplayedLine:
 
     @property
     def data(self) -> bytes:
-        """The line, read where it stands, so that a view of many holds none of them."""
+        """The tagged line; computed on access, so that a long view holds no copies."""
         raw = self.lines[self.index]
         return tag_line(raw, dict(self.tags)) if self.tags else raw
 
@@ -37,37 +41,37 @@ LineStack = tuple[DisplayedLine, ...]
 def interleave(
     states: Sequence[tuple[Sequence[ArchivedLine], Sequence[bytes]]],
 ) -> tuple[DisplayedLine, ...]:
-    """Return all lines of the newest state, each after the archived lines it stands for.
+    """Return all lines of the newest state, each after the archived lines that it replaces.
 
-    ``states`` are, oldest first, the rows of each operation in effect and the lines of the state
-    it led to, the newest with what was appended since.
+    ``states`` holds, oldest first, the rows of each operation in effect and the lines of the file
+    after it; the newest includes lines appended since.
     """
     rows, _ = states[0]
-    first = tuple(row.raw for row in rows)
-    cells: list[LineStack] = [(DisplayedLine(first, place),) for place in range(len(first))]
-    for number, (rows, after) in enumerate(states, 1):
-        own = [DisplayedLine(after, place, number) for place in range(len(after))]
-        cells = _advance(cells, rows, own)
-    return tuple(line for cell in cells for line in cell)
+    oldest = tuple(row.raw for row in rows)
+    stacks: list[LineStack] = [(DisplayedLine(oldest, index),) for index in range(len(oldest))]
+    for state_index, (rows, after) in enumerate(states, 1):
+        lines = [DisplayedLine(after, index, state_index) for index in range(len(after))]
+        stacks = _add_state(stacks, rows, lines)
+    return tuple(line for stack in stacks for line in stack)
 
 
-def _advance(
-    cells: Sequence[LineStack], rows: Sequence[ArchivedLine], after: Sequence[DisplayedLine]
+def _add_state(
+    stacks: Sequence[LineStack], rows: Sequence[ArchivedLine], after: Sequence[DisplayedLine]
 ) -> list[LineStack]:
-    placed: dict[int, list[DisplayedLine]] = {}
-    waiting: list[DisplayedLine] = []
-    for cell, row in zip(cells, rows, strict=False):
-        *earlier, own = cell
-        waiting += earlier
+    archived_before: dict[int, list[DisplayedLine]] = {}
+    pending: list[DisplayedLine] = []
+    for stack, row in zip(stacks, rows, strict=False):
+        *earlier, line = stack
+        pending += earlier
         if row.group is not None:
-            waiting.append(_tagged(own, row))
+            pending.append(_with_tags(line, row))
         if row.after_line is not None:
-            placed[row.after_line], waiting = waiting, []
-    result = [(*placed.get(place, ()), line) for place, line in enumerate(after)]
-    return [*result[:-1], (*waiting, *result[-1])] if waiting and result else result
+            archived_before[row.after_line], pending = pending, []
+    result = [(*archived_before.get(index, ()), displayed) for index, displayed in enumerate(after)]
+    return [*result[:-1], (*pending, *result[-1])] if pending and result else result
 
 
-def _tagged(line: DisplayedLine, row: ArchivedLine) -> DisplayedLine:
+def _with_tags(line: DisplayedLine, row: ArchivedLine) -> DisplayedLine:
     fields = {
         "condenseParent": row.condense_parent,
         "truncationParent": row.truncation_parent,
@@ -78,10 +82,10 @@ def _tagged(line: DisplayedLine, row: ArchivedLine) -> DisplayedLine:
 
 
 def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:
-    """Return a line with tags before the record's closing brace; untouched when it has none."""
+    """Add fields before the closing brace of a line's record; a line without one stays as it is."""
     try:
         text = raw.decode()
-        place = record_place(text)
+        place = find_record(text)
     except (ValueError, StopIteration, RecursionError):
         return raw
     record = place.cut(text)

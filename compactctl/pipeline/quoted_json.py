@@ -1,7 +1,7 @@
-r"""JSON inside a text: what it says, and where each of its characters is spelled in that text.
+r"""JSON inside a JSON string: its unescaped text, and the position of each character in the line.
 
-In ``{"messages":"[{\"role\":\"user\"}]"}`` the array says ``[{"role":"user"}]``. Edits are made
-where the characters are spelled, so that every escape that no edit is about stays as it is.
+In ``{"messages":"[{\"role\":\"user\"}]"}`` the inner text is ``[{"role":"user"}]``. Edits are made
+in the escaped text, so that every escape outside of an edit stays as it is.
 """
 
 import json
@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 Span = tuple[int, int]
 
-# A pair of surrogates is one character; every other escape is one as well.
+# Each match is one character: an escaped pair of surrogates, or any other escape.
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
 
 
 class ValuePlace(NamedTuple):
-    """Where a JSON value stands in a line, and within how many texts: 0 for none."""
+    """The span of a JSON value in a line, and how many JSON strings it is nested in."""
 
     start: int
     end: int
@@ -28,113 +28,117 @@ class ValuePlace(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Where it starts and ends in the line."""
+        """The start and the end, without the depth."""
         return self.start, self.end
 
     def cut(self, text: str) -> str:
-        """Return the value as the line spells it."""
+        """Return the text of the value, escaped as it is in the line."""
         return text[self.start : self.end]
 
 
 class Quoted:
-    """What is spelled from ``start`` to ``end`` of a text, which is inside quotes there."""
+    r"""The inside of a JSON string, from ``start`` to ``end`` of a text.
+
+    For the string in ``{"a":"x\ny"}``, ``text`` is the 3 characters between the quotes, and
+    ``outer_pos(2)`` is 9, where the ``y`` is.
+    """
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self._start = start
         self._inner: list[int] = []
         self._outer: list[int] = []
         shift = start
-        for escape in _ESCAPE.finditer(text, start, end):
-            self._inner.append(escape.start() - shift + 1)
-            self._outer.append(escape.end())
-            shift += escape.end() - escape.start() - 1
-        self.text = plain(text[start:end], 1)
+        for match in _ESCAPE.finditer(text, start, end):
+            self._inner.append(match.start() - shift + 1)
+            self._outer.append(match.end())
+            shift += match.end() - match.start() - 1
+        self.text = unescape(text[start:end], 1)
 
-    def outer(self, at: int) -> int:
+    def outer_pos(self, pos: int) -> int:
         """Return where the character at a place in ``text`` is spelled."""
-        number = bisect_right(self._inner, at) - 1
-        return self._start + at if number < 0 else self._outer[number] + at - self._inner[number]
+        index = bisect_right(self._inner, pos) - 1
+        return self._start + pos if index < 0 else self._outer[index] + pos - self._inner[index]
 
-    def place(self, place: ValuePlace) -> ValuePlace:
-        """Return where a value in ``text`` is spelled."""
-        return ValuePlace(self.outer(place.start), self.outer(place.end), place.depth + 1)
+    def outer_place(self, place: ValuePlace) -> ValuePlace:
+        """Return the place of a value in ``self.text`` in the text around it."""
+        return ValuePlace(self.outer_pos(place.start), self.outer_pos(place.end), place.depth + 1)
 
 
-def plain(text: str, depth: int) -> str:
-    """Return what is spelled within so many texts."""
+def unescape(text: str, depth: int) -> str:
+    """Undo ``depth`` levels of string escapes."""
     for _ in range(depth):
         text = scanstring(f'{text}"', 0, False)[0]  # noqa: FBT003 - its signature is positional
     return text
 
 
-def spelled(text: str, depth: int) -> str:
-    """Return how a text that can be encoded as UTF-8 is spelled within so many texts."""
+def escape(text: str, depth: int) -> str:
+    """Escape a text as the inside of ``depth`` nested JSON strings; it must be valid UTF-8."""
     for _ in range(depth):
         text = json.dumps(text, ensure_ascii=False)[1:-1]
     return text
 
 
 def spans_within(text: str, place: ValuePlace, scan: Callable[[str], list[Span]]) -> list[Span]:
-    """Return where the spans that ``scan`` finds in the value at a place are spelled."""
+    """Run ``scan`` on the unescaped value at ``place``; return the spans it finds in ``text``."""
     if not place.depth:
-        return [(place.start + at, place.start + end) for at, end in scan(place.cut(text))]
+        return [(place.start + start, place.start + end) for start, end in scan(place.cut(text))]
     quoted = Quoted(text, place.start, place.end)
     inner = ValuePlace(0, len(quoted.text), place.depth - 1)
     spans = spans_within(quoted.text, inner, scan)
-    return [(quoted.outer(at), quoted.outer(end)) for at, end in spans]
+    return [(quoted.outer_pos(start), quoted.outer_pos(end)) for start, end in spans]
 
 
 MAX_PREFIX = 200
-"""In characters, of what stands before the JSON of a line."""
-# What is left of a torn record has a quote or a bracket in it.
+"""In characters, of a log prefix before the JSON of a line."""
+# No quote or brace: the remains of a torn record have one and must not pass as a prefix.
 _PREFIX = re.compile(r'[^"{}\0]{1,200}(?=\{)')
 # A time of day, a level, server-sent events, or a service's name as Docker Compose writes it.
-_MARK = re.compile(
+_LOG_MARK = re.compile(
     r"\d\d:\d\d|\b(?:trace|debug|info|notice|warn|warning|error|critical|fatal)\b"
     r"|\Adata:|\A[\w.-]+\s+\|",
     re.IGNORECASE | re.ASCII,
 )
-_LAST = frozenset(" \t:|=]>")
-# Which field of a log driver's record holds the line, and what stands beside it: Docker and Fluent
-# Bit; Elastic's common schema and CloudWatch.
-_DRIVERS: Mapping[str, frozenset[str]] = {
+_PREFIX_ENDS = frozenset(" \t:|=]>")
+# The field of a log driver's record that holds the line, and the fields beside it that identify the
+# driver: Docker and Fluent Bit; Elastic's common schema and CloudWatch.
+_DRIVER_FIELDS: Mapping[str, frozenset[str]] = {
     "log": frozenset({"stream", "time", "date", "kubernetes"}),
     "message": frozenset({"@timestamp", "ingestionTime", "logStreamName"}),
 }
-_DOCKER = frozenset({"log", "stream", "time"})
-_OF_MESSAGES = frozenset({"role", "messages", "content"})
-# No other line needs to be parsed to tell that it is not such a record.
-_LIKELY = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
+_DOCKER_KEYS = frozenset({"log", "stream", "time"})
+_MESSAGE_KEYS = frozenset({"role", "messages", "content"})
+# Saves parsing every line: a line without a match is not such a record.
+_MAY_BE_DRIVER_RECORD = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
 
 
 def prefix_length(head: str) -> int:
-    """Return how many characters of a line stand before its JSON, 0 where nothing does."""
-    found = _PREFIX.match(head)
-    if found is None or found[0][-1] not in _LAST or not _MARK.search(found[0]):
+    """Return the length of a log prefix before the JSON of a line, 0 without one."""
+    match = _PREFIX.match(head)
+    if match is None or match[0][-1] not in _PREFIX_ENDS or not _LOG_MARK.search(match[0]):
         return 0
-    return found.end()
+    return match.end()
 
 
 def driver_field(record: Mapping[str, Any]) -> str | None:
-    """Return which field of a log driver's record holds a line of JSON; None for other records."""
-    for name, beside in _DRIVERS.items():
+    """Return the field of a log driver's record that holds a JSON line; None for other records."""
+    for name, companions in _DRIVER_FIELDS.items():
         text = record.get(name)
-        if isinstance(text, str) and not beside.isdisjoint(record):
-            is_whole = _OF_MESSAGES.isdisjoint(record) and _is_container(text)
-            return name if is_whole else None
+        if isinstance(text, str) and not companions.isdisjoint(record):
+            is_line = _MESSAGE_KEYS.isdisjoint(record) and _is_container(text)
+            return name if is_line else None
     return None
 
 
 def docker_text(record: Mapping[str, Any]) -> str | None:
-    """Return what a record of Docker holds, whatever that is; None for any other record."""
+    """Return the logged line in a record of Docker, JSON or not; None for any other record."""
     text = record.get("log")
-    is_docker = isinstance(text, str) and _DOCKER <= record.keys() <= _DOCKER | {"attrs"}
+    is_docker = isinstance(text, str) and _DOCKER_KEYS <= record.keys() <= _DOCKER_KEYS | {"attrs"}
     return text if is_docker else None
 
 
-def driver_field_of(text: str) -> str | None:
-    """Return the same of a line that holds a record."""
-    if not _LIKELY.search(text):
+def driver_field_in_line(text: str) -> str | None:
+    """Parse a line and return its ``driver_field``; None where it has none or is no JSON."""
+    if not _MAY_BE_DRIVER_RECORD.search(text):
         return None
     try:
         record = json.loads(text.lstrip("\ufeff \t\r\n"), strict=False)

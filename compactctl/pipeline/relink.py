@@ -1,4 +1,4 @@
-"""New parents for records whose parent is hidden, so that the chain stays whole."""
+"""Compute new parents for records whose parent is removed, so that the chain stays whole."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
@@ -9,7 +9,7 @@ from compactctl.model.transcript import Link, Pointer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsertedRecord:
-    """A written record: its id, the line it stands before, and that of the next shown record."""
+    """The id of an inserted record, the line it goes before, and that of the next shown record."""
 
     id: str
     before_line: int
@@ -18,9 +18,12 @@ class InsertedRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewParents:
-    """New parent ids, by line for kept records and by id for written ones.
+    """New parent ids; None makes a record the root.
 
-    ``pointers`` are the new targets of lines that name a record, by line.
+    Attributes:
+        by_line: for records of the old file.
+        by_inserted_id: for inserted records.
+        pointers: new targets for lines that only name a record, by line.
     """
 
     by_line: Mapping[int, str | None]
@@ -30,124 +33,137 @@ class NewParents:
 
 def relink(
     links: Sequence[Link],
-    dropped: Collection[int],
-    written: Sequence[InsertedRecord],
-    frozen: Collection[int] = (),
+    dropped_lines: Collection[int],
+    inserted: Sequence[InsertedRecord],
+    frozen_lines: Collection[int] = (),
     pointers: Sequence[Pointer] = (),
 ) -> NewParents:
-    """Re-point records whose parent stands on a dropped line, and what follows written records.
+    """Give records a new parent when theirs is removed, and link inserted records into the chain.
+
+    Chain A <- B <- C <- D; B and C are dropped, summary S is inserted before B:
+        without S:  A <- D           by_line={3: "A"}
+        with S:     A <- S <- D      by_line={3: "S"}, by_inserted_id={"S": "A"}
 
     Args:
         links: the file's linked records, in file order.
-        dropped: indices of lines that go away.
-        written: the written records, in file order.
-        frozen: indices of lines that cannot be changed; none of them follows a dropped one.
-        pointers: what names a record without being one; it names what a record there would follow.
+        dropped_lines: indices of lines that are removed.
+        inserted: the inserted records, in file order.
+        frozen_lines: indices of lines that cannot be changed; the parents of none are dropped.
+        pointers: lines that name a record; they get the parent that a record there would get.
 
     Returns:
-        The parents that change: the nearest surviving ancestor, or the newest written record
-        between that ancestor and the child. The path from the record after a written one leads
-        through it, where no frozen line is in between.
+        The parents that change. The new parent is the nearest surviving ancestor, or the newest
+        inserted record between that ancestor and the child.
     """
-    chain = _Chain(links, dropped, written)
-    for link in links:
-        if link.line not in dropped and chain.is_dropped(link.parent):
-            chain.lines[link.line] = chain.parent_of(link.parent, link.line)
-    first = {link.line: link for link in reversed(links)}
-    for index, record in enumerate(written):
-        parent = first[record.before_line].parent if record.before_line in first else None
-        chain.written[record.id] = chain.parent_of(parent, record.before_line, index)
-    for record in written:
-        if record.next_shown_line in first:
-            chain.reroute_through(record, first[record.next_shown_line], frozen)
-    named = {
+    chain = _Chain(links, dropped_lines, inserted)
+    for child in links:
+        if child.line not in dropped_lines and chain.is_dropped(child.parent):
+            chain.by_line[child.line] = chain.parent_of(child.parent, child.line)
+    links_by_line = {link.line: link for link in reversed(links)}
+    for index, record in enumerate(inserted):
+        link = links_by_line.get(record.before_line)
+        parent = None if link is None else link.parent
+        chain.by_inserted_id[record.id] = chain.parent_of(parent, record.before_line, index)
+    for record in inserted:
+        if record.next_shown_line in links_by_line:
+            chain.reroute_through(record, links_by_line[record.next_shown_line], frozen_lines)
+    targets = {
         p.line: chain.parent_of(p.target, p.line) for p in pointers if chain.is_dropped(p.target)
     }
     return NewParents(
-        by_line=chain.lines,
-        by_inserted_id=chain.written,
-        pointers={line: name for line, name in named.items() if name is not None},
+        by_line=chain.by_line,
+        by_inserted_id=chain.by_inserted_id,
+        pointers={line: target for line, target in targets.items() if target is not None},
     )
 
 
 class _Chain:
-    """The records by id, and the new parents so far."""
+    """The records by id, and the new parents computed so far."""
 
     def __init__(
-        self, links: Sequence[Link], dropped: Collection[int], written: Sequence[InsertedRecord]
+        self,
+        links: Sequence[Link],
+        dropped_lines: Collection[int],
+        inserted: Sequence[InsertedRecord],
     ) -> None:
         self.by_id = {link.id: link for link in reversed(links)}
-        self.dropped = dropped
-        self.names = [record.id for record in written]
-        self.positions = [record.before_line for record in written]
-        self.lines: dict[int, str | None] = {}
-        self.written: dict[str, str | None] = {}
+        self.dropped_lines = dropped_lines
+        self.inserted_ids = [record.id for record in inserted]
+        self.inserted_before = [record.before_line for record in inserted]
+        self.by_line: dict[int, str | None] = {}
+        self.by_inserted_id: dict[str, str | None] = {}
 
-    def is_dropped(self, name: str | None) -> bool:
-        """Tell whether a record goes away."""
-        link = self.by_id.get(name) if name is not None else None
-        return link is not None and link.line in self.dropped
+    def is_dropped(self, record_id: str | None) -> bool:
+        """Whether a record is removed; False for one that is not in the file."""
+        link = self.by_id.get(record_id) if record_id is not None else None
+        return link is not None and link.line in self.dropped_lines
 
-    def parent_of(self, name: str | None, line: int, limit: int | None = None) -> str | None:
-        """Return the parent for a record at ``line`` that used to follow ``name``.
+    def parent_of(
+        self, record_id: str | None, line: int, n_inserted: int | None = None
+    ) -> str | None:
+        """Return the new parent of a record at ``line`` whose parent was ``record_id``.
 
-        ``limit`` is how many of the written records come into question.
+        Only the first ``n_inserted`` inserted records are considered, None for all up to ``line``.
         """
-        ancestor, follower = self._surviving_ancestor(name, line)
-        newest = bisect_right(self.positions, line) if limit is None else limit
-        if newest > 0 and self.positions[newest - 1] > self._line_of_ancestor(ancestor, follower):
-            return self.names[newest - 1]
+        ancestor, child_line = self._surviving_ancestor(record_id, line)
+        newest = bisect_right(self.inserted_before, line) if n_inserted is None else n_inserted
+        start = self._line_of_ancestor(ancestor, child_line)
+        if newest > 0 and self.inserted_before[newest - 1] > start:
+            return self.inserted_ids[newest - 1]
         return ancestor
 
     def reroute_through(
-        self, record: InsertedRecord, following: Link, frozen: Collection[int]
+        self, record: InsertedRecord, following: Link, frozen_lines: Collection[int]
     ) -> None:
-        """Put a written record on the path from ``following``, if it only hangs beside it.
+        """Route the path through an inserted record that would otherwise be a side branch.
 
-        It does when all it stands for hung beside the path. What follows its parent on the path
-        follows the written record then; where the path does not reach that parent, as it ends at
-        one that is not in the file, the written record becomes the first on it.
+        A <- B <- C and B <- R (a parallel tool result). Dropping R puts S beside C, and a client
+        that walks C, B, A never sends S. So re-parent C:  A <- B <- S <- C.  Frozen lines stay.
+        If the path ends at a parent that is not in the file before it reaches B, S goes in front
+        of its first record.
         """
-        end = self.written[record.id]
-        at: str | None = following.id
+        ancestor = self.by_inserted_id[record.id]
+        child: str | None = following.id
         seen: set[str | None] = set()
-        while at not in seen and at != record.id:
-            seen.add(at)
-            parent = self._current_parent(at)
-            if parent == end:
-                self._set_parent(at, record.id, frozen)
+        while child not in seen and child != record.id:
+            seen.add(child)
+            parent = self._current_parent(child)
+            if parent == ancestor:
+                self._set_parent(child, record.id, frozen_lines)
                 return
-            if parent not in self.written and parent not in self.by_id:
-                self.written[record.id] = parent
-                self._set_parent(at, record.id, frozen)
+            if parent not in self.by_inserted_id and parent not in self.by_id:
+                self.by_inserted_id[record.id] = parent
+                self._set_parent(child, record.id, frozen_lines)
                 return
-            at = parent
+            child = parent
 
-    def _current_parent(self, name: str | None) -> str | None:
-        if name in self.written:
-            return self.written[name]
-        link = self.by_id.get(name or "")
-        return None if link is None else self.lines.get(link.line, link.parent)
+    def _current_parent(self, record_id: str | None) -> str | None:
+        if record_id in self.by_inserted_id:
+            return self.by_inserted_id[record_id]
+        link = self.by_id.get(record_id or "")
+        return None if link is None else self.by_line.get(link.line, link.parent)
 
-    def _set_parent(self, name: str | None, parent: str, frozen: Collection[int]) -> None:
-        if name in self.written:
-            self.written[name] = parent
-        elif name in self.by_id and self.by_id[name].line not in frozen:
-            self.lines[self.by_id[name].line] = parent
+    def _set_parent(
+        self, record_id: str | None, parent: str, frozen_lines: Collection[int]
+    ) -> None:
+        if record_id in self.by_inserted_id:
+            self.by_inserted_id[record_id] = parent
+        elif record_id in self.by_id and self.by_id[record_id].line not in frozen_lines:
+            self.by_line[self.by_id[record_id].line] = parent
 
-    def _line_of_ancestor(self, ancestor: str | None, follower: int) -> int:
-        """Return the line after which a written record continues the chain at ``ancestor``."""
+    def _line_of_ancestor(self, ancestor: str | None, child_line: int) -> int:
+        """Return the line after which an inserted record can follow ``ancestor``."""
         if ancestor is None:
             return -1
         link = self.by_id.get(ancestor)
-        # A parent that is not in the file is known by the record that follows it.
-        return follower - 1 if link is None else link.line
+        # A parent that is not in the file counts as standing right before its child.
+        return child_line - 1 if link is None else link.line
 
-    def _surviving_ancestor(self, name: str | None, line: int) -> tuple[str | None, int]:
-        """Return the nearest ancestor that stays, and the line of the record that follows it."""
+    def _surviving_ancestor(self, record_id: str | None, child_line: int) -> tuple[str | None, int]:
+        """Return the nearest ancestor that stays (None for the root), and the line of its child."""
         seen: set[str] = set()
-        while name is not None and self.is_dropped(name) and name not in seen:
-            seen.add(name)
-            link = self.by_id[name]
-            name, line = link.parent, link.line
-        return (None if name in seen else name), line
+        while record_id is not None and self.is_dropped(record_id) and record_id not in seen:
+            seen.add(record_id)
+            link = self.by_id[record_id]
+            record_id, child_line = link.parent, link.line
+        return (None if record_id in seen else record_id), child_line

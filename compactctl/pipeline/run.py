@@ -1,4 +1,4 @@
-"""Runs stages in order on one conversation and keeps what makes it smaller."""
+"""Run stages in order on one conversation; keep the edits that make it smaller."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from compactctl.stages.support.condensation import originals_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
-# Undoing stubs can make room for others to be dropped, and what one stage leaves can give an
-# earlier one work again; real files have taken up to seven rounds to settle.
+# Without a stub, others may have to be dropped, and the result of one stage can give an earlier one
+# new work. Real files took up to seven passes until nothing changed.
 _MAX_PASSES = 10
 
 
@@ -27,10 +27,14 @@ _MAX_PASSES = 10
 class StageStep(Generic[Options]):
     """A stage and the options it runs with.
 
-    ``falls_back`` steps in a row and the one behind them are alternatives: the first one that gets
-    down to the target wins, else the one that leaves least, and the others are taken back.
-    ``extra_tokens`` are the tokens by which the step's own target is above that of the run;
-    ``requested_name`` is the name it was asked for by, where that is another than the stage's.
+    Attributes:
+        stage: the stage.
+        options: its options.
+        falls_back: whether the next step is an alternative, tried if this one misses the target.
+            Of such a row, the first that reaches the target wins, else the one that leaves the
+            fewest tokens; the others are rolled back.
+        extra_tokens: how far the step's own target is above that of the run.
+        requested_name: the name the user asked for, "" if it is the stage's own.
     """
 
     stage: Stage[Options]
@@ -41,15 +45,19 @@ class StageStep(Generic[Options]):
 
     @property
     def name(self) -> str:
-        """What the step is reported as."""
+        """The name used in reports."""
         return self.requested_name or self.stage.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineRun:
-    """What the stages came to: their records, the edits to carry out, and the view left.
+    """The outcome of a run.
 
-    ``groups`` names the stage behind each group of edits.
+    Attributes:
+        stages: what each step did.
+        edits: all edits, in the order in which to apply them.
+        groups: the stage that made each group of edits.
+        view: the conversation after the edits.
     """
 
     stages: tuple[StageRecord, ...]
@@ -61,17 +69,17 @@ class PipelineRun:
 def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
     """Run ``steps`` in order; with a target, stop as soon as the view fits it.
 
-    They are run until they find nothing more to do, so that a second run changes nothing. A stage
-    that would make the view larger or leave a tool call without its result is rolled back; one
-    that repairs may make it larger and runs within the target too. A stub
-    never refers to content that a later stage dropped: such stubs are not made.
+    Repeat the steps until nothing changes, so that a second run is a no-op. Roll back a step that
+    grows the view or separates a tool call from its result; repair stages may grow it, and run
+    even within the target. A stub must not refer to content that a later step removed: run
+    everything again without such stubs.
     """
     view = with_ranks(view)
     no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_PASSES):
-        first = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
+        first_pass = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
         result = _run_until_stable(
-            replace(first, view=replace(first.view, no_stubs=frozenset())), steps, meter
+            replace(first_pass, view=replace(first_pass.view, no_stubs=frozenset())), steps, meter
         )
         dangling = _dangling_stubs(result)
         if not dangling:
@@ -82,22 +90,22 @@ def run(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -
 
 
 def not_needed_run(
-    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, why: str
+    view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter, reason: str
 ) -> PipelineRun:
-    """Return the run of stages that are not needed, with the reason."""
+    """Return a run in which no step was needed, for the reason given."""
     tokens = meter.total(view.messages)
-    records = tuple(_not_needed(step, tokens, why) for step in steps)
+    records = tuple(_not_needed(step, tokens, reason) for step in steps)
     return PipelineRun(stages=records, edits=(), groups={}, view=view)
 
 
-def _not_needed(step: StageStep[Any], tokens: int, why: str = "") -> StageRecord:
+def _not_needed(step: StageStep[Any], tokens: int, detail: str = "") -> StageRecord:
     return StageRecord(
         name=step.name,
         options=asdict(step.options),
         outcome="not-needed",
         tokens_before=tokens,
         tokens_after=tokens,
-        detail=why,
+        detail=detail,
     )
 
 
@@ -105,10 +113,10 @@ def _run_until_stable(
     result: PipelineRun, steps: Sequence[StageStep[Any]], meter: Meter
 ) -> PipelineRun:
     for _ in range(_MAX_PASSES):
-        again = _run_once(result.view, steps, meter)
-        if not again.edits:
+        next_pass = _run_once(result.view, steps, meter)
+        if not next_pass.edits:
             break
-        result = _merge_runs(result, again)
+        result = _merge_runs(result, next_pass)
     return result
 
 
@@ -122,7 +130,10 @@ def _merge_runs(first: PipelineRun, second: PipelineRun) -> PipelineRun:
 
 
 def _merge_records(first: StageRecord, second: StageRecord) -> StageRecord:
-    """Return what a stage did in two rounds; what other stages did between them is left out."""
+    """Merge the records of one stage in two passes; what other stages did in between is left out.
+
+    100 -> 80 tokens in the first pass and 70 -> 60 in the second: 100 -> 70.
+    """
     if second.outcome != "applied":
         return first
     if first.outcome != "applied":
@@ -138,51 +149,51 @@ def _merge_records(first: StageRecord, second: StageRecord) -> StageRecord:
 
 
 def sum_counts(*figures: Mapping[str, int]) -> Mapping[str, int]:
-    """Add figures up by name."""
+    """Add up figures by name."""
     total: Counter[str] = Counter()
-    for each in figures:
-        total.update(each)
+    for counts in figures:
+        total.update(counts)
     return dict(total)
 
 
 def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
-    """Run each step once; what a step summarizes, those before it leave as it is.
+    """Run each step once; steps before a summary do not rewrite what it summarizes.
 
-    A summary would else have to be smaller than placeholders, and could tell nothing.
+    Otherwise the summary would have to be smaller than placeholders, and could say nothing.
     """
-    result = _in_order(view, steps, meter)
-    spared = _rewritten_then_summarized(result.edits)
+    first = _in_order(view, steps, meter)
+    spared = _rewritten_then_summarized(first.edits)
     if not spared:
-        return result
-    again = _in_order(replace(view, to_be_summarized=spared), steps, meter)
-    records = tuple(map(_with_reason, result.stages, again.stages))
+        return first
+    second = _in_order(replace(view, to_be_summarized=spared), steps, meter)
+    records = tuple(map(_with_reason, first.stages, second.stages))
     return replace(
-        again, stages=records, view=replace(again.view, to_be_summarized=view.to_be_summarized)
+        second, stages=records, view=replace(second.view, to_be_summarized=view.to_be_summarized)
     )
 
 
 def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:
-    """Say why a stage that had something to do has nothing to do any more."""
+    """Explain in the record why a stage that had work at first is skipped now."""
     if first.outcome != "applied" or second.outcome != "skipped":
         return second
     return replace(second, detail="what it would rewrite is summarized by a later stage")
 
 
 def _rewritten_then_summarized(edits: Sequence[Edit]) -> frozenset[MessageId]:
-    """Return the messages that were rewritten before they went behind a summary."""
+    """Return the messages that one step rewrote before a later one summarized them."""
     rewritten: set[MessageId] = set()
-    found: set[MessageId] = set()
+    summarized: set[MessageId] = set()
     for edit in edits:
         if isinstance(edit, Replace):
             rewritten.add(edit.id)
         if isinstance(edit, Hide) and edit.kind == "condense":
-            found |= rewritten.intersection(edit.ids)
-    return frozenset(found)
+            summarized |= rewritten.intersection(edit.ids)
+    return frozenset(summarized)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
-    """What a step came to, and the view it leaves; ``proposal`` None changes nothing."""
+    """The outcome of a step, and the view after it; without a proposal nothing changes."""
 
     step: StageStep[Any]
     record: StageRecord
@@ -191,68 +202,81 @@ class _Attempt:
 
 
 def _in_order(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter) -> PipelineRun:
-    done: list[_Attempt] = []
+    attempts: list[_Attempt] = []
     for alternatives in _alternatives(steps):
-        tries = _first_fitting(view, alternatives, meter)
-        view = next((each.view for each in tries if each.proposal is not None), tries[-1].view)
-        done += tries
-    proposals = [(each.step, each.proposal) for each in done if each.proposal is not None]
+        step_attempts = _first_fitting(view, alternatives, meter)
+        view = next(
+            (attempt.view for attempt in step_attempts if attempt.proposal is not None),
+            step_attempts[-1].view,
+        )
+        attempts += step_attempts
+    proposals = [
+        (attempt.step, attempt.proposal) for attempt in attempts if attempt.proposal is not None
+    ]
     groups: dict[str, str] = {
-        name: step.stage.name for step, found in proposals for name in groups_of(found.edits)
+        group: step.stage.name
+        for step, proposal in proposals
+        for group in groups_of(proposal.edits)
     }
     return PipelineRun(
-        stages=tuple(each.record for each in done),
-        edits=tuple(edit for _, found in proposals for edit in found.edits),
+        stages=tuple(attempt.record for attempt in attempts),
+        edits=tuple(edit for _, proposal in proposals for edit in proposal.edits),
         groups=groups,
         view=view,
     )
 
 
 def _alternatives(steps: Sequence[StageStep[Any]]) -> Iterator[tuple[StageStep[Any], ...]]:
-    """Yield the steps in order, those together of which one is to do."""
-    together: tuple[StageStep[Any], ...] = ()
+    """Yield the steps in order, grouped with the alternatives of which one is to win."""
+    alternatives: tuple[StageStep[Any], ...] = ()
     for step in steps:
-        together = (*together, step)
+        alternatives = (*alternatives, step)
         if not step.falls_back:
-            yield together
-            together = ()
-    if together:
-        yield together
+            yield alternatives
+            alternatives = ()
+    if alternatives:
+        yield alternatives
 
 
 def _first_fitting(
     view: ConversationView, steps: Sequence[StageStep[Any]], meter: Meter
 ) -> tuple[_Attempt, ...]:
-    """Try steps on the same view until one of them fits; at most one proposal is left."""
-    tries: list[_Attempt] = []
+    """Try steps on the same view until one fits the target; keep at most one proposal.
+
+    [prune falls_back, truncate falls_back, summarize]: prune leaves 90k, truncate 60k of a target
+    of 70k; so prune is rolled back, truncate applied, and summarize is not needed.
+    """
+    attempts: list[_Attempt] = []
     for step in steps:
-        found = _run_stage(view, step, meter)
-        tries.append(found)
-        if found.proposal is not None and _fits(found):
+        attempt = _run_stage(view, step, meter)
+        attempts.append(attempt)
+        if attempt.proposal is not None and _fits(attempt):
             break
-    changing = [each for each in tries if each.proposal is not None]
-    if not changing:
-        return tuple(tries)
-    chosen = min(changing, key=lambda each: (not _fits(each), each.record.tokens_after))
-    tried = (each if each is chosen else _rolled_back(each, chosen) for each in tries)
-    return (*tried, *(_not_needed_attempt(step, chosen) for step in steps[len(tries) :]))
+    effective = [attempt for attempt in attempts if attempt.proposal is not None]
+    if not effective:
+        return tuple(attempts)
+    chosen = min(effective, key=lambda attempt: (not _fits(attempt), attempt.record.tokens_after))
+    settled = (
+        attempt if attempt is chosen else _rolled_back(attempt, chosen) for attempt in attempts
+    )
+    return (*settled, *(_not_needed_attempt(step, chosen) for step in steps[len(attempts) :]))
 
 
-def _fits(tried: _Attempt) -> bool:
-    target = tried.view.with_current_target().target
-    return target is None or tried.record.tokens_after <= target + tried.step.extra_tokens
+def _fits(attempt: _Attempt) -> bool:
+    target = attempt.view.with_current_target().target
+    return target is None or attempt.record.tokens_after <= target + attempt.step.extra_tokens
 
 
-def _rolled_back(tried: _Attempt, chosen: _Attempt) -> _Attempt:
-    """Return the step without what it did, as another one is better."""
-    if tried.proposal is None:
-        return tried
-    record, left = tried.record, tried.record.tokens_after
-    detail = f"it does not fit with {left:,} tokens; {chosen.step.name} leaves "
+def _rolled_back(attempt: _Attempt, chosen: _Attempt) -> _Attempt:
+    """Return the attempt as rolled back in favor of ``chosen``."""
+    if attempt.proposal is None:
+        return attempt
+    record, tokens = attempt.record, attempt.record.tokens_after
+    detail = f"it does not fit with {tokens:,} tokens; {chosen.step.name} leaves "
     detail += f"{chosen.record.tokens_after:,}"
-    record = _not_needed(tried.step, record.tokens_before, detail)
+    record = _not_needed(attempt.step, record.tokens_before, detail)
     return replace(
-        tried, record=replace(record, outcome="rolled-back"), proposal=None, view=chosen.view
+        attempt, record=replace(record, outcome="rolled-back"), proposal=None, view=chosen.view
     )
 
 
@@ -262,15 +286,15 @@ def _not_needed_attempt(step: StageStep[Any], chosen: _Attempt) -> _Attempt:
 
 
 def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _Attempt:
-    seen = view.with_current_target(step.extra_tokens)
-    before = meter.total(seen.messages)
+    stage_view = view.with_current_target(step.extra_tokens)
+    before = meter.total(stage_view.messages)
     record = _not_needed(step, before)
     unchanged = _Attempt(step=step, record=record, proposal=None, view=view)
     is_free = step.stage.repairs or step.stage.only_trims_file
-    if seen.target is not None and before <= seen.target and not is_free:
-        detail = f"the context is {before:,} tokens, within the target of {seen.target:,}"
+    if stage_view.target is not None and before <= stage_view.target and not is_free:
+        detail = f"the context is {before:,} tokens, within the target of {stage_view.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
-    proposal = _proposed(view, step, meter)
+    proposal = _propose(view, step, meter)
     if isinstance(proposal, Skipped):
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
         return replace(unchanged, record=replace(record, outcome="skipped", detail=detail))
@@ -282,52 +306,54 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
         refusal = _separated_pairs(view.messages, after, proposal)
     if refusal:
         return replace(unchanged, record=replace(record, outcome="rolled-back", detail=refusal))
-    known = originals_after(view, proposal.edits)
-    left = replace(view, messages=after, originals=known, unsent=unsent_after(view, proposal))
+    originals = originals_after(view, proposal.edits)
+    new_view = replace(
+        view, messages=after, originals=originals, unsent=unsent_after(view, proposal)
+    )
     return _Attempt(
-        step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=left
+        step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=new_view
     )
 
 
-def _proposed(view: ConversationView, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
-    """Return what a stage proposes, with what has to stand between the messages that it leaves.
+def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
+    """Return a stage's proposal, with the messages that the API needs between those that remain.
 
-    Where that is too much for the target, a stage that asks nobody for a summary is to leave room
-    for it.
+    If these exceed the target, ask again with the target lowered by their size. That is only done
+    without an external summarizer, which would be called twice.
     """
-    seen = view.with_current_target(step.extra_tokens)
-    found = step.stage.propose(seen, meter, step.options)
-    if isinstance(found, Skipped):
-        return found
-    filled = with_gaps_filled(view, found)
-    if filled is found or seen.target is None or view.summarizer:
+    stage_view = view.with_current_target(step.extra_tokens)
+    proposal = step.stage.propose(stage_view, meter, step.options)
+    if isinstance(proposal, Skipped):
+        return proposal
+    filled = with_gaps_filled(view, proposal)
+    if filled is proposal or stage_view.target is None or view.summarizer:
         return filled
     after = meter.total(apply(view.messages, filled.edits))
-    if after <= seen.target:
+    if after <= stage_view.target:
         return filled
-    added = after - meter.total(apply(view.messages, found.edits))
-    again = step.stage.propose(
+    added = after - meter.total(apply(view.messages, proposal.edits))
+    second = step.stage.propose(
         view.with_current_target(step.extra_tokens - added), meter, step.options
     )
-    return filled if isinstance(again, Skipped) else with_gaps_filled(view, again)
+    return filled if isinstance(second, Skipped) else with_gaps_filled(view, second)
 
 
 def unsent_after(
     view: ConversationView, proposal: Proposal
 ) -> Mapping[UnsentKind, RecordStats] | None:
-    """Return what a proposal leaves in the file of what is never sent."""
-    gone = {
+    """Return the counts of unsent records after a proposal; None if the view counts none."""
+    removed_kinds = {
         kind for edit in proposal.edits if isinstance(edit, RemoveUnsent) for kind in edit.kinds
     }
     if view.unsent is None:
         return None
-    return {kind: volume for kind, volume in view.unsent.items() if kind not in gone}
+    return {kind: stats for kind, stats in view.unsent.items() if kind not in removed_kinds}
 
 
 def _separated_pairs(
     before: Sequence[Message], after: Sequence[Message], proposal: Proposal
 ) -> str:
-    """Say what calls and results are parted; rewritten content alone parts none."""
+    """Return why a proposal would separate tool calls from their results, "" if it does not."""
     if all(isinstance(edit, Replace | RemoveUnsent) for edit in proposal.edits):
         return ""
     new = find_orphans(after) - find_orphans(before)
@@ -350,25 +376,26 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
 
 
 def _dangling_stubs(result: PipelineRun) -> frozenset[MessageId]:
-    """Return the stubs that are still shown though the content they refer to is not.
+    """Return the visible stubs that refer to content which is hidden, or was rewritten later.
 
-    What was rewritten before a stub was made is what the stub refers to.
+    Rewrites of the referenced message before the stub was made do not count: the stub refers to
+    their text.
     """
     rewrites = [edit for edit in result.edits if isinstance(edit, Replace)]
-    newest = {(edit.id, edit.part): place for place, edit in enumerate(rewrites)}
+    newest = {(edit.id, edit.part): index for index, edit in enumerate(rewrites)}
     groups: dict[str, dict[str, int]] = {}
-    for place, edit in enumerate(rewrites):
-        groups.setdefault(edit.id, {})[edit.group] = place
+    for index, edit in enumerate(rewrites):
+        groups.setdefault(edit.id, {})[edit.group] = index
     shown = {message.id for message in result.view.messages}
 
-    def is_gone(place: int, stub: Replace) -> bool:
+    def is_gone(index: int, stub: Replace) -> bool:
         others = groups.get(stub.refers_to or "", {}).items()
-        later = any(at > place and group != stub.group for group, at in others)
+        later = any(group_index > index and group != stub.group for group, group_index in others)
         return later or stub.refers_to not in shown
 
-    stubs = ((place, rewrites[place]) for place in newest.values())
+    stubs = ((index, rewrites[index]) for index in newest.values())
     return frozenset(
         stub.id
-        for place, stub in stubs
-        if stub.refers_to is not None and stub.id in shown and is_gone(place, stub)
+        for index, stub in stubs
+        if stub.refers_to is not None and stub.id in shown and is_gone(index, stub)
     )

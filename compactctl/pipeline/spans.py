@@ -1,4 +1,4 @@
-"""Where JSON values stand in a text, so that one can be replaced and the rest left alone."""
+"""Find the spans of JSON values in a text, so that one can be replaced and the rest kept as is."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from compactctl.pipeline.quoted_json import (
     Quoted,
     Span,
     ValuePlace,
-    driver_field_of,
+    driver_field_in_line,
     prefix_length,
     spans_within,
 )
@@ -29,111 +29,122 @@ _TARGET = object()
 
 
 class Array(NamedTuple):
-    """Where the elements of an array stand in a line, and within how many texts."""
+    """The spans of an array's elements, and how many JSON strings they are nested in."""
 
     elements: list[Span]
     depth: int
 
 
-def record_place(text: str) -> ValuePlace:
-    """Return where the JSON value of a line stands, without all that is around it."""
-    quoted = _in_driver(text)
+def find_record(text: str) -> ValuePlace:
+    """Return the place of a line's JSON value, without log prefix, log driver or trailing text."""
+    quoted = _driver_content(text)
     if quoted is not None:
-        return quoted.place(record_place(quoted.text))
+        return quoted.outer_place(find_record(quoted.text))
     start = _record_start(text)
     return ValuePlace(start, _scan_once(text, start)[1])
 
 
-def line_place(text: str) -> ValuePlace:
-    """Return the same for a line that is known to hold one JSON value and nothing behind it."""
-    quoted = _in_driver(text)
+def find_sole_record(text: str) -> ValuePlace:
+    """Like ``find_record``, for a line known to end with the value, which is then not parsed."""
+    quoted = _driver_content(text)
     if quoted is not None:
-        return quoted.place(line_place(quoted.text))
+        return quoted.outer_place(find_sole_record(quoted.text))
     return ValuePlace(_record_start(text), len(text.rstrip(" \t\r\n")))
 
 
-def _in_driver(text: str) -> Quoted | None:
-    """Return the line that a log driver's record holds, None for any other line."""
-    name = driver_field_of(text)
+def _driver_content(text: str) -> Quoted | None:
+    """Return the line inside a log driver's record, None for any other line."""
+    name = driver_field_in_line(text)
     if name is None:
         return None
-    start, end = _find(text, [(name,)])[(name,)].span
+    start, end = _find_in_json(text, [(name,)])[(name,)].span
     return Quoted(text, start + 1, end - 1)
 
 
 def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
-    """Return the spans of the values at ``paths``; see ``find_places``."""
+    """Return the spans of the values at ``paths`` in a JSON text; missing paths are left out.
+
+    find_spans('{"a": [10, {"b": "x"}]}', [("a", 1, "b")])  ->  {("a", 1, "b"): (17, 20)}
+    """
     return {path: place.span for path, place in find_places(text, paths).items()}
 
 
 def find_places(text: str, paths: Iterable[JsonPath], depth: int = 0) -> dict[JsonPath, ValuePlace]:
-    """Return where the values at ``paths`` stand in a line of JSON.
+    """Return the places of the values at ``paths`` in a line; missing paths are left out.
 
-    A path leads through a text that holds JSON as if the value stood there itself. One that is not
-    there is left out. Of duplicate keys the last one counts, as in parsers. With ``depth``, the
-    text is how JSON is spelled within so many texts.
+    A path leads into a string that holds JSON as if the JSON stood there itself. The last of
+    several equal keys counts, as in parsers. ``text`` is escaped ``depth`` times.
     """
-    quoted = Quoted(text, 0, len(text)) if depth else _in_driver(text)
+    # json.loads loses offsets, and re-encoding would change bytes that we promise to keep (escapes,
+    # number formats, duplicate keys). So walk only the containers on a path, and let C skip the
+    # rest.
+    quoted = Quoted(text, 0, len(text)) if depth else _driver_content(text)
     if quoted is not None:
         inner = find_places(quoted.text, paths, max(depth - 1, 0))
-        return {path: quoted.place(place) for path, place in inner.items()}
-    return _find(text, paths)
+        return {path: quoted.outer_place(place) for path, place in inner.items()}
+    return _find_in_json(text, paths)
 
 
-def _find(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValuePlace]:
-    """Return the same of a line that is what it is, also where a log driver wrote it."""
-    spans: dict[JsonPath, ValuePlace] = {}
-    _value(text, _record_start(text), _path_tree(paths), (), spans)
-    return spans
+def _find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValuePlace]:
+    """``find_places`` for unescaped text; a log driver's record is searched like any other."""
+    places: dict[JsonPath, ValuePlace] = {}
+    _scan_value(text, _record_start(text), _path_tree(paths), (), places)
+    return places
 
 
 def find_array(text: str, path: JsonPath) -> Array:
-    """Return the elements of the array at ``path``, or in a text there; none without an array."""
+    """Return the elements of the array at ``path``, also if a string there holds it as JSON.
+
+    Without an array there are no elements.
+    """
     place = find_places(text, [path]).get(path)
     while place is not None:
-        inner = spans_within(text, place, _string)
+        inner = spans_within(text, place, _string_span)
         if not inner:
-            return Array(spans_within(text, place, _elements), place.depth)
+            return Array(spans_within(text, place, _element_spans), place.depth)
         place = ValuePlace(*inner[0], place.depth + 1)
     return Array([], 0)
 
 
-def _string(text: str) -> list[Span]:
-    """Return the span of what is between the quotes of a string; none of any other value."""
+def _string_span(text: str) -> list[Span]:
+    """Return the span between the quotes of a string; none for other values."""
     start = _skip_blanks(text, 0)
     return [(start + 1, len(text.rstrip()) - 1)] if text[start : start + 1] == '"' else []
 
 
-def _elements(text: str) -> list[Span]:
+def _element_spans(text: str) -> list[Span]:
     start = _skip_blanks(text, 0)
     if text[start : start + 1] != "[":
         return []
     spans = []
-    at = _skip_blanks(text, start + 1)
-    while text[at] != "]":
-        end = _scan_once(text, at)[1]
-        spans.append((at, end))
-        at = _skip_blanks(text, end)
-        if text[at] == ",":
-            at = _skip_blanks(text, at + 1)
+    pos = _skip_blanks(text, start + 1)
+    while text[pos] != "]":
+        end = _scan_once(text, pos)[1]
+        spans.append((pos, end))
+        pos = _skip_blanks(text, end)
+        if text[pos] == ",":
+            pos = _skip_blanks(text, pos + 1)
     return spans
 
 
 def splice(text: str, changes: Mapping[Span, str]) -> str:
-    """Put new texts in place of spans that do not overlap; an empty span is an insertion."""
+    """Replace spans that do not overlap by new texts; an empty span is an insertion.
+
+    splice("abc", {(1, 2): "X", (3, 3): "!"})  ->  "aXc!"
+    """
     pieces: list[str] = []
-    at = 0
+    end_of_last = 0
     for (start, end), new in sorted(changes.items()):
-        pieces += (text[at:start], new)
-        at = end
-    return "".join((*pieces, text[at:]))
+        pieces += (text[end_of_last:start], new)
+        end_of_last = end
+    return "".join((*pieces, text[end_of_last:]))
 
 
 def rebuild(text: str, elements: Sequence[Span], items: Sequence[tuple[int | None, str]]) -> str:
-    """Return the inner text of an array made of ``items``: original index or None, and text.
+    """Return the inside of an array of ``items``: each an original index or None, and a text.
 
-    An original element keeps the separator that stood before it, so that inserting elements and
-    taking them out again gives the same text back.
+    An original element keeps the separator before it, so that inserting elements and removing
+    them again restores the text. "1 , 2" with X before 2:  "1,X , 2".
     """
     pieces: list[str] = []
     for index, new in items:
@@ -144,7 +155,6 @@ def rebuild(text: str, elements: Sequence[Span], items: Sequence[tuple[int | Non
 
 
 def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:
-    """Return what stood before an original element; a comma before any other."""
     if not index:
         return ","
     return text[elements[index - 1][1] : elements[index][0]]
@@ -156,16 +166,16 @@ def _record_start(text: str) -> int:
     return start + prefix_length(text[start : start + MAX_PREFIX + 1])
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    if text[at : at + 1] not in _BLANK:
-        return at
-    match = _BLANKS.match(text, at)
-    return match.end() if match else at
+def _skip_blanks(text: str, pos: int) -> int:
+    if text[pos : pos + 1] not in _BLANK:
+        return pos
+    match = _BLANKS.match(text, pos)
+    return match.end() if match else pos
 
 
-def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
+def _match_end(pattern: re.Pattern[str], text: str, pos: int) -> int:
+    match = pattern.match(text, pos)
+    return match.end() if match else pos
 
 
 def _path_tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
@@ -178,65 +188,65 @@ def _path_tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
     return root
 
 
-def _value(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
+def _scan_value(
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
 ) -> int:
-    inner = len(node) > (_TARGET in node)
-    if inner and text[at] == "{":
-        end = _object(text, at, node, path, spans)
-    elif inner and text[at] == "[":
-        end = _array(text, at, node, path, spans)
+    leads_further = len(node) > (_TARGET in node)
+    if leads_further and text[pos] == "{":
+        end = _scan_object(text, pos, node, path, places)
+    elif leads_further and text[pos] == "[":
+        end = _scan_array(text, pos, node, path, places)
     else:
-        end = _scan_once(text, at)[1]
-        if inner and text[at] == '"':
-            _in_text(text, (at + 1, end - 1), node, path, spans)
+        end = _scan_once(text, pos)[1]
+        if leads_further and text[pos] == '"':
+            _scan_string(text, (pos + 1, end - 1), node, path, places)
     if _TARGET in node:
-        spans[path] = ValuePlace(at, end)
+        places[path] = ValuePlace(pos, end)
     return end
 
 
-def _in_text(
-    text: str, span: Span, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
+def _scan_string(
+    text: str, span: Span, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
 ) -> None:
-    """Find what stands in the JSON that a text holds; nothing where it holds none."""
+    """Look for the paths below ``node`` inside a string, if it holds JSON."""
     quoted = Quoted(text, *span)
     inner: dict[JsonPath, ValuePlace] = {}
-    rest = {step: each for step, each in node.items() if step is not _TARGET}
+    children = {step: child for step, child in node.items() if step is not _TARGET}
     try:
-        _value(quoted.text, _record_start(quoted.text), rest, path, inner)
+        _scan_value(quoted.text, _record_start(quoted.text), children, path, inner)
     except (ValueError, StopIteration, IndexError):
         return
-    spans |= {each: quoted.place(place) for each, place in inner.items()}
+    places |= {value_path: quoted.outer_place(place) for value_path, place in inner.items()}
 
 
-def _object(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
+def _scan_object(
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
 ) -> int:
-    at = _skip_blanks(text, at + 1)
-    while text[at] != "}":
-        key, at = scanstring(text, at + 1, False)  # noqa: FBT003 - its signature is positional
-        at = _match_end(_COLON, text, at)
-        at = _member(text, at, node.get(key), (*path, key), spans)
-    return at + 1
+    pos = _skip_blanks(text, pos + 1)
+    while text[pos] != "}":
+        key, pos = scanstring(text, pos + 1, False)  # noqa: FBT003 - its signature is positional
+        pos = _match_end(_COLON, text, pos)
+        pos = _scan_member(text, pos, node.get(key), (*path, key), places)
+    return pos + 1
 
 
-def _array(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, spans: dict[JsonPath, ValuePlace]
+def _scan_array(
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
 ) -> int:
-    at = _skip_blanks(text, at + 1)
+    pos = _skip_blanks(text, pos + 1)
     index = 0
-    while text[at] != "]":
-        at = _member(text, at, node.get(index), (*path, index), spans)
+    while text[pos] != "]":
+        pos = _scan_member(text, pos, node.get(index), (*path, index), places)
         index += 1
-    return at + 1
+    return pos + 1
 
 
-def _member(
+def _scan_member(
     text: str,
-    at: int,
+    pos: int,
     node: dict[Any, Any] | None,
     path: JsonPath,
-    spans: dict[JsonPath, ValuePlace],
+    places: dict[JsonPath, ValuePlace],
 ) -> int:
-    end = _scan_once(text, at)[1] if node is None else _value(text, at, node, path, spans)
+    end = _scan_once(text, pos)[1] if node is None else _scan_value(text, pos, node, path, places)
     return _match_end(_COMMA, text, end)

@@ -1,4 +1,4 @@
-"""Finds what is never sent in a file's lines, and takes it out of them."""
+"""Find the parts of a file that the client never sends, and remove them."""
 
 import json
 from collections import Counter
@@ -18,41 +18,43 @@ def find_unsent(
     rules: Sequence[UnsentRule],
     kinds: Container[str],
 ) -> Iterator[UnsentValue]:
-    """Yield what the rules name in the lines, in file order; damaged lines stay as they are."""
+    """Yield what the rules of these kinds match, in file order; damaged lines are skipped."""
     active_rules = [(rule, _search_bytes(rule)) for rule in rules if rule.kind in kinds]
     damaged = {opaque.line for opaque in transcript.opaque}
     for index, data in enumerate(lines):
-        likely = [rule for rule, marks in active_rules if any(mark in data for mark in marks)]
-        if not likely or index in damaged:
+        likely_rules = [
+            rule for rule, patterns in active_rules if any(pattern in data for pattern in patterns)
+        ]
+        if not likely_rules or index in damaged:
             continue
         text = data.decode()
         record = _record(text)
-        for rule in likely:
+        for rule in likely_rules:
             if all(_string_at(record, path) in names for path, names in rule.match.items()):
-                yield from _places(rule, index, record, text)
+                yield from _find_values(rule, index, record, text)
 
 
-def unsent_stats(places: Iterator[UnsentValue]) -> Mapping[UnsentKind, RecordStats]:
-    """Return how many there are of each kind, and how many bytes go with them."""
+def unsent_stats(values: Iterator[UnsentValue]) -> Mapping[UnsentKind, RecordStats]:
+    """Return for each kind how many values there are, and how many bytes removing them saves."""
     count: Counter[UnsentKind] = Counter()
     n_bytes: Counter[UnsentKind] = Counter()
-    for place in places:
-        count[place.kind] += 1
-        n_bytes[place.kind] += place.n_bytes
+    for value in values:
+        count[value.kind] += 1
+        n_bytes[value.kind] += value.n_bytes
     return {kind: RecordStats(count=count[kind], n_bytes=n_bytes[kind]) for kind in count}
 
 
-def without_unsent(data: bytes, places: Sequence[UnsentValue]) -> bytes:
-    """Return a line with what stands at the places replaced or, where it need not be, gone."""
+def without_unsent(data: bytes, values: Sequence[UnsentValue]) -> bytes:
+    """Return a line with each value replaced by its stand-in, or removed where it has none."""
     text = data.decode()
-    stand_ins = {place.path: place.stand_in for place in places if place.stand_in}
+    stand_ins = {value.path: value.stand_in for value in values if value.stand_in}
     spans = find_spans(text, stand_ins)
     text = splice(text, {spans[path]: stand_ins[path] for path in spans})
-    return without_values(text, [each.path for each in places if not each.stand_in]).encode()
+    return without_values(text, [value.path for value in values if not value.stand_in]).encode()
 
 
 def _search_bytes(rule: UnsentRule) -> list[bytes]:
-    """Return bytes of which a line has one at least that the rule is about."""
+    """Return byte strings of which every line that the rule matches contains at least one."""
     if rule.path:
         return [f'"{rule.path[-1]}"'.encode()]
     return [f'"{name}"'.encode() for name in list(rule.match.values())[-1]]
@@ -65,7 +67,7 @@ def _record(text: str) -> object:
         return None
 
 
-def _places(
+def _find_values(
     rule: UnsentRule,
     index: int,
     record: object,
@@ -73,31 +75,31 @@ def _places(
 ) -> Iterator[UnsentValue]:
     if not rule.path:
         if isinstance(record, dict):
-            yield _place(rule, index, (), len(text.encode()))
+            yield _unsent_value(rule, index, (), len(text.encode()))
         return
-    paths = list(_paths(record, rule.path))
+    paths = list(_expand_path(record, rule.path))
     for path, (start, end) in find_spans(text, paths).items():
-        there = text[start:end]
-        if there not in (rule.replacement, "null"):
-            yield _place(rule, index, path, len(there.encode()) - len(rule.replacement))
+        value = text[start:end]
+        if value not in (rule.replacement, "null"):
+            yield _unsent_value(rule, index, path, len(value.encode()) - len(rule.replacement))
 
 
-def _place(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> UnsentValue:
+def _unsent_value(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> UnsentValue:
     return UnsentValue(
         kind=rule.kind, line=index, path=path, stand_in=rule.replacement, n_bytes=n_bytes
     )
 
 
-def _paths(value: object, path: JsonPath) -> Iterator[JsonPath]:
-    """Yield the paths that one with ``ANY_INDEX`` stands for, as far as they lead anywhere."""
+def _expand_path(value: object, path: JsonPath) -> Iterator[JsonPath]:
+    """Replace ``ANY_INDEX`` in a path by each index; yield the paths that lead to a value."""
     if not path:
         yield ()
         return
     first, rest = path[0], path[1:]
-    for name in range(len(value)) if first == ANY_INDEX and isinstance(value, list) else (first,):
-        inner = _member(value, name)
-        if inner is not None:
-            yield from ((name, *found) for found in _paths(inner, rest))
+    for step in range(len(value)) if first == ANY_INDEX and isinstance(value, list) else (first,):
+        member = _member(value, step)
+        if member is not None:
+            yield from ((step, *subpath) for subpath in _expand_path(member, rest))
 
 
 def _string_at(value: object, path: JsonPath) -> str:

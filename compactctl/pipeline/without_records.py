@@ -1,4 +1,4 @@
-"""Takes whole records out of a transcript, and links what followed them to what came before."""
+"""Remove whole records from a transcript, and link their successors to their predecessors."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,46 +18,50 @@ def without_records(
     transcript: Transcript,
     writer: RecordWriter,
     dropped: Collection[RecordLocation],
-    values: Mapping[int, Mapping[JsonPath, Any]],
+    replacements: Mapping[int, Mapping[JsonPath, Any]],
 ) -> Iterator[NewLine]:
-    """Yield the lines without the records at ``dropped``; all others are the same bytes.
+    """Yield the lines without the records at ``dropped``; other lines change only where needed.
 
-    But for links: what followed a record follows what that one followed, as ``transcript.links``
-    has it. ``values`` are put in place of others, by line and path, in lines that stay.
+    A record whose parent is dropped gets a new parent, see ``relink``. ``replacements`` are
+    further values to set in lines that stay, by line and path.
     """
     dropped_lines = {line for line, element in dropped if not element}
     damaged = {opaque.line for opaque in transcript.opaque}
-    new = relink(transcript.chain.links, dropped_lines, (), damaged, transcript.chain.pointers)
-    paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
-    inside = _dropped_elements(dropped)
+    new_parents = relink(
+        transcript.chain.links, dropped_lines, (), damaged, transcript.chain.pointers
+    )
+    pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
+    dropped_elements = _dropped_elements(dropped)
     for index, data in enumerate(lines):
-        new_values = dict(values.get(index, {}))
-        if index in new.by_line and writer.parent_path is not None:
-            new_values[writer.parent_path] = new.by_line[index]
-        if index in new.pointers:
-            new_values[paths[index]] = new.pointers[index]
+        new_values = dict(replacements.get(index, {}))
+        if index in new_parents.by_line and writer.parent_path is not None:
+            new_values[writer.parent_path] = new_parents.by_line[index]
+        if index in new_parents.pointers:
+            new_values[pointer_paths[index]] = new_parents.pointers[index]
         if index in dropped_lines:
             continue
-        if new_values or index in inside:
+        if new_values or index in dropped_elements:
             text = data.decode()
             text = splice(text, value_replacements(text, new_values.items()))
-            yield NewLine(_without_elements(text, inside.get(index, {})).encode(), index)
+            yield NewLine(_without_elements(text, dropped_elements.get(index, {})).encode(), index)
         else:
             yield NewLine(data, index, is_unchanged=True)
 
 
 def _dropped_elements(dropped: Collection[RecordLocation]) -> dict[int, dict[JsonPath, set[int]]]:
-    """Return the elements to be taken out by line and by the path of their array."""
-    found: dict[int, dict[JsonPath, set[int]]] = defaultdict(lambda: defaultdict(set))
+    """Return the indices of dropped array elements, by line and by the path of the array."""
+    elements: dict[int, dict[JsonPath, set[int]]] = defaultdict(lambda: defaultdict(set))
     for line, element in dropped:
         if element:
-            found[line][element[:-1]].add(int(element[-1]))
-    return found
+            elements[line][element[:-1]].add(int(element[-1]))
+    return elements
 
 
 def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> str:
-    for path, gone in sorted(arrays.items(), reverse=True):
+    for path, dropped in sorted(arrays.items(), reverse=True):
         spans, _ = find_array(text, path)
-        items = [(at, text[slice(*span)]) for at, span in enumerate(spans) if at not in gone]
+        items = [
+            (index, text[slice(*span)]) for index, span in enumerate(spans) if index not in dropped
+        ]
         text = splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
     return text

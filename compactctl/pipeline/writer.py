@@ -1,4 +1,4 @@
-"""What the pipeline asks of a format in order to write records."""
+"""The interface through which the pipeline writes records of a format."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,9 +12,12 @@ from compactctl.model.usage_fields import UsageFields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsertionContext:
-    """Where a written record goes: next to the message ``anchor``, whose record is ``neighbour``.
+    """The surroundings of an inserted record.
 
-    ``parent`` is the id of the record it follows, in formats that link records.
+    Attributes:
+        anchor: the message that it is inserted before.
+        neighbour: the record of that message, whose shape the new one takes.
+        parent: the id of the record it follows, in formats that link records.
     """
 
     anchor: Message
@@ -25,9 +28,10 @@ class InsertionContext:
 class RecordWriter(Protocol):
     """The writing half of a format.
 
-    ``parent_path`` leads to the id of a record's parent, None where records are not linked;
-    ``usage_fields`` is where a client finds the size of its context, None where none looks for it;
-    ``unsent`` is what a client keeps, is known never to send, and goes on without.
+    Attributes:
+        parent_path: the path to the id of a record's parent, None where records are not linked.
+        usage_fields: where the client reads the size of its context, None if it does not.
+        unsent: rules for what the client keeps but never sends, and can do without.
     """
 
     parent_path: JsonPath | None
@@ -35,11 +39,11 @@ class RecordWriter(Protocol):
     unsent: tuple[UnsentRule, ...]
 
     def new_id(self, message: Synthetic) -> str:
-        """Return the record id that a written summary or marker gets."""
+        """Return the record id of a synthetic message."""
 
     @abstractmethod
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build the record for a summary or marker, shaped like the one that it stands beside."""
+        """Build the record of a synthetic message, in the shape of its neighbor's record."""
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
-        """Return what stands at the part's path once its content is ``text``."""
+        """Return what replaces ``current`` at the part's path so that its content is ``text``."""

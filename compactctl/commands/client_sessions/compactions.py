@@ -19,9 +19,9 @@ from compactctl.formats.records.json_values import object_or_empty, parse_time, 
 from compactctl.model.message import Message, MessageId, RecordLocation
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.quoted_json import plain, spelled
+from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
-from compactctl.pipeline.spans import find_places, record_place, splice
+from compactctl.pipeline.spans import find_places, find_record, splice
 
 # Which field of a record names the summary, or the marker, that stands for it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
@@ -91,9 +91,9 @@ def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[s
     places = find_places(text, [m.record_path for m in messages if m.record_path])
     changes = {}
     for message in messages:
-        place = places[message.record_path] if message.record_path else record_place(text)
-        record = without_fields(plain(place.cut(text), place.depth), _fields(message, groups))
-        changes[place.span] = spelled(record, place.depth)
+        place = places[message.record_path] if message.record_path else find_record(text)
+        record = without_fields(unescape(place.cut(text), place.depth), _fields(message, groups))
+        changes[place.span] = escape(record, place.depth)
     return splice(text, changes).encode()
 
 

@@ -24,7 +24,7 @@ from compactctl.errors import ArchiveError, UsageError
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
-from compactctl.pipeline.quoted_json import ValuePlace, plain
+from compactctl.pipeline.quoted_json import ValuePlace, unescape
 from compactctl.pipeline.record_splice import with_added_fields
 from compactctl.pipeline.spans import Array, find_array, find_places
 from compactctl.store.files.limits import ReadLimits
@@ -306,7 +306,7 @@ def _record(message: Message, text: str, array: Array) -> bytes:
         place = ValuePlace(*array.elements[at], array.depth)
     else:
         place = find_places(text, [message.record_path])[message.record_path]
-    record = _BREAK.sub(" ", plain(place.cut(text), place.depth))
+    record = _BREAK.sub(" ", unescape(place.cut(text), place.depth))
     if record.endswith("}"):
         tags = tag_fields(message.tags).items()
         record = with_added_fields(record, {n: v for n, v in tags if f'"{n}"' not in record})

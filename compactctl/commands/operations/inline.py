@@ -16,7 +16,7 @@ from compactctl.model.tags import METADATA_MARK
 from compactctl.model.transcript import Transcript
 from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.inline import remove_groups
-from compactctl.pipeline.quoted_json import spelled
+from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
 from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
@@ -181,7 +181,7 @@ def _as_written(
 def _with_replaced(line: bytes, old: str, new: str) -> bytes:
     """Return a line with another part of its records, also of those inside texts."""
     for depth in range(_MAX_DEPTH + 1):
-        line = line.replace(spelled(old, depth).encode(), spelled(new, depth).encode())
+        line = line.replace(escape(old, depth).encode(), escape(new, depth).encode())
     return line
 
 

@@ -17,7 +17,7 @@ from compactctl.formats.records.record_versions import RecordVersions, mark_appe
 from compactctl.model.tags import APPENDED_BYTES
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import line_place
+from compactctl.pipeline.spans import find_sole_record
 
 # In a larger file (bytes), the client skips everything before its newest compaction that preserved
 # no messages: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
@@ -97,7 +97,7 @@ def _resume_pointer(lines: Sequence[bytes], tip: str) -> list[bytes]:
 
 def _with_parent(line: bytes, parent: str | None) -> bytes:
     text = line.decode()
-    start, end, _ = line_place(text)
+    start, end, _ = find_sole_record(text)
     if decode(line)[0][0].get("parentUuid") == parent:
         return line
     return with_fields(text[start:end], {"parentUuid": parent}).encode()

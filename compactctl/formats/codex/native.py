@@ -24,7 +24,7 @@ from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, tag_fields
 from compactctl.model.transcript import RawLine
 from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import find_spans, line_place
+from compactctl.pipeline.spans import find_sole_record, find_spans
 
 _UNKNOWN_ITEM = "an item of unknown type"
 _THROUGH_FIELDS = ("through", "occurrence")
@@ -88,7 +88,7 @@ class _Session:
     def text(self, index: int) -> str:
         """Return the text of the record on a line, without what surrounds it."""
         text = self._lines[index].decode()
-        start, end, _ = line_place(text)
+        start, end, _ = find_sole_record(text)
         return text[start:end]
 
     @cached_property

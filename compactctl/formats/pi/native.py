@@ -13,7 +13,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.record_versions import RecordVersions, mark_appended
 from compactctl.model.tags import APPENDED_BYTES
 from compactctl.pipeline.record_splice import with_fields
-from compactctl.pipeline.spans import line_place
+from compactctl.pipeline.spans import find_sole_record
 
 
 class PiNativeAppend(NativeAppend):
@@ -49,7 +49,7 @@ class PiNativeAppend(NativeAppend):
 def _following(line: bytes, parent: str) -> bytes:
     """Return the line of an entry that follows ``parent``."""
     text = line.decode()
-    start, end, _ = line_place(text)
+    start, end, _ = find_sole_record(text)
     return with_fields(text[start:end], {"parentId": parent}).encode()
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.quoted_json import MAX_PREFIX, docker_text, driver_field, prefix_length
-from compactctl.pipeline.spans import line_place
+from compactctl.pipeline.spans import find_sole_record
 
 _RECORD_START = re.compile(rb'\{"')
 # A line glued together from many pieces is searched this far, and no more bytes of it are looked
@@ -82,7 +82,7 @@ def is_wrapped(data: bytes) -> bool:
     """Tell whether a line has a layer around its JSON, put there by a logger or a container."""
     try:
         text = data.decode()
-        place = line_place(text)
+        place = find_sole_record(text)
     except ValueError:
         return False
     return bool(place.depth or text[: place.start].strip(" \t\r\n\ufeff"))

@@ -9,7 +9,7 @@ from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, is_appended, witho
 from compactctl.model.transcript import RawLine
 from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import with_fields
-from compactctl.pipeline.spans import line_place
+from compactctl.pipeline.spans import find_sole_record
 
 
 class RecordChain(Protocol):
@@ -110,7 +110,7 @@ class RecordVersions(Generic[ChainType]):
 def mark_appended(line: bytes, operation: str) -> bytes:
     """Return a whole line whose record is marked as appended by an operation."""
     text = line.decode()
-    start, end, _ = line_place(text)
+    start, end, _ = find_sole_record(text)
     own = {**own_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
     return (with_fields(text[start:end], {METADATA_KEY: own}) + "\n").encode()
 

@@ -17,7 +17,7 @@ from compactctl.model.message import GroupId, Message, MessageId, Synthetic
 from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
-from compactctl.pipeline.quoted_json import plain
+from compactctl.pipeline.quoted_json import unescape
 from compactctl.pipeline.spans import find_array, find_places
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -97,7 +97,7 @@ def test_an_edit_inside_a_text_leaves_every_other_byte_alone(
     new = [made[start:end] for start, end in array.elements]
     if "hidden" in fates[: len(said)]:
         at = fates.index("hidden")
-        assert json.loads(plain(new.pop(at), depth))["content"] == 'All of "it" ☃'
+        assert json.loads(unescape(new.pop(at), depth))["content"] == 'All of "it" ☃'
     before = [
         old[start:end]
         for (start, end), fate in zip(old_array.elements, fates, strict=False)
@@ -109,7 +109,7 @@ def test_an_edit_inside_a_text_leaves_every_other_byte_alone(
         else:
             start, end = find_places(was, [("content",)], depth)[("content",)].span
             assert now.startswith(was[:start])
-            assert json.loads(plain(now, depth))["content"] == 'short "é"\n'
+            assert json.loads(unescape(now, depth))["content"] == 'short "é"\n'
             assert was[end:].removesuffix(was[-1:])[:1] in now
     assert made[: array.elements[0][0] if array.elements else 0] in old
     assert made.endswith(old[old_array.elements[-1][1] :])

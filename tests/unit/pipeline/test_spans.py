@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.pipeline.spans import find_array, find_spans, rebuild, record_place, splice
+from compactctl.pipeline.spans import find_array, find_record, find_spans, rebuild, splice
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -50,7 +50,7 @@ def test_numbers_no_parser_could_keep_are_skipped(number: str) -> None:
 @pytest.mark.parametrize("before", ["\ufeff", "\ufeff ", " \ufeff", "\r\n\t"])
 def test_a_record_may_follow_a_byte_order_mark_and_blanks(before: str) -> None:
     text = before + '{"a":1} \n'
-    assert record_place(text) == (len(before), len(before) + 7, 0)
+    assert find_record(text) == (len(before), len(before) + 7, 0)
     assert at(text, "a") == "1"
 
 
