@@ -1,4 +1,4 @@
-"""The keys of NeuroLink's own configuration, accepted in a user's profile under their names.
+"""Translate the keys of NeuroLink's configuration, which a user's profile may contain.
 
 Sources: "CompactionConfig" and the ``contextCompaction`` block in NeuroLink's documentation of
 context compaction.
@@ -18,11 +18,11 @@ from compactctl.model.validators import (
 )
 from compactctl.stages.aliases import canonical_name
 
-# Where such a block may stand in a user's file; "" is the top level.
+# The tables that may hold them in a user's file; they may also be at the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
-# This one holds much that has nothing to do with compaction.
-_FOREIGN = "conversationMemory"
-# Key -> the stage that it switches on and off.
+# This block also holds settings that have nothing to do with compaction.
+_MIXED_BLOCK = "conversationMemory"
+# Key -> the stage that it enables or disables.
 _SWITCHES = {
     "enablePrune": "prune",
     "enablePruning": "prune",
@@ -43,8 +43,8 @@ _OPTIONS = {
     "maxToolOutputBytes": ("limit", "max_bytes"),
     "maxToolOutputLines": ("limit", "max_lines"),
 }
-# Key -> our own key of a profile.
-_PLAIN = {
+# Key -> key of our profiles.
+_PROFILE_KEYS = {
     "enabled": "enabled",
     "threshold": "trigger",
     "fileReadBudgetPercent": "file_share",
@@ -52,27 +52,27 @@ _PLAIN = {
     "summarizationModel": "summarizer_model",
 }
 _PROVIDER = "provider"
-_NEUROLINK_KEYS = frozenset({*_SWITCHES, *_OPTIONS, *_PLAIN, _PROVIDER})
+_NEUROLINK_KEYS = frozenset({*_SWITCHES, *_OPTIONS, *_PROFILE_KEYS, _PROVIDER})
 
 
 def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a profile's table with its own keys over ``base`` and the system's keys translated.
+    """Return ``base`` overridden by the keys of ``table``, with NeuroLink's keys translated.
 
     Raises:
-        UsageError: a value of the system's keys cannot be used.
+        UsageError: a value of NeuroLink's keys is invalid.
     """
-    own, neurolink_settings = _split_keys(table)
-    merged: dict[str, Any] = {**base, **own}
+    profile_keys, neurolink_settings = _split_keys(table)
+    merged: dict[str, Any] = {**base, **profile_keys}
     merged.pop("base", None)
-    budget = SettingsTable(own).get("budget", any_table, {})
+    budget = SettingsTable(profile_keys).get("budget", any_table, {})
     merged["budget"] = {**base.get("budget", {}), **budget}
     if neurolink_settings:
-        written = SettingsTable(merged).get("stages", any_list, ())
-        stages = [dict(stage_table(each)) for each in written]
+        entries = SettingsTable(merged).get("stages", any_list, ())
+        stages = [dict(stage_table(entry)) for entry in entries]
         merged["stages"] = _apply_switches(
             _apply_settings(stages, neurolink_settings), neurolink_settings
         )
-    for key, name in _PLAIN.items():
+    for key, name in _PROFILE_KEYS.items():
         if key in neurolink_settings:
             merged[name] = neurolink_settings[key]
     if neurolink_settings.get(_PROVIDER):
@@ -81,7 +81,7 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
 
 
 def stage_table(entries: object) -> Mapping[str, Any]:
-    """Return the table of a stage, which may be its name alone. UsageError for anything else."""
+    """Return the table of a stage, given that or just its name. UsageError for anything else."""
     if isinstance(entries, str):
         entries = {"stage": entries}
     if not isinstance(entries, Mapping) or not isinstance(entries.get("stage"), str):
@@ -90,20 +90,20 @@ def stage_table(entries: object) -> Mapping[str, Any]:
 
 
 def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return our keys, and the system's keys out of whichever block they stand in."""
-    own: dict[str, Any] = {}
+    """Return our keys, and NeuroLink's keys from all blocks."""
+    profile_keys: dict[str, Any] = {}
     neurolink_settings: dict[str, Any] = {}
     for key, value in table.items():
         if key in _BLOCKS:
-            inner, found = _split_keys(validate_value(f"{key} = ", any_table, value))
-            if key != _FOREIGN:
+            inner, inner_settings = _split_keys(validate_value(f"{key} = ", any_table, value))
+            if key != _MIXED_BLOCK:
                 check_keys(inner, _NEUROLINK_KEYS, key)
-            neurolink_settings |= found
+            neurolink_settings |= inner_settings
         elif key in _NEUROLINK_KEYS:
             neurolink_settings[key] = value
         else:
-            own[key] = value
-    return own, neurolink_settings
+            profile_keys[key] = value
+    return profile_keys, neurolink_settings
 
 
 def _apply_settings(

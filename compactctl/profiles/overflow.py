@@ -1,4 +1,4 @@
-"""What an error of a provider says: whether the context was too long, whose it is, by how much."""
+"""Classify a provider's error: whether the context was too long, by how much, and for whom."""
 
 import json
 import re
@@ -9,19 +9,20 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-# Bounded, so that no text takes long: a number has at most 19 digits and separators.
+# All repetitions are bounded, so that matching is fast on any text. A number has at most 19 digits
+# and separators.
 _NUMBER = r"\(?(?<![\d.,_])(\d[\d,_]{0,18})(?![\d_])"
 _SPACE = r"[ \"':]{0,3}"
 _GAP = r"[^\d\n]{0,100}?"
-_PLACE = re.compile(r"\{(actual|limit|answer|other)\}| ?… ?| ")
-_SEPARATED = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
+_PLACEHOLDER = re.compile(r"\{(actual|limit|answer|other)\}| ?… ?| ")
+_SEPARATED_NUMBER = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFigures:
-    """Tokens that were sent and tokens that are allowed; None where the error does not say.
+    """The tokens sent and the tokens allowed; None if the error does not say.
 
-    ``answer`` is what of the sent ones was kept for the answer.
+    ``answer`` are the tokens of ``actual`` that were reserved for the answer.
     """
 
     actual: int | None = None
@@ -30,7 +31,7 @@ class TokenFigures:
 
     @property
     def gap(self) -> int | None:
-        """The tokens over the limit; None when a figure is missing or it is not exceeded."""
+        """The tokens over the limit; None if a figure is missing or the limit is not exceeded."""
         if self.actual is None or self.limit is None or self.actual <= self.limit:
             return None
         return self.actual - self.limit
@@ -38,9 +39,13 @@ class TokenFigures:
 
 @dataclass(frozen=True, slots=True)
 class FigureForm:
-    """A way to write the figures: what to search for, and what each number in it is.
+    """A way in which errors write the figures.
 
-    ``proves_overflow`` says that figures written like this make an overflow of any error.
+    Attributes:
+        text: the form, as in overflow.toml.
+        pattern: what to search for.
+        roles: what each group of the pattern is: actual, limit, answer or other.
+        proves_overflow: whether an error with such figures is an overflow, whatever else it says.
     """
 
     text: str
@@ -49,24 +54,30 @@ class FigureForm:
     proves_overflow: bool = False
 
 
-def compile_form(form: str, *, decides: bool = False) -> FigureForm:
-    """Return a form as it is searched for; see the file of patterns for what may stand in it."""
+def compile_form(form: str, *, proves_overflow: bool = False) -> FigureForm:
+    """Compile a form, whose syntax overflow.toml describes.
+
+    "{actual} tokens > {limit}"  finds  "213,462 tokens > 200000".
+    """
     pieces, end = [], 0
-    for place in _PLACE.finditer(form):
-        pieces.append(re.escape(form[end : place.start()]))
-        pieces.append(_NUMBER if place[1] else _GAP if "…" in place[0] else _SPACE)
-        end = place.end()
+    for placeholder in _PLACEHOLDER.finditer(form):
+        pieces.append(re.escape(form[end : placeholder.start()]))
+        pieces.append(_NUMBER if placeholder[1] else _GAP if "…" in placeholder[0] else _SPACE)
+        end = placeholder.end()
     pieces.append(re.escape(form[end:]))
-    roles = tuple(place[1] for place in _PLACE.finditer(form) if place[1])
+    roles = tuple(placeholder[1] for placeholder in _PLACEHOLDER.finditer(form) if placeholder[1])
     search = re.compile("".join(pieces), re.ASCII | re.IGNORECASE)
-    return FigureForm(form, search, roles, decides)
+    return FigureForm(form, search, roles, proves_overflow)
 
 
 def read_figures(text: str, forms: Iterable[FigureForm]) -> TokenFigures:
-    """Return the figures of the first form that exceeds its limit, else of the first there is."""
+    """Return the first figures that exceed their limit, else the first figures, else none."""
     matches = ((form, form.pattern.search(text)) for form in forms)
-    found = [_figures(form, match) for form, match in matches if match is not None]
-    return next((each for each in found if each.gap is not None), next(iter(found), TokenFigures()))
+    candidates = [_figures(form, match) for form, match in matches if match is not None]
+    return next(
+        (figures for figures in candidates if figures.gap is not None),
+        next(iter(candidates), TokenFigures()),
+    )
 
 
 def _figures(form: FigureForm, match: re.Match[str]) -> TokenFigures:
@@ -79,13 +90,13 @@ def _figures(form: FigureForm, match: re.Match[str]) -> TokenFigures:
 
 
 def _number(digits: str) -> int:
-    """Read a number; of one that is followed by a comma of the sentence the comma is left out."""
-    written = digits.rstrip(",_")
-    whole = _SEPARATED.fullmatch(written)
-    return int(re.sub(r"[,_]", "", written if whole else re.split(r"[,_]", written)[0]))
+    """Parse a number such as 200,000 or 200_000; "8192,10" is 8192, followed by another number."""
+    number = digits.rstrip(",_")
+    is_well_formed = _SEPARATED_NUMBER.fullmatch(number)
+    return int(re.sub(r"[,_]", "", number if is_well_formed else re.split(r"[,_]", number)[0]))
 
 
-# What may lie between the two halves of a pattern, in characters.
+# Between the two halves of a pattern, in characters.
 _BETWEEN = ".{0,200}?"
 
 
@@ -95,14 +106,13 @@ class ErrorPattern:
 
     Attributes:
         text: the words.
-        source: who says so.
-        search: how they are found.
-        providers: who answers with them, the one to name in doubt first; empty for everybody.
-        unit: what the limit is one of; figures are read for tokens only.
-        yields_to_rate_limit: whether words of a rate limit beside it win.
-        retryable: of a rate limit: whether the same request can succeed later.
-        note: what to do about it, or what to say when it stays open which of several providers
-            answered.
+        source: where they are documented.
+        search: the compiled words.
+        providers: who uses them, the most likely one first; empty for anyone.
+        unit: the unit of the limit; figures are only read for tokens.
+        yields_to_rate_limit: whether it is a rate limit if the error also has words of one.
+        retryable: for a rate limit, whether the same request can succeed later.
+        note: what to do about it, or what to say if any of several providers may have answered.
     """
 
     text: str
@@ -117,7 +127,7 @@ class ErrorPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorPatterns:
-    """Everything that is known of errors; hints by provider, gateways first."""
+    """The content of overflow.toml; ``hints`` are words by provider, gateways first."""
 
     overflow: tuple[ErrorPattern, ...]
     rate_limits: tuple[ErrorPattern, ...]
@@ -126,8 +136,8 @@ class ErrorPatterns:
 
 
 @cache
-def patterns() -> ErrorPatterns:
-    """Return what the file holds."""
+def load_patterns() -> ErrorPatterns:
+    """Load overflow.toml, once per process."""
     resource = files(__package__).joinpath("overflow.toml")
     document = tomllib.loads(resource.read_text("utf-8"))
     return ErrorPatterns(
@@ -139,7 +149,7 @@ def patterns() -> ErrorPatterns:
 
 
 def _form(row: Mapping[str, Any]) -> FigureForm:
-    return compile_form(row["form"], decides=row.get("decides", False))
+    return compile_form(row["form"], proves_overflow=row.get("decides", False))
 
 
 def _pattern(row: Mapping[str, Any]) -> ErrorPattern:
@@ -148,14 +158,14 @@ def _pattern(row: Mapping[str, Any]) -> ErrorPattern:
 
 
 def _search(text: str) -> re.Pattern[str]:
-    """Compile a pattern's text; a number in it is never part of a longer one."""
+    """Compile a pattern's text; a number at its edge never matches part of a longer one."""
     words = _BETWEEN.join(re.escape(half.strip()) for half in text.split("…"))
     before = r"(?<!\d)" if text[0].isdigit() else ""
     after = r"(?!\d)" if text[-1].isdigit() else ""
     return re.compile(f"{before}{words}{after}", re.IGNORECASE | re.DOTALL)
 
 
-# An error is short; what is longer is a log or an echo of the request. Its two ends are read.
+# An error is short. Anything longer is a log or echoes the request, so only both ends are read.
 MAX_TEXT = 32_768
 MAX_JSON = 1_000_000
 _MAX_DEPTH = 12
@@ -163,33 +173,33 @@ _MAX_VALUES = 500
 # Places in a text where an object may begin.
 _MAX_STARTS = 8
 
-# Where errors of the known libraries keep what happened; an echo of the request is elsewhere.
+# The keys under which known libraries describe what happened, as opposed to echoing the request.
 _TEXT_KEYS = frozenset({
     "body", "cause", "causes", "code", "data", "detail", "details", "error", "error_description",
     "errors", "exception", "failure", "innererror", "message", "metadata", "msg", "name", "raw",
     "reason", "response", "responsebody", "statustext", "title", "type",
 })  # fmt: skip
 _STATUS_KEYS = frozenset({"code", "status", "status_code", "statuscode"})
-# TokenFigures that llama.cpp gives as fields.
+# Token figures that llama.cpp returns as fields.
 _FIGURE_KEYS = frozenset({"n_ctx", "n_prompt_tokens"})
 _RETRYABLE_KEYS = frozenset({"isretryable", "retryable"})
 NOT_RETRYABLE = "not retryable"
 
 
 def error_texts(text: str) -> tuple[str, ...]:
-    """Return the texts to look at, each on one line: of JSON those of an error, else the text.
+    """Return the texts to classify, each on one line: those of an error in JSON, or all of it.
 
-    Statuses are written as ``status 413``. At most ``MAX_TEXT`` characters come back, from both
-    ends of what is longer.
+    HTTP statuses become ``status 413``. Together they have at most ``MAX_TEXT`` characters; longer
+    texts lose their middle.
     """
-    whole = _parsed(text)
-    if whole is not None:
-        return tuple(_bounded(list(_words(whole)) or [text]))
-    embedded = [words for value in _embedded(text) for words in _words(value)]
-    return tuple(_bounded([*embedded, text]))
+    value = _parse_json(text)
+    if value is not None:
+        return tuple(_limit_texts(list(_texts_in(value)) or [text]))
+    embedded = [words for value in _embedded_values(text) for words in _texts_in(value)]
+    return tuple(_limit_texts([*embedded, text]))
 
 
-def _embedded(text: str) -> Iterator[Any]:
+def _embedded_values(text: str) -> Iterator[Any]:
     """Yield the first few JSON objects and arrays within a text."""
     if len(text) > MAX_JSON:
         return
@@ -206,8 +216,8 @@ def _embedded(text: str) -> Iterator[Any]:
             yield value
 
 
-def _parsed(text: str) -> object:
-    """Return the value of a JSON text; None for other text, and for more than is read."""
+def _parse_json(text: str) -> object:
+    """Parse a JSON text; None for other text, and for more than ``MAX_JSON`` characters."""
     if len(text) > MAX_JSON or text.lstrip()[:1] not in {"{", "[", '"'}:
         return None
     try:
@@ -217,27 +227,27 @@ def _parsed(text: str) -> object:
 
 
 def _next_start(text: str, start: int) -> int:
-    found = [at for at in (text.find("{", start), text.find("[", start)) if at >= 0]
-    return min(found, default=-1)
+    starts = [pos for pos in (text.find("{", start), text.find("[", start)) if pos >= 0]
+    return min(starts, default=-1)
 
 
-def _words(value: object) -> Iterator[str]:
-    """Yield the texts of an error, outer ones first, from a bounded number of values."""
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in an error, outer ones first, from a bounded number of values."""
     queue: list[tuple[Any, int]] = [(value, 0)]
-    for seen, (each, depth) in enumerate(queue):
+    for seen, (item, depth) in enumerate(queue):
         if seen >= _MAX_VALUES:
             return
-        inner = _parsed(each) if isinstance(each, str) else None
-        if isinstance(each, str) and inner is None:
-            yield each
-        elif isinstance(each, dict):
-            yield from _remarks(each)
+        inner = _parse_json(item) if isinstance(item, str) else None
+        if isinstance(item, str) and inner is None:
+            yield item
+        elif isinstance(item, dict):
+            yield from _field_texts(item)
         if depth < _MAX_DEPTH:
-            queue += [(part, depth + 1) for part in _parts(each, inner)]
+            queue += [(part, depth + 1) for part in _inner_values(item, inner)]
 
 
-def _parts(value: object, inner: object) -> list[Any]:
-    """Return what within a value may tell of the error: of a JSON string its own value."""
+def _inner_values(value: object, inner: object) -> list[Any]:
+    """Return the values inside a value that may describe the error; a JSON string is parsed."""
     if isinstance(value, dict):
         return [value[key] for key in value if key.lower() in _TEXT_KEYS]
     if isinstance(value, list):
@@ -245,8 +255,8 @@ def _parts(value: object, inner: object) -> list[Any]:
     return [] if inner is None else [inner]
 
 
-def _remarks(fields: dict[str, Any]) -> Iterator[str]:
-    """Yield what an error says beside its texts, as text."""
+def _field_texts(fields: dict[str, Any]) -> Iterator[str]:
+    """Yield the fields of an error that matter, formatted as text: figures, status, no retry."""
     figures = [
         f"{key} {fields[key]}" for key in sorted(_FIGURE_KEYS, reverse=True) if key in fields
     ]
@@ -259,36 +269,36 @@ def _remarks(fields: dict[str, Any]) -> Iterator[str]:
             yield NOT_RETRYABLE
 
 
-def _bounded(texts: list[str]) -> Iterator[str]:
-    """Yield texts on one line each until there is enough; long ones without their middle."""
-    left = MAX_TEXT
+def _limit_texts(texts: list[str]) -> Iterator[str]:
+    """Yield texts on one line each, up to ``MAX_TEXT`` characters; long ones lose their middle."""
+    remaining = MAX_TEXT
     for text in texts:
-        half = left // 2
-        ends = text if len(text) <= left else f"{text[:half]} {text[-half:] if half else ''}"
+        half = remaining // 2
+        ends = text if len(text) <= remaining else f"{text[:half]} {text[-half:] if half else ''}"
         line = " ".join(ends.replace("\\u003e", ">").replace("&gt;", ">").split())
-        left -= len(line)
+        remaining -= len(line)
         yield line
-        if left <= 0:
+        if remaining <= 0:
             return
 
 
-# NeuroLink: an error with this status is not tried again.
+# NeuroLink does not retry an error with this status.
 _BAD_REQUEST = "status 400"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """What an error says of the context.
+    """What an error says about the context.
 
     Attributes:
         overflow: whether the request was too large.
-        provider: who answered, where the error tells; None for what is not an overflow.
-        actual: tokens sent; None where the error does not say, as for limits of bytes.
+        provider: who answered, if the error says so; None if it is not an overflow.
+        actual: tokens sent; None if the error does not say, as for limits in bytes.
         limit: tokens allowed; None likewise.
-        answer: what of ``actual`` was kept for the answer.
-        retryable: whether the same request can succeed later; None when that is not known.
-        pattern: what in the error decided, as the file of patterns has it; None without one.
-        note: what is uncertain about it, or what to do, in words; "" for nothing.
+        answer: the tokens of ``actual`` that were reserved for the answer.
+        retryable: whether the same request can succeed later; None if unknown.
+        pattern: the pattern of overflow.toml that decided; None if none did.
+        note: what is uncertain, or what to do; "" for nothing.
     """
 
     overflow: bool
@@ -307,38 +317,45 @@ class Overflow:
 
     @property
     def gap(self) -> int | None:
-        """The tokens over the limit; None when unknown or none."""
+        """The tokens over the limit; None if unknown or within it."""
         return TokenFigures(actual=self.actual, limit=self.limit).gap
 
 
 def classify_error(text: str) -> Overflow:
-    """Judge an error: plain text, a JSON body, or JSON within text. Never raises.
+    """Classify an error: plain text, a JSON body, or JSON within text. Never raises.
 
-    Only a bounded part of a long text is looked at. A rate limit or an exhausted quota is no
-    overflow, unless the error says as well that the request is too long.
+    Of a long text, only a bounded part is read. A rate limit or an exhausted quota is not an
+    overflow unless the error also says that the request is too long.
     """
-    error_patterns, error_text = patterns(), "\n".join(error_texts(text))
-    limited = _first_match(error_patterns.rate_limits, error_text)
-    certain = (
-        each for each in error_patterns.overflow if limited is None or not each.yields_to_rate_limit
+    error_patterns, error_text = load_patterns(), "\n".join(error_texts(text))
+    rate_limit = _first_match(error_patterns.rate_limits, error_text)
+    overflow_patterns = (
+        pattern
+        for pattern in error_patterns.overflow
+        if rate_limit is None or not pattern.yields_to_rate_limit
     )
-    found = _first_match(certain, error_text)
-    if found is not None:
-        return _overflow(found, error_text, error_patterns)
-    if limited is not None:
+    match = _first_match(overflow_patterns, error_text)
+    if match is not None:
+        return _describe_overflow(match, error_text, error_patterns)
+    if rate_limit is not None:
         return Overflow(
-            overflow=False, retryable=limited.retryable, pattern=limited.text, note=limited.note
+            overflow=False,
+            retryable=rate_limit.retryable,
+            pattern=rate_limit.text,
+            note=rate_limit.note,
         )
-    return _by_figures(error_text, error_patterns)
+    return _classify_by_figures(error_text, error_patterns)
 
 
-def _overflow(pattern: ErrorPattern, error_text: str, error_patterns: ErrorPatterns) -> Overflow:
-    """Describe an overflow; sending the same request again would fail again."""
-    hinted = _hinted_provider(pattern, error_text, error_patterns.hints)
-    is_settled = hinted is not None and len(pattern.providers) != 1
+def _describe_overflow(
+    pattern: ErrorPattern, error_text: str, error_patterns: ErrorPatterns
+) -> Overflow:
+    """Describe an overflow, which is never retryable: the same request would fail again."""
+    hinted_provider = _hinted_provider(pattern, error_text, error_patterns.hints)
+    is_settled = hinted_provider is not None and len(pattern.providers) != 1
     result = Overflow(
         overflow=True,
-        provider=hinted or next(iter(pattern.providers), None),
+        provider=hinted_provider or next(iter(pattern.providers), None),
         retryable=False,
         pattern=pattern.text,
         note="" if is_settled else pattern.note,
@@ -349,8 +366,8 @@ def _overflow(pattern: ErrorPattern, error_text: str, error_patterns: ErrorPatte
     return replace(result, actual=figures.actual, limit=figures.limit, answer=figures.answer)
 
 
-def _by_figures(error_text: str, error_patterns: ErrorPatterns) -> Overflow:
-    """Judge an error without known words by figures that can mean nothing else."""
+def _classify_by_figures(error_text: str, error_patterns: ErrorPatterns) -> Overflow:
+    """Classify an error without known words by figures that prove an overflow."""
     for form in error_patterns.figure_forms:
         figures = read_figures(error_text, [form])
         if form.proves_overflow and figures.gap is not None:
@@ -369,14 +386,14 @@ def _by_figures(error_text: str, error_patterns: ErrorPatterns) -> Overflow:
 def _hinted_provider(
     pattern: ErrorPattern, error_text: str, hints: Mapping[str, tuple[str, ...]]
 ) -> str | None:
-    """Return the provider that other words of the error name, among those who say this."""
-    rest = pattern.search.sub(" ", error_text).lower()
+    """Return the provider, among those of the pattern, that other words of the error name."""
+    other_text = pattern.search.sub(" ", error_text).lower()
     for provider, words in hints.items():
         is_possible = provider in pattern.providers or not pattern.providers
-        if is_possible and any(word.lower() in rest for word in words):
+        if is_possible and any(word.lower() in other_text for word in words):
             return provider
     return None
 
 
 def _first_match(error_patterns: Iterable[ErrorPattern], error_text: str) -> ErrorPattern | None:
-    return next((each for each in error_patterns if each.search.search(error_text)), None)
+    return next((pattern for pattern in error_patterns if pattern.search.search(error_text)), None)

@@ -1,4 +1,4 @@
-"""Reads profiles: TOML as people write it, checked key by key."""
+"""Parse profiles from TOML tables, and check every key."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -37,60 +37,61 @@ from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import Trigger, parse_trigger
 
-# Whose own configuration a file may hold instead of a profile.
-_SYSTEM = "neurolink"
+# The base of a file that names neither a base nor stages: it holds NeuroLink's configuration.
+_NEUROLINK = "neurolink"
 _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
     "on_summarizer_failure",
 })  # fmt: skip
-_STAGE_WORDS = frozenset({"stage", "why", "falls_back", "target"})
+_STAGE_KEYS = frozenset({"stage", "why", "falls_back", "target"})
 _DUE = "due"
 _BUDGET_KEYS = frozenset({
     "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
 })  # fmt: skip
 _BACKGROUND_KEYS = ("warm", "jitter", "cold")
 _LEVEL_KEYS = frozenset({"name", "when", "text"})
-_REACHES: dict[str, TargetMode] = {"trigger": "trigger", "all": "all"}
+_TARGET_MODES: dict[str, TargetMode] = {"trigger": "trigger", "all": "all"}
 
 
 def parse_user_profile(
     table: Mapping[str, Any], name: str, base: Callable[[str], Mapping[str, Any]], toml: str = ""
 ) -> Profile:
-    """Build a profile from the table of a user's file.
+    """Parse the table of a user's file.
 
-    ``base`` returns the table of a built-in profile: the one the file names with ``base``, or
-    NeuroLink's for a file that only has keys of NeuroLink's own configuration.
+    ``base`` returns the table of a built-in profile: of the one that the file names as its base, or
+    of NeuroLink's for a file with NeuroLink's configuration.
 
     Raises:
-        UsageError: a key or value in it means nothing; says which.
+        UsageError: a key or value is invalid; the message names it.
     """
     try:
-        return _profile(complete(table, base), name, toml, parse_stage)
+        return _profile(merge_base(table, base), name, toml, parse_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
 
 def parse_profile(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
-    """Build a profile from a table of ours, whose stages are known to be right.
+    """Parse the table of a built-in profile; the options of its stages are not checked.
 
-    Raises UsageError for what it does not understand.
+    Raises:
+        UsageError: another key or value is invalid.
     """
     try:
-        return _profile(table, name, toml, _user_stage)
+        return _profile(table, name, toml, _builtin_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
 
-def complete(
+def merge_base(
     table: Mapping[str, Any], base: Callable[[str], Mapping[str, Any]]
 ) -> Mapping[str, Any]:
-    """Put a file's own keys over those of the profile it builds on."""
-    named = table.get("base")
-    if named is None and "stages" not in table:
-        named = _SYSTEM
-    return translate_neurolink_keys(table, base(str(named)) if named is not None else {})
+    """Return a file's table with the keys of the profile that it is based on filled in."""
+    base_name = table.get("base")
+    if base_name is None and "stages" not in table:
+        base_name = _NEUROLINK
+    return translate_neurolink_keys(table, base(str(base_name)) if base_name is not None else {})
 
 
 def _profile(
@@ -114,7 +115,7 @@ def _profile(
         target=_target(entries.get("target", "trigger")),
         budget=_budget(table.get("budget", any_table, {})),
         background=_background(table.get("background", any_table, None)),
-        levels=tuple(_level(each, trigger) for each in table.get("levels", any_list, ())),
+        levels=tuple(_level(level, trigger) for level in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
         overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
         keeps=ProfileKeeps(
@@ -137,11 +138,11 @@ def _profile(
     )
 
 
-def _user_stage(table: Mapping[str, Any]) -> ProfileStage:
+def _builtin_stage(table: Mapping[str, Any]) -> ProfileStage:
     settings = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in table.items()
-        if key not in _STAGE_WORDS
+        if key not in _STAGE_KEYS
     }
     return _with_stage_keys(
         ProfileStage(name=canonical_name(table["stage"]), options=settings), table
@@ -149,34 +150,34 @@ def _user_stage(table: Mapping[str, Any]) -> ProfileStage:
 
 
 def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
-    """Return a stage with what a table says of it beside its options."""
-    table, asked = SettingsTable(entries, f"stage {stage.name}: "), entries["stage"]
-    size = entries.get("target")
+    """Set the fields of a stage that are not its options from its table."""
+    table, requested_name = SettingsTable(entries, f"stage {stage.name}: "), entries["stage"]
+    target = entries.get("target")
     return replace(
         stage,
-        system_name="" if asked == stage.name else asked,
+        system_name="" if requested_name == stage.name else requested_name,
         why=str(entries.get("why", "")),
         falls_back=table.get("falls_back", boolean, default=False),
-        target=None if size is None else parse_target(size),
+        target=None if target is None else parse_target(target),
     )
 
 
 def parse_stage(entries: object) -> ProfileStage:
-    """Read a stage and its options, or its name alone. UsageError for what means nothing."""
-    # All stages are loaded with this one, which a profile of ours does without.
+    """Parse a stage and its options, or just its name. UsageError for anything invalid."""
+    # Imported here because it loads all stages, which built-in profiles do not need.
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.stage import options_of
 
     entries = stage_table(entries)
     stage = stage_named(entries["stage"])
-    options = {each.name: each for each in options_of(stage)}
-    settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
+    options = {option.name: option for option in options_of(stage)}
+    settings = {key: value for key, value in entries.items() if key not in _STAGE_KEYS}
     check_keys(settings, options, f"stage {stage.name}")
-    read = {
+    values = {
         key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
         for key, value in settings.items()
     }
-    return _with_stage_keys(ProfileStage(name=stage.name, options=read), entries)
+    return _with_stage_keys(ProfileStage(name=stage.name, options=values), entries)
 
 
 def _level(entries: object, trigger: Trigger) -> LevelRule:
@@ -184,27 +185,31 @@ def _level(entries: object, trigger: Trigger) -> LevelRule:
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
     check_keys(entries, _LEVEL_KEYS, "a level")
     table = SettingsTable(entries)
-    written = str(entries.get("when", "always"))
-    when = trigger if written == _DUE else parse_trigger(written)
+    condition = str(entries.get("when", "always"))
+    level_trigger = trigger if condition == _DUE else parse_trigger(condition)
     return LevelRule(
-        name=table.get("name", string, ""), trigger=when, text=table.get("text", string, "")
+        name=table.get("name", string, ""),
+        trigger=level_trigger,
+        text=table.get("text", string, ""),
     )
 
 
 def _budget(entries: Mapping[str, Any]) -> BudgetRule:
     table = _table(entries, _BUDGET_KEYS, "[budget]")
-    own = BudgetRule()
+    defaults = BudgetRule()
     divisor = table.get("divide_by", _factor, Fraction(1))
     multiplier = table.get("multiply_by", _factor, Fraction(1))
     usable = multiplier / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
         raise UsageError("[budget] leaves more or less than a share of the input to be used")
     reserve = table.get("reserve", non_negative_int, None)
-    most = table.get("reserve_max", non_negative_int, None)
+    max_reserve = table.get("reserve_max", non_negative_int, None)
     return BudgetRule(
         reserve=reserve,
-        percent=table.get("reserve_percent", non_negative_int, own.percent),
-        max_reserve=most if most is not None or reserve is not None else own.max_reserve,
+        percent=table.get("reserve_percent", non_negative_int, defaults.percent),
+        max_reserve=max_reserve
+        if max_reserve is not None or reserve is not None
+        else defaults.max_reserve,
         use_max_output=table.get("longest_answer", boolean, default=False),
         usable_share=usable,
     )
@@ -227,22 +232,22 @@ def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> Setti
 
 
 def _target(value: object) -> TargetSize | TargetMode:
-    return _REACHES.get(str(value)) or parse_target(value)
+    return _TARGET_MODES.get(str(value)) or parse_target(value)
 
 
 def _failure_policy(value: object) -> FailurePolicy:
-    found = next((each for each in get_args(FailurePolicy) if each == value), None)
-    if found is None:
+    match = next((policy for policy in get_args(FailurePolicy) if policy == value), None)
+    if match is None:
         raise ValueError(f"is none of {', '.join(get_args(FailurePolicy))}")
-    policy: FailurePolicy = found
+    policy: FailurePolicy = match
     return policy
 
 
 def _at_least_one(value: object) -> int:
-    found = non_negative_int(value)
-    if not found:
+    count = non_negative_int(value)
+    if not count:
         raise ValueError("is not at least 1")
-    return found
+    return count
 
 
 def _factor(value: object) -> Fraction:

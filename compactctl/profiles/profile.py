@@ -1,4 +1,4 @@
-"""What a profile holds: which stages run, with which options, when, and down to which size."""
+"""A profile: which stages run, with which options, when, and down to which size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import ALWAYS, NEVER, Trigger, TriggerInput
 
-# Down to where the trigger fires, or every stage whatever the size.
+# Down to the size at which the trigger fires, or "all": run every stage whatever the size.
 TargetMode = Literal["trigger", "all"]
 
 
@@ -19,13 +19,12 @@ class ProfileStage:
     """One stage of a profile.
 
     Attributes:
-        name: the stage, by the name of ours.
-        system_name: the name that the system has for it, "" for ours.
+        name: our name of the stage.
+        system_name: the system's name for it, "" if it is ours.
         options: its options.
         why: what the system does there, in a sentence.
-        falls_back: it is taken back where it does not get down to the target, and the next stage is
-            tried instead.
-        target: its own size to reach, where that is more than the profile's; None for that.
+        falls_back: whether to try the next stage instead if this one misses the target.
+        target: its own target, if that is larger than the profile's; None for the profile's.
     """
 
     name: str
@@ -37,16 +36,16 @@ class ProfileStage:
 
     @property
     def display_name(self) -> str:
-        """The name it is reported by."""
+        """The name used in reports."""
         return self.system_name or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRule:
-    """A warning level: its name, when it is reached, and what is then said.
+    """A warning level: its name, when it is reached, and the warning.
 
-    In ``text``, ``{percent}``, ``{percent_of_window}``, ``{left}``, ``{used}`` and ``{available}``
-    are filled in.
+    ``text`` may contain ``{percent}``, ``{percent_of_window}``, ``{left}``, ``{used}`` and
+    ``{available}``.
     """
 
     name: str
@@ -59,10 +58,10 @@ NO_LEVEL = LevelRule(name="none", trigger=ALWAYS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundTrigger:
-    """When a system starts to compact beside the work, as shares of the available input.
+    """When a system starts to compact in the background, as shares of the available input.
 
-    With a warm prompt cache (a tool call was answered in this turn) that is from ``warm`` on, and
-    up to ``jitter`` later, so that it is not always at the same place; else from ``cold`` on.
+    With a warm prompt cache (a tool call was answered in this turn), it starts at ``warm`` or up to
+    ``jitter`` later, so that the point varies; otherwise at ``cold``.
     """
 
     warm: float
@@ -75,9 +74,9 @@ class ProfileOrigin:
     """Where a profile comes from.
 
     Attributes:
-        source: where the figures come from.
+        source: the documentation of its figures.
         differences: where the profile differs from the system on purpose, and why.
-        file_text: the file it was read from.
+        file_text: the text of its file.
     """
 
     source: str = ""
@@ -90,9 +89,9 @@ class ProfileKeeps:
     """The newest work that no stage touches.
 
     Attributes:
-        turns: how many newest turns; None for compactctl's own protection of the newest work.
-        steps: how many newest steps that protects beside the newest turn's prompt; None for as
-            many as compactctl's own.
+        turns: how many of the newest turns; None for compactctl's protection of the newest work.
+        steps: how many of the newest steps, besides the newest turn's prompt, that protection
+            covers; None for compactctl's default.
     """
 
     turns: int | None = None
@@ -101,13 +100,13 @@ class ProfileKeeps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileCounting:
-    """What a profile is counted with.
+    """How to count tokens with a profile.
 
     Attributes:
         counter: the counter to use; "" for the model's.
-        estimator: the counter the system itself estimates with, to be told; "" for an exact one.
-        image_tokens: what the system counts every image as; None where it says nothing of it.
-        window: the context window to use, such as ``16k``; "" for the model's.
+        estimator: the estimate that the system itself uses, only reported; "" for an exact count.
+        image_tokens: the tokens that the system assumes for an image; None if unknown.
+        window: the context window to use, e.g. ``16k``; "" for the model's.
     """
 
     counter: str = ""
@@ -118,12 +117,12 @@ class ProfileCounting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSummarizer:
-    """What writes the summaries.
+    """Who writes the summaries.
 
     Attributes:
         name: the summarizer; "" for the built-in one.
-        model: the model that it is to use; "" for its own default.
-        on_failure: what becomes of a stage whose summarizer gives no usable summary.
+        model: the model it uses; "" for its default.
+        on_failure: what to do if the summarizer returns no usable summary.
     """
 
     name: str = ""
@@ -133,21 +132,24 @@ class ProfileSummarizer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A known system's way to compact.
+    """How a system compacts.
 
     Attributes:
-        name: what ``--profile`` takes.
+        name: its name for ``--profile``.
         title: the system, in words.
+        stages: what it runs, in order.
         trigger: when the system compacts.
         target: what it compacts down to.
-        budget: how the input available to it is computed.
-        background: when it compacts beside the work; None when it always waits for it.
-        levels: its warning levels, from the least to the worst.
-        stages: what it runs, in order.
-        overflow_stages: what it runs after an error that the context was too long; () for
-            ``stages``.
-        file_share: part of the remaining input that file reads may take.
-        enabled: False when the user switched compaction off.
+        budget: how its available input is computed.
+        background: when it compacts in the background; None if it never does.
+        levels: its warning levels, in ascending order.
+        overflow_stages: what it runs after a context overflow; () for ``stages``.
+        keeps: the newest work that no stage touches.
+        counting: how to count tokens.
+        summarizer: who writes the summaries.
+        origin: where the profile comes from.
+        file_share: the share of the remaining input that file reads may take.
+        enabled: False if the user switched compaction off.
     """
 
     name: str
@@ -168,11 +170,11 @@ class Profile:
 
     @property
     def effective_trigger(self) -> Trigger:
-        """When compaction is due: never while the user has switched it off."""
+        """The trigger, or one that never fires if the user switched compaction off."""
         return self.trigger if self.enabled else NEVER
 
     def level_at(self, situation: TriggerInput) -> LevelRule:
-        """Return the worst warning level that is reached; one called ``none`` when none is."""
+        """Return the highest warning level that is reached, ``NO_LEVEL`` if none is."""
         return next(
             (
                 level

@@ -1,4 +1,4 @@
-"""The built-in profiles, one TOML file each, and a user's own."""
+"""Load profiles: the built-in ones, a TOML file each, and users' files."""
 
 import json
 import tomllib
@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError, suggestion
-from compactctl.profiles.parse import complete, parse_profile, parse_user_profile
+from compactctl.profiles.parse import merge_base, parse_profile, parse_user_profile
 from compactctl.profiles.profile import Profile
 
-# In the order in which they are listed: our own, the five systems, their origins, and the
-# way out of an overflow. A variant of a system stands behind an @: what its code does where its
-# documentation says otherwise.
+# In the order of listings: our own, the systems, their origins, and recovery from an overflow.
+# NAME@code is a variant of a system that follows its code where its documentation differs.
 PROFILES = (
     "default",
     "staged",
@@ -35,28 +34,30 @@ PROFILES = (
 )
 DEFAULT_PROFILE = "default"
 _OWN_PROFILES = (DEFAULT_PROFILE, "staged")
-# What ``compact --from-error`` runs when nothing else is named.
+# The default of ``compact --from-error``.
 RECOVERY_PROFILE = "recovery"
-# A profile is read whole, and takes many times its size as a table.
+# A profile is read whole, and its table takes many times that size in memory.
 _MAX_BYTES = 1 << 20
 
 
 @cache
 def builtin_profile(name: str) -> Profile:
     """Return a built-in profile. Raises UsageError for another name."""
-    return parse_profile(complete(_table(name), _table), name, _text(name))
+    return parse_profile(
+        merge_base(_builtin_table(name), _builtin_table), name, _builtin_text(name)
+    )
 
 
 def emulates_system(profile: Profile | None) -> bool:
-    """Tell whether it is another profile than our own, with rules of its own for sizes."""
+    """Whether a profile emulates another system, whose rules for sizes then apply."""
     return profile is not None and profile.name not in _OWN_PROFILES
 
 
 def load_profile(name: str) -> Profile:
-    """Return the profile of that name, or read the file of that name.
+    """Return a built-in profile by its name, or load one from a file.
 
     Raises:
-        UsageError: it is neither, or the file holds no profile; says what is wrong where.
+        UsageError: there is no such profile or file, or the file is invalid; the message says why.
     """
     if name in PROFILES:
         return builtin_profile(name)
@@ -70,22 +71,22 @@ def load_profile(name: str) -> Profile:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"profile {name}: cannot be read: {error}") from error
-    return parse_user_profile(_parse_table(text, path), name, _table, text)
+    return parse_user_profile(_parse_table(text, path), name, _builtin_table, text)
 
 
-def _text(name: str) -> str:
+def _builtin_text(name: str) -> str:
     return (files("compactctl.profiles") / "systems" / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def _table(name: str) -> Mapping[str, Any]:
+def _builtin_table(name: str) -> Mapping[str, Any]:
     if name not in PROFILES:
-        known = ", ".join(PROFILES)
-        raise UsageError(f"there is no profile {name!r} to build on; there are {known}")
-    return tomllib.loads(_text(name))
+        names = ", ".join(PROFILES)
+        raise UsageError(f"there is no profile {name!r} to build on; there are {names}")
+    return tomllib.loads(_builtin_text(name))
 
 
 def _parse_table(text: str, path: Path) -> Mapping[str, Any]:
-    """Parse a user's file, JSON or TOML by its name."""
+    """Parse a user's file: JSON if its name ends with .json, else TOML."""
     try:
         table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

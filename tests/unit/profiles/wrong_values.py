@@ -37,7 +37,7 @@ def profiles_with(value: Any) -> Iterator[tuple[str, Table]]:
         yield f"background.{key}", {**PLAIN, "background": {**BACKGROUND, key: value}}
     for key in parse._LEVEL_KEYS:
         yield f"levels.{key}", {**PLAIN, "levels": [{**LEVEL, key: value}]}
-    for key in parse._STAGE_WORDS:
+    for key in parse._STAGE_KEYS:
         yield f"stages.{key}", {"stages": [{"stage": "prune", key: value}]}
     yield "a stage", {"stages": [value]}
     yield "a level", {**PLAIN, "levels": [value]}

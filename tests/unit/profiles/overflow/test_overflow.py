@@ -8,7 +8,13 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.profiles.overflow import MAX_TEXT, Overflow, classify_error, error_texts, patterns
+from compactctl.profiles.overflow import (
+    MAX_TEXT,
+    Overflow,
+    classify_error,
+    error_texts,
+    load_patterns,
+)
 
 # T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
 OVERFLOWS = {
@@ -299,7 +305,7 @@ def test_any_text_is_judged_and_only_so_much_of_it_read(text: str, times: int) -
 
 
 def test_every_pattern_has_a_source_and_finds_itself() -> None:
-    known = patterns()
+    known = load_patterns()
     for pattern in known.overflow:
         assert pattern.source
         found = classify_error(pattern.text.replace("…", "of 9"))
@@ -310,11 +316,11 @@ def test_every_pattern_has_a_source_and_finds_itself() -> None:
 
 
 def test_a_pattern_that_another_holds_comes_after_it() -> None:
-    texts = [each.text.lower() for each in patterns().overflow]
+    texts = [each.text.lower() for each in load_patterns().overflow]
     for at, (earlier, _) in enumerate(pairwise(texts)):
         assert [text for text in texts[at + 1 :] if earlier in text] == [], earlier
 
 
 def test_every_provider_has_hints() -> None:
-    known = patterns()
+    known = load_patterns()
     assert {name for each in known.overflow for name in each.providers} <= set(known.hints)
