@@ -1,8 +1,8 @@
-"""Names that documents of other systems give to stages; a stage is reported as it was asked for."""
+"""Names that other systems' documents give to our stages; reports use the name the user typed."""
 
 from collections.abc import Mapping
 
-# The document's name -> ours.
+# Name in the document -> our name.
 ALIASES: Mapping[str, str] = {
     # NeuroLink, Context Compaction: CompactionStage, and the headings of its four stages
     "deduplicate": "dedup",
@@ -23,5 +23,5 @@ ALIASES: Mapping[str, str] = {
 
 
 def canonical_name(name: str) -> str:
-    """Return our name for a stage, the name itself where no document has another."""
+    """Return our name for an alias; any other name is returned unchanged."""
     return ALIASES.get(name, name)

@@ -33,82 +33,82 @@ SEPARATOR = "\n\n---\n\n"
 MERGE = "The messages are summaries of consecutive parts of one conversation; make one of them."
 # The built-in summarizer needs about 350 tokens before it can write sections.
 MIN_PART = 700
-# Tokens of the label and of what joins it to the text.
+# Tokens of the label and of the line break behind it.
 _LABEL_TOKENS = 20
 
 
 def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind the summaries of their chunks."""
-    found = plan_chunks(view, meter, options)
-    refusal = skip_reason(view, found, options)
+    plan = plan_chunks(view, meter, options)
+    refusal = skip_reason(view, plan, options)
     if refusal:
         return refusal
-    writing = _ChunkSummarizer(view, found, meter, options)
-    parts = [writing.summarize(number) for number in range(len(writing.chunks))]
+    writer = _ChunkSummarizer(view, plan, meter, options)
+    parts = [writer.summarize(index) for index in range(len(writer.chunks))]
     missing = next((n for n, part in enumerate(parts, 1) if not part.text), 0)
     if missing:
-        why = f": {parts[missing - 1].note}" if parts[missing - 1].note else ""
-        reason = f"chunk {missing} of {len(parts)} got no summary{why}"
+        cause = f": {parts[missing - 1].note}" if parts[missing - 1].note else ""
+        reason = f"chunk {missing} of {len(parts)} got no summary{cause}"
         return Skipped(stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula")
-    summary = _with_notes(writing.merge(parts), found.chunks)
-    how = CondenseSpec(stage=NAME, options=options, shape=SummaryFormat(prefix=LABEL))
-    outcome = condense(view, meter, found.hidden, summary, how)
+    summary = _with_notes(writer.merge(parts), plan.chunks)
+    spec = CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=LABEL))
+    outcome = condense(view, meter, plan.hidden, summary, spec)
     if isinstance(outcome, Skipped):
         return outcome
-    return replace(outcome, notes=(*outcome.notes, f"chunks: {len(found.chunks):,}"))
+    return replace(outcome, notes=(*outcome.notes, f"chunks: {len(plan.chunks):,}"))
 
 
 class _ChunkSummarizer:
-    """Writes the summaries, each within its share of what may be written.
+    """Write the summaries, each within its share of the token budget.
 
-    The built-in summarizer's are joined as they are, so together they must keep to the budget of
-    the whole; those of a model are merged into one, so only their sum must save something. The
-    built-in one needs no small chunks, but room to write: neighbours are summarized together
-    where there are more chunks than that.
+    Summaries by the built-in summarizer are concatenated, so together they must fit the budget of
+    the whole. Summaries by a model are merged into one, so together they only have to save tokens.
+    The built-in summarizer does not need small chunks, but ``MIN_PART`` tokens for each summary:
+    if there are too many chunks for that, neighbors are merged.
     """
 
     def __init__(
-        self, view: ConversationView, found: ChunkPlan, meter: Meter, options: ChunkOptions
+        self, view: ConversationView, plan: ChunkPlan, meter: Meter, options: ChunkOptions
     ) -> None:
         self._view = view
         self._meter = meter
-        self._kept = messages_without(view.messages, found.hidden)
-        source = sum(chunk.tokens for chunk in found.chunks)
-        half = meter.total(found.hidden) // 2
-        usual = max(summary_budget(source), len(found.chunks) * MIN_PART)
-        self.whole = min(
-            options.summary_tokens or usual,
+        self._kept_messages = messages_without(view.messages, plan.hidden)
+        source_tokens = sum(chunk.tokens for chunk in plan.chunks)
+        half = meter.total(plan.hidden) // 2
+        default_tokens = max(summary_budget(source_tokens), len(plan.chunks) * MIN_PART)
+        self.max_tokens = min(
+            options.summary_tokens or default_tokens,
             half,
-            summary_room(view, meter, self._kept, _LABEL_TOKENS),
+            summary_room(view, meter, self._kept_messages, _LABEL_TOKENS),
         )
-        shown = [chunk for chunk in found.chunks if chunk.summarized]
-        most = len(shown) if view.summarizer else max(1, self.whole // MIN_PART)
-        self.chunks = merge_chunks(shown, most)
-        # What is left out is told by a note, and needs no part of the summary.
-        self._shown = max(1, sum(meter.total(chunk.summarized) for chunk in shown))
-        between = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(found.chunks))
-        self._room = max(0, (half if view.summarizer else self.whole) - between)
+        summarized = [chunk for chunk in plan.chunks if chunk.summarized]
+        max_chunks = len(summarized) if view.summarizer else max(1, self.max_tokens // MIN_PART)
+        self.chunks = merge_chunks(summarized, max_chunks)
+        # Oversized messages are covered by a note; they get no share of the summary.
+        self._summarized_tokens = max(1, sum(meter.total(chunk.summarized) for chunk in summarized))
+        overhead = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(plan.chunks))
+        self._room = max(0, (half if view.summarizer else self.max_tokens) - overhead)
 
-    def summarize(self, number: int) -> Summary:
-        """Write the summary of a chunk; what the others tell need not be told again."""
-        chunk = self.chunks[number]
-        budget = self._room * self._meter.total(chunk.summarized) // self._shown
+    def summarize(self, index: int) -> Summary:
+        """Summarize a chunk, knowing what comes before and after it."""
+        chunk = self.chunks[index]
+        budget = self._room * self._meter.total(chunk.summarized) // self._summarized_tokens
         if self._view.summarizer:
             budget = min(budget, summary_budget(chunk.tokens))
-        earlier, later = (
+        earlier_messages, later_messages = (
             [message for chunk in chunks for message in chunk.summarized]
-            for chunks in (self.chunks[:number], self.chunks[number + 1 :])
+            for chunks in (self.chunks[:index], self.chunks[index + 1 :])
         )
         request = replace(
             self._request(chunk.summarized, budget),
-            # A chunk in front may hold a client's summary alone, and no request.
-            continues=any(message.starts_turn for message in earlier),
-            following=(*later, *self._kept),
+            # The first chunk may hold only a client's summary, and no user prompt.
+            continues=any(message.starts_turn for message in earlier_messages),
+            following=(*later_messages, *self._kept_messages),
         )
         return write_summary(self._view, request, self._meter)
 
     def merge(self, parts: Sequence[Summary]) -> Summary:
-        """Return one summary of several: merged by the summarizer, else one below the other."""
+        """Return one summary for all parts: merged by the external summarizer, else joined."""
         if len(parts) == 1:
             return parts[0]
         joined = Summary(
@@ -118,7 +118,7 @@ class _ChunkSummarizer:
         )
         if all(part.writer == BUILTIN_SUMMARIZER for part in parts):
             return joined
-        request = self._request(_as_messages(parts), self.whole, MERGE)
+        request = self._request(_as_messages(parts), self.max_tokens, MERGE)
         merged = write_summary(self._view, request, self._meter)
         if not merged.text or merged.writer == BUILTIN_SUMMARIZER:
             return joined

@@ -39,19 +39,19 @@ class CollapseOptions:
 
 def propose(view: ConversationView, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
     """Propose to hide turns between the first and the last, oldest first, down to the target."""
-    start, *ends = _bounds(view, options)[options.keep_first :] or [0]
+    start, *ends = _unit_starts(view, options)[options.keep_first :] or [0]
     if not ends:
         return _nothing_between(options)
-    hiding = HidePlanner(view, meter, _marker(options))
+    planner = HidePlanner(view, meter, _marker(options))
     if view.target is not None:
-        if hiding.total <= view.target:
+        if planner.total <= view.target:
             return within_target(NAME, view.target)
-        end = hiding.fitting_end(start, ends, view.target) or ends[-1]
-    elif hiding.nothing_new():
+        end = planner.fitting_end(start, ends, view.target) or ends[-1]
+    elif planner.has_nothing_new():
         return Skipped(stage=NAME, reason="nothing was added since the last collapse")
     else:
         end = ends[: options.groups or None][-1]
-    return hide_range(hiding, start, end, options)
+    return hide_range(planner, start, end, options)
 
 
 def _nothing_between(options: CollapseOptions) -> Skipped:
@@ -75,14 +75,16 @@ def _marker(options: CollapseOptions) -> Marker:
     )
 
 
-def _bounds(view: ConversationView, options: CollapseOptions) -> list[int]:
-    """Return where turns or steps start, if no tool pair reaches across; the first one at 0."""
+def _unit_starts(view: ConversationView, options: CollapseOptions) -> list[int]:
+    """Return the indices where turns or steps start that are cut points; the first one is 0."""
     cuts = set(cut_points(view.messages))
-    pieces = find_turns(view.messages)
-    starts = {turn.start for turn in pieces}
+    turn_ranges = find_turns(view.messages)
+    starts = {turn.start for turn in turn_ranges}
     if options.unit == "steps":
-        calls = [step[0] for step in find_steps(view.messages)]
-        starts.update(at for turn in pieces for at in [c for c in calls if c in turn][1:])
+        step_starts = [step[0] for step in find_steps(view.messages)]
+        starts.update(
+            start for turn in turn_ranges for start in [c for c in step_starts if c in turn][1:]
+        )
     return sorted({0, *(starts & cuts)})
 
 

@@ -40,8 +40,8 @@ DuplicatePolicy = Literal["identical", "latest", "regex"]
 Ranges = Literal["covered", "any"]
 ThresholdBase = Literal["replaced", "visible", "tokens"]
 
-# NeuroLink's pattern with the longer words first, so that "Read file 'a.py'" names a.py and not
-# "file"; the name must look like a path, so that "read the docs" names nothing.
+# NeuroLink's pattern, changed in two ways: longer words come first, so that "Read file 'a.py'"
+# names a.py and not "file", and the name must look like a path, so that "read the docs" names none.
 _NAMED_FILE = re.compile(
     r"(?:\bread_file|\breadFile|\bread file|\breading|\bread|\bcat)\s+"
     r"['\"`]?([^\s'\"`]*[./][^\s'\"`]*)",
@@ -88,7 +88,7 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
     """Propose to replace older reads by a stub that points to the newest one.
 
     Raises:
-        UsageError: the notice is none that is recognised as a stub later.
+        UsageError: later runs would not recognize the notice as a stub.
     """
     _check_notice(options.notice)
     rewrites = tuple(
@@ -100,7 +100,9 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = "no file read is repeated by a later one"
-        return Skipped(stage=NAME, reason=reason, detail=_cleared(view) or _HINTS[options.policy])
+        return Skipped(
+            stage=NAME, reason=reason, detail=_cleared_note(view) or _HINTS[options.policy]
+        )
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
@@ -112,13 +114,13 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
     note = f"older file reads replaced: {len(rewrites):,}"
     proposal = rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
-    # A stub names its file, so the stubs tell how many files there are.
-    files = len({rewrite.text for rewrite in rewrites})
-    return replace(proposal, figures={"filesDeduped": files})
+    # A stub contains the path, so there is one text per file.
+    n_files = len({rewrite.text for rewrite in rewrites})
+    return replace(proposal, figures={"filesDeduped": n_files})
 
 
-def _cleared(view: ConversationView) -> str:
-    """Say how many results an earlier stage has cleared, among which there may be reads."""
+def _cleared_note(view: ConversationView) -> str:
+    """Say how many results are cleared already, since some of them may have been file reads."""
     count = sum(is_cleared(part) for _, part in results_in(view))
     if not count:
         return ""
@@ -148,49 +150,59 @@ _HINTS: Mapping[DuplicatePolicy, str] = {
 }
 
 
-def _reads(view: ConversationView, options: DedupOptions) -> tuple[FileRead, ...]:
-    also = ExtraReadTools(tools=options.read_tools, path_keys=options.path_keys)
-    return find_file_reads(view.messages, cwd=view.cwd, also=also)
+def _find_reads(view: ConversationView, options: DedupOptions) -> tuple[FileRead, ...]:
+    extra_tools = ExtraReadTools(tools=options.read_tools, path_keys=options.path_keys)
+    return find_file_reads(view.messages, cwd=view.cwd, also=extra_tools)
 
 
-def _identical(view: ConversationView, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
-    reads = _reads(view, options)
+def _rewrite_identical(
+    view: ConversationView, meter: Meter, options: DedupOptions
+) -> Iterator[Rewrite]:
+    reads = _find_reads(view, options)
     covered = find_superseded(reads)
     for read in reads:
         if read.part_index in covered:
             newest = covered[read.part_index]
-            same = newest.body == read.body
-            reason = "a later read shows the same" if same else "a later read shows these lines too"
-            yield _stub(view, meter, options, (read, newest), reason)
+            is_same = newest.body == read.body
+            reason = (
+                "a later read shows the same" if is_same else "a later read shows these lines too"
+            )
+            yield _stub_rewrite(view, meter, options, (read, newest), reason)
 
 
-def _latest(view: ConversationView, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
-    edits = _places(find_file_edits(view.messages, cwd=view.cwd))
-    shown = tuple(read for read in _reads(view, options) if read.shows_content)
-    for same in group_by_path(shown).values():
-        covering = newest_covering_reads(same)
-        for read in same:
-            newest = same[-1] if options.ranges == "any" else covering[read.requested_lines]
+def _rewrite_older(
+    view: ConversationView, meter: Meter, options: DedupOptions
+) -> Iterator[Rewrite]:
+    edits = _edits_by_path(find_file_edits(view.messages, cwd=view.cwd))
+    shown = tuple(read for read in _find_reads(view, options) if read.shows_content)
+    for file_reads in group_by_path(shown).values():
+        covering = newest_covering_reads(file_reads)
+        for read in file_reads:
+            newest = file_reads[-1] if options.ranges == "any" else covering[read.requested_lines]
             if newest.part_index > read.part_index:
-                changed = _edited(edits, read, newest)
-                reason = "the file is read again later" + (", after edits" if changed else "")
-                yield _stub(view, meter, options, (read, newest), reason)
+                is_edited = _is_edited_between(edits, read, newest)
+                reason = "the file is read again later" + (", after edits" if is_edited else "")
+                yield _stub_rewrite(view, meter, options, (read, newest), reason)
 
 
-def _places(edits: Iterable[FileEdit]) -> Mapping[str, list[PartIndex]]:
-    """Return where each file is edited, in order."""
-    found: dict[str, list[PartIndex]] = defaultdict(list)
+def _edits_by_path(edits: Iterable[FileEdit]) -> Mapping[str, list[PartIndex]]:
+    """Return the edits of each file, oldest first."""
+    parts_by_path: dict[str, list[PartIndex]] = defaultdict(list)
     for edit in edits:
-        found[edit.path].append(edit.part_index)
-    return found
+        parts_by_path[edit.path].append(edit.part_index)
+    return parts_by_path
 
 
-def _edited(edits: Mapping[str, list[PartIndex]], older: FileRead, newer: FileRead) -> bool:
-    places = edits.get(older.path, [])
-    return bisect_right(places, older.part_index) < bisect_left(places, newer.part_index)
+def _is_edited_between(
+    edits: Mapping[str, list[PartIndex]], older: FileRead, newer: FileRead
+) -> bool:
+    edit_indices = edits.get(older.path, [])
+    return bisect_right(edit_indices, older.part_index) < bisect_left(
+        edit_indices, newer.part_index
+    )
 
 
-def _stub(
+def _stub_rewrite(
     view: ConversationView,
     meter: Meter,
     options: DedupOptions,
@@ -208,22 +220,22 @@ def _stub(
     )
 
 
-def _reads_in_text(
+def _rewrite_named(
     view: ConversationView, meter: Meter, options: DedupOptions
 ) -> Iterator[Rewrite]:
-    found = [
-        (match[1], place)
-        for place, part in results_in(view)
+    named_reads = [
+        (match[1], part_index)
+        for part_index, part in results_in(view)
         if not is_stub(part.text) and (match := _NAMED_FILE.search(part.text))
     ]
-    newest = dict(found)
-    for name, place in found:
-        if place != newest[name]:
+    newest = dict(named_reads)
+    for name, part_index in named_reads:
+        if part_index != newest[name]:
             text = stub_for(name, options.notice)
             yield Rewrite(
-                part_index=place,
+                part_index=part_index,
                 text=text,
-                tokens_saved=tokens_saved(view, meter, place, text),
+                tokens_saved=tokens_saved(view, meter, part_index, text),
                 reason=f"a later tool result names {name} again",
                 refers_to=view.messages[newest[name].message].id,
             )
@@ -232,7 +244,7 @@ def _reads_in_text(
 def _saved_share(
     view: ConversationView, meter: Meter, rewrites: tuple[Rewrite, ...], options: DedupOptions
 ) -> float:
-    """Return the part that is saved of what the base names; 1 where no share is asked for."""
+    """Return the share of ``options.base`` that is saved (0 to 1); 1 if the policy needs none."""
     if options.base == "tokens":
         return sum(r.tokens_saved for r in rewrites) / max(1, meter.total(view.messages))
     if options.base == "replaced" and options.policy == "identical":
@@ -251,9 +263,9 @@ def _visible_chars(view: ConversationView) -> int:
 _FINDERS: Mapping[
     DuplicatePolicy, Callable[[ConversationView, Meter, DedupOptions], Iterator[Rewrite]]
 ] = {
-    "identical": _identical,
-    "latest": _latest,
-    "regex": _reads_in_text,
+    "identical": _rewrite_identical,
+    "latest": _rewrite_older,
+    "regex": _rewrite_named,
 }
 
 STAGE = Stage(

@@ -17,7 +17,7 @@ from compactctl.stages.support.condensation import (
     condense,
     hide_behind_summary,
     hideable_before,
-    originals,
+    originals_of,
     skip_if_nothing_older,
     skip_if_too_few,
     skip_not_smaller,
@@ -33,11 +33,11 @@ from compactctl.tokens.meter import Meter
 NAME = "distill"
 DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
-# From this share of the conversation on, more of it stays untouched, and gaps are marked.
+# If this share of the conversation stays, the untouched tail is longer and gaps are marked.
 _LARGE_SHARE = 0.2
 _MAX_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
-# Of what is kept, the newest work may take this much before results in it are shortened.
+# The newest work may fill this share of what stays before its tool results are shortened.
 _MAX_NEWEST_SHARE = 0.5
 _DETAIL = "see --keep-turns"
 
@@ -63,88 +63,97 @@ class DistillOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
-    """Propose to hide older messages behind a digest of their originals."""
-    fixed = meter.total(preamble(view.messages))
-    total = meter.total(originals(view, view.messages)) - fixed
-    target = fixed + int(total * exact(options.keep)) if view.target is None else view.target
+    """Propose to hide older messages behind a digest of their originals, or to shorten them."""
+    preamble_tokens = meter.total(preamble(view.messages))
+    total = meter.total(originals_of(view, view.messages)) - preamble_tokens
+    target = (
+        preamble_tokens + int(total * exact(options.keep)) if view.target is None else view.target
+    )
     if meter.total(view.messages) <= target:
         return within_target(NAME, target)
-    is_much = target - fixed >= total * _LARGE_SHARE
-    share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
-    tail = min(int((target - fixed) * share), _MAX_TAIL_TOKENS)
+    is_large = target - preamble_tokens >= total * _LARGE_SHARE
+    share = options.tail or (_TAIL if is_large else _SHORT_TAIL)
+    tail = min(int((target - preamble_tokens) * share), _MAX_TAIL_TOKENS)
     hidden = hideable_before(view, tail_start(view, meter, tail))
-    most = int((target - fixed) * _MAX_NEWEST_SHARE)
-    newest = _oversized_newest(view, meter, most)
-    source = originals(view, (*hidden, *newest))
-    # What was distilled is distilled anew, and smaller, only where its originals are known.
+    max_newest = int((target - preamble_tokens) * _MAX_NEWEST_SHARE)
+    newest = _oversized_newest(view, meter, max_newest)
+    source = originals_of(view, (*hidden, *newest))
+    # A stand-in among the originals is one whose own originals are unknown: it cannot be distilled
+    # again, so something must be new. Known originals may be distilled again, to a smaller size.
     if any(map(is_stand_in, source)):
         refusal = skip_if_nothing_older(NAME, view, hidden, _DETAIL)
     else:
         refusal = skip_if_too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept = messages_without(view.messages, (*hidden, *newest))
+    kept_messages = messages_without(view.messages, (*hidden, *newest))
     request = DigestRequest(
         messages=source,
-        following=kept,
-        budget=room_for_text(view, meter, kept, target) - meter.text(_PREFIX),
-        said=sum(map(meter.text, _said(messages_without(kept, preamble(kept))))),
+        following=kept_messages,
+        budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
+        said=sum(
+            map(meter.text, _user_texts(messages_without(kept_messages, preamble(kept_messages))))
+        ),
         cwd=view.cwd,
-        mark_gaps=is_much,
+        mark_gaps=is_large,
     )
-    are_gone = options.form == "digest" or (options.form == "auto" and not is_much)
-    if newest or not are_gone:
-        layout = InPlaceLayout.build(view, hidden, newest, are_older_gone=are_gone)
-        found = in_place(_in_place_request(layout, request, most), meter)
-        return _in_place(view, meter, layout, found, options)
+    is_digest = options.form == "digest" or (options.form == "auto" and not is_large)
+    if newest or not is_digest:
+        layout = InPlaceLayout.build(view, hidden, newest, hide_older=is_digest)
+        result = in_place(_in_place_request(layout, request, max_newest), meter)
+        return _propose_in_place(view, meter, layout, result, options)
     text = digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, Summary(text=text), _condense_spec(options))
 
 
-def _said(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield what people said in messages."""
-    return (words for each in messages for part in each.parts if (words := each.words(part)))
+def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield what users wrote in messages."""
+    return (
+        words for message in messages for part in message.parts if (words := message.words(part))
+    )
 
 
 def _condense_spec(options: DistillOptions) -> CondenseSpec:
-    return CondenseSpec(stage=NAME, options=options, shape=SummaryFormat(prefix=_PREFIX))
+    return CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=_PREFIX))
 
 
-def _oversized_newest(view: ConversationView, meter: Meter, most: int) -> tuple[Message, ...]:
-    """Return the newest work, unless it is small enough or asked for."""
+def _oversized_newest(view: ConversationView, meter: Meter, max_tokens: int) -> tuple[Message, ...]:
+    """Return the automatically protected newest work if it is larger than ``max_tokens``."""
     newest = tuple(message for message in view.messages if message.id in view.protection.automatic)
-    return newest if meter.total(newest) > most else ()
+    return newest if meter.total(newest) > max_tokens else ()
 
 
-def _in_place(
+def _propose_in_place(
     view: ConversationView,
     meter: Meter,
     layout: InPlaceLayout,
-    found: InPlaceResult,
+    result: InPlaceResult,
     options: DistillOptions,
 ) -> Proposal | Skipped:
-    """Shorten messages where they are, hide those of which nothing is left."""
+    """Shorten messages in place; hide those of which no line is kept."""
     before = meter.total(layout.messages)
-    if found.tokens + meter.text(_PREFIX) >= before:
+    if result.tokens + meter.text(_PREFIX) >= before:
         return skip_not_smaller(NAME, before)
-    shortened = layout.rewrite_proposal(view, found, NAME, options)
-    gone = layout.messages_to_hide(view, found.hidden)
-    if not gone:
+    shortened = layout.rewrite_proposal(view, result, NAME, options)
+    hidden = layout.messages_to_hide(view, result.hidden)
+    if not hidden:
         return shortened
-    summary = Summary(text=found.text)
-    proposal = hide_behind_summary(view, meter, gone, summary, _condense_spec(options))
+    summary = Summary(text=result.text)
+    proposal = hide_behind_summary(view, meter, hidden, summary, _condense_spec(options))
     count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
-    notes = (f"messages shortened: {count:,}, left out: {len(gone):,}",)
+    notes = (f"messages shortened: {count:,}, left out: {len(hidden):,}",)
     return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
 
 
-def _in_place_request(layout: InPlaceLayout, request: DigestRequest, most: int) -> InPlaceRequest:
+def _in_place_request(
+    layout: InPlaceLayout, request: DigestRequest, max_tokens: int
+) -> InPlaceRequest:
     return InPlaceRequest(
         digest=replace(request, messages=layout.originals),
         units=layout.units,
         fixed=layout.uneditable,
         never_hidden=layout.never_hidden,
-        never_hidden_tokens=most,
+        never_hidden_tokens=max_tokens,
         reword=_reword_call,
     )
 

@@ -53,21 +53,21 @@ def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Propo
 
 
 def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:
-    places = parts_of_tools(messages, tools)
-    found = [
+    tool_parts = parts_of_tools(messages, tools)
+    droppable = [
         message
         for index, message in enumerate(messages)
         if not message.is_thought
-        # What a person said in a result stays, whatever the tool is.
+        # A result with the user's words stays, whatever the tool is.
         and not any(part.said for part in message.results)
         and all(
-            PartIndex(index, n) in places or isinstance(part, ReasoningPart)
+            PartIndex(index, n) in tool_parts or isinstance(part, ReasoningPart)
             for n, part in enumerate(message.parts)
         )
     ]
-    responses = {message.response_id for message in found} - {None}
+    responses = {message.response_id for message in droppable} - {None}
     thoughts = (m for m in messages if m.response_id in responses and m.is_thought)
-    return [message.id for message in (*found, *thoughts)]
+    return [message.id for message in (*droppable, *thoughts)]
 
 
 def _marker(options: DropOptions) -> Marker:

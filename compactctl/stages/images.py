@@ -13,7 +13,7 @@ from compactctl.tokens.meter import Meter
 
 NAME = "images"
 _MEGABYTE, _KILOBYTE = 1_000_000, 1_000
-# Smaller images would have 0.0 MB.
+# Smaller images would be rounded to 0.0 MB.
 _SMALLEST_IN_MB = 50_000
 
 
@@ -33,7 +33,7 @@ class ImagesOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ImagePart:
-    """The images that one part shows: an image itself, or a tool result with images."""
+    """A part with images: an image itself, or a tool result that contains some."""
 
     part_index: PartIndex
     part: Part
@@ -41,71 +41,81 @@ class _ImagePart:
 
 
 def propose(view: ConversationView, meter: Meter, options: ImagesOptions) -> Proposal | Skipped:
-    """Propose to replace all images older than the newest ones that are within the limits."""
-    shown = tuple(_shown(view))
-    if not shown:
+    """Propose to replace all images but the newest that fit the limits."""
+    image_parts = tuple(_image_parts(view))
+    if not image_parts:
         return Skipped(stage=NAME, reason="there are no images")
     limits = f"{options.max_images:,} images and {options.max_bytes:,} bytes of them"
-    rewrites = tuple(_dropped(view, meter, options, shown, f"older than the newest {limits}"))
+    rewrites = tuple(
+        _rewrites(view, meter, options, image_parts, f"older than the newest {limits}")
+    )
     if not rewrites:
         reason = f"no image that may be dropped is older than the newest {limits}"
         detail = "lower it with --images-max-images or --images-max-bytes"
         return Skipped(stage=NAME, reason=reason, detail=detail)
-    note = f"images dropped: {_count(shown, rewrites):,}"
+    note = f"images dropped: {_count_images(image_parts, rewrites):,}"
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _shown(view: ConversationView) -> Iterator[_ImagePart]:
-    for place, part in iter_parts(view.messages):
+def _image_parts(view: ConversationView) -> Iterator[_ImagePart]:
+    for part_index, part in iter_parts(view.messages):
         images = tuple(filter(_is_image, media_of(part)))
         if images:
-            yield _ImagePart(part_index=place, part=part, images=images)
+            yield _ImagePart(part_index=part_index, part=part, images=images)
 
 
-def _dropped(
+def _rewrites(
     view: ConversationView,
     meter: Meter,
     options: ImagesOptions,
-    shown: tuple[_ImagePart, ...],
+    image_parts: tuple[_ImagePart, ...],
     reason: str,
 ) -> Iterator[Rewrite]:
-    for each in _beyond_limits(shown, options):
-        text = _text(each, options)
-        saved = tokens_saved(view, meter, each.part_index, text)
-        if saved and _is_replaceable(view.messages[each.part_index.message], each):
-            yield Rewrite(part_index=each.part_index, text=text, tokens_saved=saved, reason=reason)
+    for image_part in _beyond_limits(image_parts, options):
+        text = _text_for(image_part, options)
+        saved = tokens_saved(view, meter, image_part.part_index, text)
+        if saved and _is_replaceable(view.messages[image_part.part_index.message], image_part):
+            yield Rewrite(
+                part_index=image_part.part_index, text=text, tokens_saved=saved, reason=reason
+            )
 
 
-def _beyond_limits(shown: tuple[_ImagePart, ...], options: ImagesOptions) -> tuple[_ImagePart, ...]:
-    """Return what is not kept: the newest that does not fit any more, and all before it."""
+def _beyond_limits(
+    image_parts: tuple[_ImagePart, ...], options: ImagesOptions
+) -> tuple[_ImagePart, ...]:
+    """Return the parts from the oldest to the newest with which a limit is exceeded."""
     n_bytes = count = 0
-    for index in reversed(range(len(shown))):
-        n_bytes += sum(image.n_bytes for image in shown[index].images)
-        count += len(shown[index].images)
+    for index in reversed(range(len(image_parts))):
+        n_bytes += sum(image.n_bytes for image in image_parts[index].images)
+        count += len(image_parts[index].images)
         if n_bytes > options.max_bytes or count > options.max_images:
-            return shown[: index + 1]
+            return image_parts[: index + 1]
     return ()
 
 
-def _is_replaceable(message: Message, shown: _ImagePart) -> bool:
-    """Whether images can be replaced by text.
+def _is_replaceable(message: Message, image_part: _ImagePart) -> bool:
+    """Whether the images of a part can be replaced by text.
 
-    What the model drew itself has to go back to it in its own shape, and other media of a result
-    would be lost with its images.
+    Images that the model generated must be sent back unchanged, and replacing a tool result would
+    also remove its other media.
     """
-    others = isinstance(shown.part, ToolResultPart) and len(shown.images) < len(shown.part.media)
-    return message.role != "assistant" and not others
+    has_other_media = isinstance(image_part.part, ToolResultPart) and len(image_part.images) < len(
+        image_part.part.media
+    )
+    return message.role != "assistant" and not has_other_media
 
 
-def _count(shown: tuple[_ImagePart, ...], rewrites: tuple[Rewrite, ...]) -> int:
-    places = {rewrite.part_index for rewrite in rewrites}
-    return sum(len(each.images) for each in shown if each.part_index in places)
+def _count_images(image_parts: tuple[_ImagePart, ...], rewrites: tuple[Rewrite, ...]) -> int:
+    replaced = {rewrite.part_index for rewrite in rewrites}
+    return sum(
+        len(image_part.images) for image_part in image_parts if image_part.part_index in replaced
+    )
 
 
-def _text(shown: _ImagePart, options: ImagesOptions) -> str:
-    notes = [_note(image, options.placeholder) for image in shown.images]
-    before = shown.part.text if isinstance(shown.part, ToolResultPart) else ""
-    return "\n".join(filter(None, (before, *notes)))
+def _text_for(image_part: _ImagePart, options: ImagesOptions) -> str:
+    notes = [_note(image, options.placeholder) for image in image_part.images]
+    result_text = image_part.part.text if isinstance(image_part.part, ToolResultPart) else ""
+    return "\n".join(filter(None, (result_text, *notes)))
 
 
 def _note(image: MediaPart, placeholder: str) -> str:
@@ -114,7 +124,7 @@ def _note(image: MediaPart, placeholder: str) -> str:
 
 
 def _size(n_bytes: int) -> str:
-    """Return a size in MB, as agent-code writes it; a small one in kB or bytes."""
+    """Format a size in MB, as agent-code does; small sizes in kB or bytes."""
     if n_bytes >= _SMALLEST_IN_MB:
         return f"{n_bytes / _MEGABYTE:.1f} MB"
     return f"{n_bytes / _KILOBYTE:.1f} kB" if n_bytes >= _KILOBYTE else f"{n_bytes} B"

@@ -57,8 +57,8 @@ class LimitOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
-    """Propose to cut every tool result that is over a limit."""
-    rewrites = tuple(_cuts(view, meter, options))
+    """Propose to truncate every tool result that exceeds a limit."""
+    rewrites = tuple(_rewrites(view, meter, options))
     if not rewrites:
         return Skipped(
             stage=NAME,
@@ -69,41 +69,43 @@ def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Prop
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _cuts(view: ConversationView, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
+def _rewrites(view: ConversationView, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
     limits = _limits(view, options)
-    cutting = TruncationStyle(
+    style = TruncationStyle(
         direction=options.direction, head_ratio=options.head_ratio, notice=options.marker
     )
-    for place, part in _candidates(view, options):
-        over = limits.exceeded(part.text, meter.text)
-        if not over:
+    for part_index, part in _candidates(view, options):
+        limit = limits.exceeded_limit(part.text, meter.text)
+        if not limit:
             continue
-        cut = truncate(part.text, limits, cutting, meter.text_uncached)
-        saved = tokens_saved(view, meter, place, cut.content)
+        output = truncate(part.text, limits, style, meter.text_uncached)
+        saved = tokens_saved(view, meter, part_index, output.content)
         if saved:
-            reason = f"larger than {over}"
-            yield Rewrite(part_index=place, text=cut.content, tokens_saved=saved, reason=reason)
+            reason = f"larger than {limit}"
+            yield Rewrite(
+                part_index=part_index, text=output.content, tokens_saved=saved, reason=reason
+            )
 
 
 def _limits(view: ConversationView, options: LimitOptions) -> OutputLimits:
-    shared = int((view.window or 0) * exact(options.share))
-    tokens = min(filter(None, (options.max_tokens, shared)), default=0)
+    share = int((view.window or 0) * exact(options.share))
+    tokens = min(filter(None, (options.max_tokens, share)), default=0)
     return OutputLimits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
 
 
 def _candidates(
     view: ConversationView, options: LimitOptions
 ) -> Iterator[tuple[PartIndex, ToolResultPart]]:
-    """Walk over the results that may be cut; a cut one would lose the media it came with."""
+    """Yield the results that may be truncated: not those with media, which would be lost."""
     tools = result_tools(view.messages)
-    chosen = {tool.casefold() for tool in options.tools}
-    spared = {tool.casefold() for tool in options.protect_tools}
+    selected_tools = {tool.casefold() for tool in options.tools}
+    protected_tools = {tool.casefold() for tool in options.protect_tools}
     needed = stub_targets(view.messages, cwd=view.cwd)
-    for place, part in results_in(view):
-        name = tools[place].casefold()
-        wanted = (not chosen or name in chosen) and name not in spared
-        if wanted and not part.media and place not in needed:
-            yield place, part
+    for part_index, part in results_in(view):
+        name = tools[part_index].casefold()
+        is_selected = (not selected_tools or name in selected_tools) and name not in protected_tools
+        if is_selected and not part.media and part_index not in needed:
+            yield part_index, part
 
 
 STAGE = Stage(

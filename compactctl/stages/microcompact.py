@@ -58,9 +58,9 @@ def propose(
 ) -> Proposal | Skipped:
     """Propose to clear the results of compactable tools that are not among the newest."""
     keep = max(1, options.keep_recent)
-    cleared = tuple(_clearings(view, meter, options, keep))
-    inputs = tuple(_inputs(view, meter, options, keep)) if options.clear_inputs else ()
-    rewrites = (*cleared, *inputs)
+    results = tuple(_result_rewrites(view, meter, options, keep))
+    inputs = tuple(_argument_rewrites(view, meter, options, keep)) if options.clear_inputs else ()
+    rewrites = (*results, *inputs)
     if not rewrites:
         reason = f"nothing to clear before the newest {keep} {options.unit}"
         return Skipped(stage=NAME, reason=reason, detail="see --microcompact-keep-recent")
@@ -68,53 +68,55 @@ def propose(
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --microcompact-min-savings")
-    note = f"tool results cleared: {len(cleared):,}"
+    note = f"tool results cleared: {len(results):,}"
     note += f", inputs: {len(inputs):,}" if inputs else ""
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _clearings(
+def _result_rewrites(
     view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
     needed = stub_targets(view.messages, cwd=view.cwd)
-    for place in older_than_newest(view, _compactable(view, options), options.unit, keep):
-        saved = tokens_saved(view, meter, place, options.placeholder)
-        if saved and place not in needed:
+    for part_index in older_than_newest(view, _compactable(view, options), options.unit, keep):
+        saved = tokens_saved(view, meter, part_index, options.placeholder)
+        if saved and part_index not in needed:
             reason = f"older than the newest {keep} {options.unit}"
             yield Rewrite(
-                part_index=place, text=options.placeholder, tokens_saved=saved, reason=reason
+                part_index=part_index, text=options.placeholder, tokens_saved=saved, reason=reason
             )
 
 
-def _inputs(
+def _argument_rewrites(
     view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
     pairs = tool_pairs(view.messages)
     old = older_than_newest(view, _compactable(view, options), options.unit, keep)
-    for place in sorted({pairs[each] for each in old}):
-        call = view.messages[place.message].parts[place.part]
+    for part_index in sorted({pairs[result] for result in old}):
+        call = view.messages[part_index.message].parts[part_index.part]
         if isinstance(call, ToolCallPart):
             text = without_long_texts(call, LONG_TEXT, ARGUMENT_PLACEHOLDER)
-            saved = tokens_saved(view, meter, place, text)
+            saved = tokens_saved(view, meter, part_index, text)
             if saved:
                 reason = f"older than the newest {keep} {options.unit}"
-                yield Rewrite(part_index=place, text=text, tokens_saved=saved, reason=reason)
+                yield Rewrite(part_index=part_index, text=text, tokens_saved=saved, reason=reason)
 
 
 def _compactable(view: ConversationView, options: MicrocompactOptions) -> tuple[PartIndex, ...]:
-    """Return the results of compactable tools; a result without its call is never one."""
-    named, excluded = _names(options.tools), _names(options.exclude_tools)
-    found = []
-    for place, call_place in tool_pairs(view.messages).items():
-        call = view.messages[call_place.message].parts[call_place.part]
+    """Return the results of compactable tools, oldest first; results without a call never count."""
+    named, excluded = _casefolded(options.tools), _casefolded(options.exclude_tools)
+    results = []
+    for part_index, call_index in tool_pairs(view.messages).items():
+        call = view.messages[call_index.message].parts[call_index.part]
         tool = getattr(call, "tool", "")
-        wanted = bool({tool.casefold(), ANY_TOOL} & named) if named else kind_of(tool) is not None
-        if wanted and tool.casefold() not in excluded:
-            found.append(place)
-    return tuple(sorted(found))
+        is_selected = (
+            bool({tool.casefold(), ANY_TOOL} & named) if named else kind_of(tool) is not None
+        )
+        if is_selected and tool.casefold() not in excluded:
+            results.append(part_index)
+    return tuple(sorted(results))
 
 
-def _names(tools: Sequence[str]) -> frozenset[str]:
+def _casefolded(tools: Sequence[str]) -> frozenset[str]:
     return frozenset(tool.casefold() for tool in tools)
 
 

@@ -48,8 +48,8 @@ def propose(view: ConversationView, meter: Meter, options: PartialOptions) -> Pr
     shape = SummaryFormat(prefix=LABEL)
     request = summary_request(view, meter, hidden, shape, options.summary_tokens)
     reason = "in the older half of the messages before the newest"
-    how = CondenseSpec(stage=NAME, options=options, shape=shape, reason=reason)
-    return condense(view, meter, hidden, write_summary(view, request, meter), how)
+    spec = CondenseSpec(stage=NAME, options=options, format=shape, reason=reason)
+    return condense(view, meter, hidden, write_summary(view, request, meter), spec)
 
 
 STAGE = Stage(

@@ -14,7 +14,7 @@ from compactctl.stages.support.condensation import (
     condense,
     end_of_older,
     hideable_before,
-    originals,
+    originals_of,
     skip_if_nothing_older,
 )
 from compactctl.stages.support.stage import Stage, option
@@ -23,8 +23,8 @@ from compactctl.tokens.meter import Meter
 
 NAME = "plain"
 LABEL = "[Conversation context — {count} earlier messages removed to fit context window]\n"
-# Codebuddy's: characters of a topic, and what stands for the rest of a longer one; it cuts inside
-# of words, which here is done only where one is all there is.
+# As in Codebuddy: the length of a topic, and the end of a longer one. Codebuddy also cuts inside
+# words; we do so only if the topic is a single word.
 TOPIC_CHARS = 80
 ELLIPSIS = "..."
 
@@ -45,29 +45,29 @@ def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Prop
     refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    text = "\n".join(_lines(originals(view, hidden), options.topics))
-    how = CondenseSpec(stage=NAME, options=options, shape=SummaryFormat(prefix=LABEL))
-    return condense(view, meter, hidden, Summary(text=text, writer=COUNTS), how)
+    text = "\n".join(_summary_lines(originals_of(view, hidden), options.topics))
+    spec = CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=LABEL))
+    return condense(view, meter, hidden, Summary(text=text, writer=COUNTS), spec)
 
 
-def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
-    users = sum(message.starts_turn for message in messages)
+def _summary_lines(messages: Sequence[Message], max_topics: int) -> Iterator[str]:
+    prompts = sum(message.starts_turn for message in messages)
     calls = sum(len(message.calls) for message in messages)
     responses = len(find_steps(messages))
-    yield f"User messages: {users:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
-    found = [topic for message in messages if message.starts_turn for topic in _topic(message)]
-    if found[:topics]:
+    yield f"User messages: {prompts:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
+    topics = [topic for message in messages if message.starts_turn for topic in _topic(message)]
+    if topics[:max_topics]:
         yield "Topics discussed:"
-        yield from (f"- {topic}" for topic in found[:topics])
+        yield from (f"- {topic}" for topic in topics[:max_topics])
 
 
 def _topic(message: Message) -> Iterator[str]:
-    """Yield the first line of what a person wrote, if there is any."""
+    """Yield the first line of what the user wrote, if there is any."""
     text = "\n".join(filter(None, map(message.words, message.parts))).strip()
     line = text.partition("\n")[0].strip()
     if line:
-        most = TOPIC_CHARS - len(ELLIPSIS)
-        cut = line[: word_end(line, most) or most].rstrip() + ELLIPSIS
+        max_chars = TOPIC_CHARS - len(ELLIPSIS)
+        cut = line[: word_end(line, max_chars) or max_chars].rstrip() + ELLIPSIS
         yield cut if len(line) > TOPIC_CHARS else line
 
 

@@ -17,7 +17,7 @@ NAME = "prioritize"
 Order = Literal["newest", "oldest"]
 PriorityKind = Literal["user", "assistant", "reasoning", "tool_calls", "tool_results", "injected"]
 KINDS: tuple[PriorityKind, ...] = get_args(PriorityKind)
-# What has no priority of its own is pruned last (prompt-tsx: the largest safe integer).
+# Messages without a priority are hidden last (in prompt-tsx, JavaScript's largest safe integer).
 _HIGHEST = 2**53 - 1
 
 
@@ -42,12 +42,12 @@ class PrioritizeOptions:
     )
 
     def __post_init__(self) -> None:
-        _weights(self.weights)
+        _parse_weights(self.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class _Unit:
-    """A unit that may be hidden; the smallest goes first."""
+    """A unit that may be hidden; units are hidden in ascending order."""
 
     priority: int
     age: int
@@ -58,14 +58,14 @@ def propose(view: ConversationView, meter: Meter, options: PrioritizeOptions) ->
     """Propose to hide units, the lowest priority first, until the target fits."""
     if view.target is None:
         return without_target(NAME)
-    hiding = HidePlanner(view, meter, _marker(options))
-    if hiding.total <= view.target:
+    planner = HidePlanner(view, meter, _marker(options))
+    if planner.total <= view.target:
         return within_target(NAME, view.target)
-    ids = _lowest(hiding, meter, view.target, sorted(_candidates(hiding, options)))
+    ids = _select_lowest(planner, meter, view.target, sorted(_hideable_units(planner, options)))
     if not ids:
         reason = "all messages are protected, frozen or held by the client"
         return Skipped(stage=NAME, reason=reason, detail="see --prioritize-freeze-before")
-    return hide_messages(hiding, ids, options)
+    return hide_messages(planner, ids, options)
 
 
 def _marker(options: PrioritizeOptions) -> Marker:
@@ -77,37 +77,40 @@ def _marker(options: PrioritizeOptions) -> Marker:
     )
 
 
-def _candidates(hiding: HidePlanner, options: PrioritizeOptions) -> Iterator[_Unit]:
-    messages, weights = hiding.view.messages, _weights(options.weights)
-    hideable = set(hiding.ids(0, len(messages)))
+def _hideable_units(planner: HidePlanner, options: PrioritizeOptions) -> Iterator[_Unit]:
+    messages, weights = planner.view.messages, _parse_weights(options.weights)
+    hideable = set(planner.hideable_ids(0, len(messages)))
     for unit in atomic_units(messages):
         members = [messages[index] for index in unit]
-        frozen = unit[0] < options.freeze_before
-        if frozen or any(m.id not in hideable or m.role == "system" for m in members):
+        is_frozen = unit[0] < options.freeze_before
+        if is_frozen or any(m.id not in hideable or m.role == "system" for m in members):
             continue
         priority = min(weights.get(kind, _HIGHEST) for kind in _kinds(members))
         age = unit[0] if options.order == "newest" else -unit[0]
         yield _Unit(priority=priority, age=age, unit=unit)
 
 
-def _lowest(
-    hiding: HidePlanner, meter: Meter, target: int, candidates: list[_Unit]
+def _select_lowest(
+    planner: HidePlanner, meter: Meter, target: int, candidates: list[_Unit]
 ) -> tuple[MessageId, ...]:
-    """Return the messages of as many candidates as it takes, in the order of the conversation."""
-    messages = hiding.view.messages
+    """Return the messages of the first candidates that suffice, in order of the conversation."""
+    messages = planner.view.messages
     chosen: list[int] = []
-    left = hiding.total
+    remaining = planner.total
     for candidate in candidates:
-        # The marker is measured only where it can matter.
-        if left <= target and left + meter.text(hiding.marker.text(len(chosen))) <= target:
+        # Counting the marker is slow, so only do it when the rest fits.
+        if (
+            remaining <= target
+            and remaining + meter.text(planner.marker.text(len(chosen))) <= target
+        ):
             break
         chosen += candidate.unit
-        left -= meter.total(messages[index] for index in candidate.unit)
+        remaining -= meter.total(messages[index] for index in candidate.unit)
     return tuple(messages[index].id for index in sorted(chosen))
 
 
 def _kinds(members: list[Message]) -> frozenset[PriorityKind]:
-    """Return the kinds of a unit's messages; reasoning counts where there is nothing else."""
+    """Return the kinds of a unit's messages; reasoning only counts alone."""
     kinds = frozenset(_kind(member) for member in members)
     return (kinds - {"reasoning"}) or kinds
 
@@ -124,11 +127,11 @@ def _kind(message: Message) -> PriorityKind:
     return "tool_results" if message.role == "tool" else "assistant"
 
 
-def _weights(texts: tuple[str, ...]) -> Mapping[str, int]:
-    return dict(_weight(text) for text in texts)
+def _parse_weights(texts: tuple[str, ...]) -> Mapping[str, int]:
+    return dict(_parse_weight(text) for text in texts)
 
 
-def _weight(text: str) -> tuple[str, int]:
+def _parse_weight(text: str) -> tuple[str, int]:
     kind, _, number = text.partition("=")
     try:
         weight = int(number)

@@ -55,7 +55,7 @@ class PruneOptions:
 
 def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Proposal | Skipped:
     """Propose to clear every tool result that is older than the newest ones."""
-    rewrites = tuple(_clearings(view, meter, options))
+    rewrites = tuple(_rewrites(view, meter, options))
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = f"nothing to clear before the newest {options.protect_tokens:,} tokens of results"
@@ -67,15 +67,19 @@ def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Prop
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _clearings(view: ConversationView, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
+def _rewrites(view: ConversationView, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
     needed = stub_targets(view.messages, cwd=view.cwd)
     reason = f"older than the newest {options.protect_tokens:,} tokens of tool results"
-    parts = dict(results_in(view))
-    for place in _outside_window(view, meter, options, parts):
-        saved = tokens_saved(view, meter, place, options.placeholder)
-        if saved and place not in needed and not (options.keep_errors and parts[place].is_error):
+    results = dict(results_in(view))
+    for part_index in _outside_window(view, meter, options, results):
+        saved = tokens_saved(view, meter, part_index, options.placeholder)
+        if (
+            saved
+            and part_index not in needed
+            and not (options.keep_errors and results[part_index].is_error)
+        ):
             yield Rewrite(
-                part_index=place, text=options.placeholder, tokens_saved=saved, reason=reason
+                part_index=part_index, text=options.placeholder, tokens_saved=saved, reason=reason
             )
 
 
@@ -83,39 +87,40 @@ def _outside_window(
     view: ConversationView,
     meter: Meter,
     options: PruneOptions,
-    parts: dict[PartIndex, ToolResultPart],
+    results: dict[PartIndex, ToolResultPart],
 ) -> Iterator[PartIndex]:
-    kept = 0
-    for place in reversed(_counted(view, options, tuple(parts))):
-        size = 0 if parts[place].cleared else meter.part(parts[place])
-        # With "clear", the first result that does not fit opens the window for none behind it.
-        reached = kept if options.crossing == "keep" else kept + max(0, size - 1)
-        if reached >= options.protect_tokens:
-            yield place
-            kept = options.protect_tokens
+    used = 0
+    for part_index in reversed(_prunable_results(view, options, tuple(results))):
+        size = 0 if results[part_index].cleared else meter.part(results[part_index])
+        # protect_tokens 100, newest results of 60 and 50 tokens: the second one crosses the line.
+        # "keep" keeps it (60 < 100), "clear" clears it (60 + 49 >= 100), and both all older ones.
+        window_start = used if options.crossing == "keep" else used + max(0, size - 1)
+        if window_start >= options.protect_tokens:
+            yield part_index
+            used = options.protect_tokens
         else:
-            kept += size
+            used += size
 
 
-def _counted(
-    view: ConversationView, options: PruneOptions, places: tuple[PartIndex, ...]
+def _prunable_results(
+    view: ConversationView, options: PruneOptions, part_indices: tuple[PartIndex, ...]
 ) -> tuple[PartIndex, ...]:
-    """Return the results that may be cleared or use up the window, oldest first."""
+    """Return the results that may be cleared or count towards ``protect_tokens``, oldest first."""
     tools = result_tools(view.messages)
-    protected = {tool.casefold() for tool in (*options.protect_tools, *view.protection.tools)}
-    only = {tool.casefold() for tool in options.only_tools}
-    start = _after_summary(view) if options.stop_at_summary else 0
+    protected_tools = {tool.casefold() for tool in (*options.protect_tools, *view.protection.tools)}
+    only_tools = {tool.casefold() for tool in options.only_tools}
+    start = _after_newest_summary(view) if options.stop_at_summary else 0
     return tuple(
-        place
-        for place in older_than_newest(view, places, options.unit, options.protect)
-        if tools[place].casefold() not in protected
-        and (not only or tools[place].casefold() in only)
-        and place.message >= start
+        part_index
+        for part_index in older_than_newest(view, part_indices, options.unit, options.protect)
+        if tools[part_index].casefold() not in protected_tools
+        and (not only_tools or tools[part_index].casefold() in only_tools)
+        and part_index.message >= start
     )
 
 
-def _after_summary(view: ConversationView) -> int:
-    """Return the index behind the newest summary, 0 without one."""
+def _after_newest_summary(view: ConversationView) -> int:
+    """Return the index after the newest summary, 0 without one."""
     summaries = (index for index, message in enumerate(view.messages) if message.origin.is_summary)
     return max(summaries, default=-1) + 1
 

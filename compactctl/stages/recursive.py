@@ -64,7 +64,7 @@ class RecursiveOptions:
     instructions: str = option("", "What a summary by a model or a command is to heed.")
 
     def __post_init__(self) -> None:
-        """Raise UsageError for numbers that mean nothing."""
+        """Raise UsageError for numbers that are out of range."""
         if self.keep_events < 1:
             raise UsageError("--recursive-keep-events must be at least 1")
         if not 0 <= self.overlap < self.keep_events:
@@ -80,7 +80,7 @@ class RecursiveOptions:
 
 def propose(view: ConversationView, meter: Meter, options: RecursiveOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest events behind a summary of their originals."""
-    end = _end(view, options)
+    end = _end_of_older(view, options)
     hidden = hideable_before(view, end)
     refusal = _refusal(view, hidden, options)
     if refusal:
@@ -89,13 +89,13 @@ def propose(view: ConversationView, meter: Meter, options: RecursiveOptions) -> 
     if not (summary.text.strip() or summary.note):
         reason = f"the summary of {len(hidden):,} messages is empty, so they stay"
         return Skipped(stage=NAME, reason=reason)
-    how = CondenseSpec(stage=NAME, options=options, shape=_shape(view, options))
-    return condense(view, meter, hidden, summary, how)
+    spec = CondenseSpec(stage=NAME, options=options, format=_summary_format(view, options))
+    return condense(view, meter, hidden, summary, spec)
 
 
-def _end(view: ConversationView, options: RecursiveOptions) -> int:
-    wanted = newest_events_start(view.messages, options.keep_events)
-    end = window_start(view.messages, wanted, options.snap, options.min_keep_turns)
+def _end_of_older(view: ConversationView, options: RecursiveOptions) -> int:
+    start = newest_events_start(view.messages, options.keep_events)
+    end = window_start(view.messages, start, options.snap, options.min_keep_turns)
     return min(end, protected_tail_start(view))
 
 
@@ -119,17 +119,19 @@ def _request(
     meter: Meter,
     options: RecursiveOptions,
 ) -> SummaryRequest:
-    request = summary_request(view, meter, hidden, _shape(view, options), options.summary_tokens)
-    upcoming = [index for index in event_indices(view.messages) if index >= end][: options.overlap]
+    request = summary_request(
+        view, meter, hidden, _summary_format(view, options), options.summary_tokens
+    )
+    lookahead = [index for index in event_indices(view.messages) if index >= end][: options.overlap]
     return replace(
         request,
         previous=previous_summary(request.messages),
-        lookahead=tuple(view.messages[index] for index in upcoming),
+        lookahead=tuple(view.messages[index] for index in lookahead),
         instructions=options.instructions,
     )
 
 
-def _shape(view: ConversationView, options: RecursiveOptions) -> SummaryFormat:
+def _summary_format(view: ConversationView, options: RecursiveOptions) -> SummaryFormat:
     if view.can_write_assistant and options.shadow:
         return SummaryFormat(prefix="", prompt=options.shadow)
     return SummaryFormat(prefix=PREFIX)

@@ -1,4 +1,4 @@
-"""All stages, in the order in which they cost the agent least of what it still needs."""
+"""All stages, those first that cost the agent the least of what it still needs."""
 
 from typing import Any
 
@@ -55,15 +55,15 @@ ALL_STAGES: tuple[Stage[Any], ...] = (
 
 
 def stage_named(name: str) -> Stage[Any]:
-    """Return the stage of that name, be it ours or that of another system's document.
+    """Return a stage by its name or an alias from another system's documents.
 
     Raises:
-        UsageError: there is none; the message names those that come close, or all.
+        UsageError: there is none; the message suggests similar names, or lists all.
     """
-    stages = {stage.name: stage for stage in ALL_STAGES}
-    found = stages.get(canonical_name(name))
-    if found is None:
-        known = (*stages, *ALIASES)
-        hint = suggestion(name.lower(), known, f"stages: {', '.join(stages)}", most=2)
+    by_name = {stage.name: stage for stage in ALL_STAGES}
+    stage = by_name.get(canonical_name(name))
+    if stage is None:
+        names = (*by_name, *ALIASES)
+        hint = suggestion(name.lower(), names, f"stages: {', '.join(by_name)}", most=2)
         raise UsageError(f"there is no stage {name!r}; {hint}")
-    return found
+    return stage

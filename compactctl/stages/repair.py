@@ -60,64 +60,65 @@ class RepairOptions:
 def propose(view: ConversationView, meter: Meter, options: RepairOptions) -> Proposal | Skipped:  # noqa: ARG001 - a broken conversation is repaired whatever its size
     """Propose to hide or complete every tool pair of which one half is missing.
 
-    Calls of the newest response may still get their results, so they are left alone.
+    Calls of the newest response may still get their results, so they are not touched.
     """
-    orphans = _orphans(view.messages)
+    orphans = _find_orphans(view.messages)
     if not orphans:
         reason = "every tool call has its result and every result its call"
         return Skipped(stage=NAME, reason=reason)
     return _POLICIES[options.policy](view, options, orphans)
 
 
-def _orphans(messages: Sequence[Message]) -> Orphans:
-    waiting = _pending_response(messages)
+def _find_orphans(messages: Sequence[Message]) -> Orphans:
+    pending = _pending_response(messages)
     orphans = {**orphan_parts(messages), **_unmatched_results(messages)}
     return {
-        place: part
-        for place, part in sorted(orphans.items(), key=lambda item: item[0])
-        if not (isinstance(part, ToolCallPart) and place.message in waiting)
+        part_index: part
+        for part_index, part in sorted(orphans.items(), key=lambda item: item[0])
+        if not (isinstance(part, ToolCallPart) and part_index.message in pending)
     }
 
 
 def _unmatched_results(messages: Sequence[Message]) -> Orphans:
-    """Return the results that no call fits, where results are joined to calls by their order.
+    """Return the results without a call id; none if there are calls without one either.
 
-    They have no call id; where calls have none either, nothing can be said.
+    Without ids, results belong to calls by their order, which the format's reader has matched: a
+    result that still has no id matched no call.
     """
     if any(not call.call_id for message in messages for call in message.calls):
         return {}
     return {
-        place: part
-        for place, part in iter_parts(messages)
+        part_index: part
+        for part_index, part in iter_parts(messages)
         if isinstance(part, ToolResultPart) and not part.call_id
     }
 
 
 def _pending_response(messages: Sequence[Message]) -> range:
-    """Return the messages of the newest response, whose results may be still to come."""
+    """Return the messages of the newest response, whose results may still arrive."""
     end = len(messages)
     while end and (messages[end - 1].results or messages[end - 1].origin.is_injected):
         end -= 1
     start = end
-    while start and _calls_with(messages[start - 1], messages[end - 1].response_id):
+    while start and _belongs_to_response(messages[start - 1], messages[end - 1].response_id):
         start -= 1
     return range(start, end)
 
 
-def _calls_with(message: Message, response_id: str | None) -> bool:
-    same = response_id is not None and message.response_id == response_id
-    return message.role == "assistant" and (same or bool(message.calls))
+def _belongs_to_response(message: Message, response_id: str | None) -> bool:
+    is_same_response = response_id is not None and message.response_id == response_id
+    return message.role == "assistant" and (is_same_response or bool(message.calls))
 
 
 def _hide_orphans(
     view: ConversationView, options: RepairOptions, orphans: Orphans
 ) -> Proposal | Skipped:
-    whole = [
+    orphan_ids = [
         message.id
         for index, message in enumerate(view.messages)
         if message.parts and all(PartIndex(index, n) in orphans for n in range(len(message.parts)))
     ]
-    ids = hideable(view, whole)
+    ids = hideable(view, orphan_ids)
     if not ids:
         reason = f"{len(orphans):,} calls or results without their other half may not be hidden"
         detail = "they are protected or share a message with others; see --repair-policy synth"
@@ -129,9 +130,13 @@ def _hide_orphans(
         reason="its other half is missing",
     )
     hidden = set(ids)
-    fixed = [part for place, part in orphans.items() if view.messages[place.message].id in hidden]
-    proposal = hide_behind(view, marker, ids, options, _notes(fixed))
-    return replace(proposal, figures=_figures(fixed))
+    halves = [
+        part
+        for part_index, part in orphans.items()
+        if view.messages[part_index.message].id in hidden
+    ]
+    proposal = hide_behind(view, marker, ids, options, _notes(halves))
+    return replace(proposal, figures=_figures(halves))
 
 
 def _complete_pairs(
@@ -141,75 +146,85 @@ def _complete_pairs(
         reason = "tool calls and results cannot be written in this format"
         return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
     messages = view.messages
-    placed = tuple(_completable_halves(messages, orphans))
-    if not placed:
+    completable = tuple(_completable_halves(messages, orphans))
+    if not completable:
         reason = "there is no place for the other halves: what follows must stay as it is"
         if not any(map(is_replaceable, orphans.values())):
             reason = "only the provider can write the other halves: it runs the tools itself"
         return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
-    group = group_id(NAME, options, [messages[index].id for index, _ in placed])
+    group = group_id(NAME, options, [messages[index].id for index, _ in completable])
     newest = newest_id(messages)
     inserts = tuple(
         Insert(before=messages[index].id, message=_missing_half(part, options, group, n, newest))
-        for n, (index, part) in enumerate(placed, 1)
+        for n, (index, part) in enumerate(completable, 1)
     )
-    fixed = [part for _, part in placed]
-    return Proposal(stage=NAME, edits=inserts, notes=_notes(fixed), figures=_figures(fixed))
+    halves = [part for _, part in completable]
+    return Proposal(stage=NAME, edits=inserts, notes=_notes(halves), figures=_figures(halves))
 
 
 def _completable_halves(
     messages: Sequence[Message], orphans: Orphans
 ) -> Iterator[tuple[int, _PairHalf]]:
-    """Yield each half that can be completed and the index before which its other half goes.
+    """Yield each half that can be completed, with the index before which its other half goes.
 
-    Results that repeat an id need one call. A call whose id is used again before its result can
-    be given stays as it is: that result would be the later call's. So do halves of tools that the
-    provider runs, as it accepts no others.
+    Several results with one id need only one call. Not completed are calls whose id is used again
+    before the result could be inserted, which would then belong to the later call, and halves of
+    tools that the provider runs, because it accepts only its own.
     """
-    called: set[CallId] = set()
-    for place, part in orphans.items():
-        at = _insertion_index(messages, place, part, orphans)
-        # What must stay exactly as it is may not be a record among others but part of a request.
-        if at == len(messages) or messages[at].locks.immutable_reason or not is_replaceable(part):
+    called_ids: set[CallId] = set()
+    for part_index, part in orphans.items():
+        index = _insertion_index(messages, part_index, part, orphans)
+        # An immutable message may be part of the request instead of a record among others.
+        if (
+            index == len(messages)
+            or messages[index].locks.immutable_reason
+            or not is_replaceable(part)
+        ):
             continue
         if isinstance(part, ToolCallPart):
-            taken = _calls_between(messages, place, at)
+            used_ids = _calls_between(messages, part_index, index)
         else:
-            taken = called - {CallId("")}
-            called.add(part.call_id)
-        if part.call_id not in taken:
-            yield at, part
+            used_ids = called_ids - {CallId("")}
+            called_ids.add(part.call_id)
+        if part.call_id not in used_ids:
+            yield index, part
 
 
-def _calls_between(messages: Sequence[Message], place: PartIndex, end: int) -> set[CallId]:
-    own = messages[place.message].parts[place.part + 1 :]
-    behind = (part for message in messages[place.message + 1 : end] for part in message.parts)
-    return {part.call_id for part in (*own, *behind) if isinstance(part, ToolCallPart)}
+def _calls_between(messages: Sequence[Message], part_index: PartIndex, end: int) -> set[CallId]:
+    later_parts = messages[part_index.message].parts[part_index.part + 1 :]
+    later_messages = (
+        part for message in messages[part_index.message + 1 : end] for part in message.parts
+    )
+    return {
+        part.call_id for part in (*later_parts, *later_messages) if isinstance(part, ToolCallPart)
+    }
 
 
 def _insertion_index(
-    messages: Sequence[Message], place: PartIndex, part: _PairHalf, orphans: Orphans
+    messages: Sequence[Message], part_index: PartIndex, part: _PairHalf, orphans: Orphans
 ) -> int:
     """Return the index before which the other half goes.
 
-    A call goes right before its result. A result goes behind those of calls made together with
-    its own: they are in a row, and so are their results. One whose own call is missing is none of
-    them.
+    A call goes right before its result. A result goes after the results of parallel calls:
+
+        call 1, call 2 (orphan), result 1, [result 2 goes here] user
+
+    An orphaned result ends that row: it belongs to another call.
     """
     if isinstance(part, ToolResultPart):
-        return place.message
-    at = place.message + 1
-    while at < len(messages) and messages[at].calls and not messages[at].results:
-        at += 1
-    while at < len(messages) and _only_answers(messages[at], at, orphans):
-        at += 1
-    return at
+        return part_index.message
+    index = part_index.message + 1
+    while index < len(messages) and messages[index].calls and not messages[index].results:
+        index += 1
+    while index < len(messages) and _holds_only_paired_results(messages[index], index, orphans):
+        index += 1
+    return index
 
 
-def _only_answers(message: Message, index: int, orphans: Orphans) -> bool:
+def _holds_only_paired_results(message: Message, index: int, orphans: Orphans) -> bool:
     count = len(message.parts)
-    known = all(PartIndex(index, part) not in orphans for part in range(count))
-    return known and 0 < count == len(message.results)
+    is_paired = all(PartIndex(index, part) not in orphans for part in range(count))
+    return is_paired and 0 < count == len(message.results)
 
 
 def _missing_half(
@@ -220,13 +235,13 @@ def _missing_half(
     newest: MessageId | None,
 ) -> Synthetic:
     tool = part.tool or UNKNOWN_TOOL
-    missing_result = isinstance(part, ToolCallPart)
-    kind: Literal["call", "result"] = "result" if missing_result else "call"
-    text = options.result_text if missing_result else options.call_text.replace(TOOL, tool)
+    is_call = isinstance(part, ToolCallPart)
+    kind: Literal["call", "result"] = "result" if is_call else "call"
+    text = options.result_text if is_call else options.call_text.replace(TOOL, tool)
     return Synthetic(
         id=MessageId(f"repair-{kind}-{group}-{number}"),
         kind=kind,
-        role="tool" if missing_result else "assistant",
+        role="tool" if is_call else "assistant",
         text=text,
         group=group,
         through=newest,
@@ -235,14 +250,14 @@ def _missing_half(
     )
 
 
-def _notes(fixed: Sequence[_PairHalf]) -> tuple[str, ...]:
-    calls, results = _figures(fixed).values()
+def _notes(halves: Sequence[_PairHalf]) -> tuple[str, ...]:
+    calls, results = _figures(halves).values()
     return (f"orphaned calls fixed: {calls:,}", f"orphaned results fixed: {results:,}")
 
 
-def _figures(fixed: Sequence[_PairHalf]) -> dict[str, int]:
-    calls = sum(isinstance(part, ToolCallPart) for part in fixed)
-    return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(fixed) - calls}
+def _figures(halves: Sequence[_PairHalf]) -> dict[str, int]:
+    calls = sum(isinstance(part, ToolCallPart) for part in halves)
+    return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(halves) - calls}
 
 
 _POLICIES: Mapping[

@@ -49,9 +49,11 @@ def propose(view: ConversationView, meter: Meter, options: ShortenOptions) -> Pr
     if total <= view.target:
         return within_target(NAME, view.target)
     candidates = tuple(_candidates(view, meter))
-    room = view.target - total + sum(each.tokens for each in candidates)
-    length = _common_length([each.tokens for each in candidates], room, options.min_tokens)
-    rewrites = tuple(_cuts(view, meter, options, candidates, length))
+    room = view.target - total + sum(candidate.tokens for candidate in candidates)
+    length = _common_length(
+        [candidate.tokens for candidate in candidates], room, options.min_tokens
+    )
+    rewrites = tuple(_rewrites(view, meter, options, candidates, length))
     if not rewrites:
         reason = f"no text that may be cut has more than {length:,} tokens"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
@@ -62,21 +64,22 @@ def propose(view: ConversationView, meter: Meter, options: ShortenOptions) -> Pr
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 
 
-def _common_length(sizes: Sequence[int], room: int, least: int) -> int:
-    """Return the length to which to cut all longer texts so that together they fit in ``room``.
+def _common_length(sizes: Sequence[int], room: int, min_length: int) -> int:
+    """Return the length to which all longer texts are cut so that together they fit in ``room``.
 
-    That cuts the longest first. It is never below ``least``.
+    It is at least ``min_length``. Sizes 10, 50, 90 and room 100: 10 stays, and the other two share
+    90, so both are cut to 45.
     """
-    left = room
+    remaining = room
     for index, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - index)
+        share = remaining // (len(sizes) - index)
         if size > share:
-            return max(least, share)
-        left -= size
-    return max(least, *sizes, 0)
+            return max(min_length, share)
+        remaining -= size
+    return max(min_length, *sizes, 0)
 
 
-def _cuts(
+def _rewrites(
     view: ConversationView,
     meter: Meter,
     options: ShortenOptions,
@@ -84,42 +87,44 @@ def _cuts(
     length: int,
 ) -> Iterator[Rewrite]:
     reason = f"longer than the {length:,} tokens for which there is room"
-    for each in candidates:
-        if each.tokens <= length:
+    for candidate in candidates:
+        if candidate.tokens <= length:
             continue
-        text = shorten(each.text, length, meter.text_uncached, options.mark)
-        saved = tokens_saved(view, meter, each.part_index, text)
+        text = shorten(candidate.text, length, meter.text_uncached, options.mark)
+        saved = tokens_saved(view, meter, candidate.part_index, text)
         if text and saved:
-            yield Rewrite(part_index=each.part_index, text=text, tokens_saved=saved, reason=reason)
+            yield Rewrite(
+                part_index=candidate.part_index, text=text, tokens_saved=saved, reason=reason
+            )
 
 
 def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
-    needed = {*stub_targets(view.messages, cwd=view.cwd), *_lasting(view)}
-    for place, part in iter_parts(view.messages):
-        message = view.messages[place.message]
-        if place in needed or not can_rewrite(view, message):
+    needed = {*stub_targets(view.messages, cwd=view.cwd), *_lasting_parts(view)}
+    for part_index, part in iter_parts(view.messages):
+        message = view.messages[part_index.message]
+        if part_index in needed or not can_rewrite(view, message):
             continue
-        text = _text(message, part)
+        text = _shortenable_text(message, part)
         if text:
-            yield _LongText(part_index=place, text=text, tokens=meter.text(text))
+            yield _LongText(part_index=part_index, text=text, tokens=meter.text(text))
 
 
-def _lasting(view: ConversationView) -> Iterator[PartIndex]:
-    """Yield the parts that hold words of people which are to outlive every compaction."""
-    found = read_passages(view.messages, view.cwd)
-    return (found[index].part_index for index in lasting_words(found).texts)
+def _lasting_parts(view: ConversationView) -> Iterator[PartIndex]:
+    """Yield the parts with words of the user that must survive every compaction."""
+    passages = read_passages(view.messages, view.cwd)
+    return (passages[index].part_index for index in lasting_words(passages).texts)
 
 
-def _text(message: Message, part: Part) -> str:
-    """Return what may be cut of a part: what people and the model wrote, and tools gave back."""
+def _shortenable_text(message: Message, part: Part) -> str:
+    """Return the text of a part that may be cut: of users, of the model, and of tool results."""
     if not is_replaceable(part):
         return ""
     if isinstance(part, ToolResultPart):
         return "" if part.cleared or part.media or is_stub(part.text) else part.text
-    written = message.role in {"user", "assistant"} and not (
+    is_prose = message.role in {"user", "assistant"} and not (
         message.origin.is_injected or message.origin.is_summary or is_stand_in(message)
     )
-    return part.text if written and isinstance(part, TextPart) else ""
+    return part.text if is_prose and isinstance(part, TextPart) else ""
 
 
 STAGE = Stage(

@@ -36,34 +36,36 @@ class SpanOptions:
 
 def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Proposal | Skipped:
     """Propose to hide exactly the messages from the first to the last."""
-    found = _span_indices(view.messages, options)
-    if isinstance(found, Skipped):
-        return found
-    refusal = _refusal(view, found, options)
+    indices = _span_indices(view.messages, options)
+    if isinstance(indices, Skipped):
+        return indices
+    refusal = _refusal(view, indices, options)
     if refusal is not None:
         return refusal
-    hidden = [view.messages[at] for at in found]
+    hidden = [view.messages[index] for index in indices]
     if not options.summary:
         marker = Marker(
             stage=NAME, prefix="truncation", template=options.marker, reason="taken out by hand"
         )
         ids = tuple(message.id for message in hidden)
         return hide_messages(HidePlanner(view, meter, marker), ids, options)
-    shape = SummaryFormat(prefix=_SUMMARY_PREFIX)
-    how = CondenseSpec(stage=NAME, options=options, shape=shape, reason="summarized by hand")
-    return condense(view, meter, hidden, Summary(text=options.summary), how)
+    summary_format = SummaryFormat(prefix=_SUMMARY_PREFIX)
+    spec = CondenseSpec(
+        stage=NAME, options=options, format=summary_format, reason="summarized by hand"
+    )
+    return condense(view, meter, hidden, Summary(text=options.summary), spec)
 
 
 def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skipped:
-    """Return the places of the messages, widened to whole units where that is wanted."""
-    places = []
+    """Return the indices of the messages, extended to whole units with ``widen``."""
+    bounds = []
     for name in (options.first, options.last):
-        place = _place(messages, name)
-        if place is None:
+        index = _index_of(messages, name)
+        if index is None:
             reason = f"message {name} is not in the context" if name else "no messages are named"
             return Skipped(stage=NAME, reason=reason, detail="see --span-first and --span-last")
-        places.append(place)
-    span = set(range(places[0], places[1] + 1))
+        bounds.append(index)
+    span = set(range(bounds[0], bounds[1] + 1))
     if not span:
         reason = f"{options.first}..{options.last} ends before it begins"
         return Skipped(stage=NAME, reason=reason, detail="turn it round")
@@ -72,28 +74,32 @@ def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int
     return sorted(span)
 
 
-def _place(messages: Sequence[Message], name: str) -> int | None:
-    """Return the index of a message, by its id before its line."""
-    by_id = (at for at, message in enumerate(messages) if message.id == name)
-    by_line = (at for at, message in enumerate(messages) if str(message.line + 1) == name)
+def _index_of(messages: Sequence[Message], name: str) -> int | None:
+    """Return the index of a message by its id, or else by its line, counted from 1."""
+    by_id = (index for index, message in enumerate(messages) if message.id == name)
+    by_line = (index for index, message in enumerate(messages) if str(message.line + 1) == name)
     return next(by_id, next(by_line, None))
 
 
-def _refusal(view: ConversationView, span: Sequence[int], options: SpanOptions) -> Skipped | None:
-    """Say why the messages may not be hidden together; None when they may."""
-    wanted = {view.messages[at].id for at in span}
+def _refusal(
+    view: ConversationView, indices: Sequence[int], options: SpanOptions
+) -> Skipped | None:
+    """Return why the messages may not be hidden together; None when they may."""
+    ids = {view.messages[index].id for index in indices}
     for unit in atomic_units(view.messages):
-        if set(unit).intersection(span) and not set(unit).issubset(span):
-            lines = [view.messages[at].line + 1 for at in unit]
-            named = f"{options.first}..{options.last}"
-            reason = f"{named} parts tool calls from their results"
+        if set(unit).intersection(indices) and not set(unit).issubset(indices):
+            lines = [view.messages[index].line + 1 for index in unit]
+            span = f"{options.first}..{options.last}"
+            reason = f"{span} parts tool calls from their results"
             detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
             return Skipped(stage=NAME, reason=reason, detail=detail)
-    reasons = reasons_to_stay(view, wanted)
-    stays = next((m for m in (view.messages[at] for at in span) if m.id in reasons), None)
-    if stays is None:
+    reasons = reasons_to_stay(view, ids)
+    unhideable = next(
+        (m for m in (view.messages[index] for index in indices) if m.id in reasons), None
+    )
+    if unhideable is None:
         return None
-    reason = f"line {stays.line + 1:,} may not be hidden: {reasons[stays.id]}"
+    reason = f"line {unhideable.line + 1:,} may not be hidden: {reasons[unhideable.id]}"
     return Skipped(stage=NAME, reason=reason, detail="leave it out")
 
 

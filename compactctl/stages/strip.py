@@ -67,22 +67,22 @@ def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Prop
 
 
 def _rewrites(view: ConversationView, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
-    needed, recent = stub_targets(view.messages, cwd=view.cwd), _recent(view, options)
-    spared = parts_of_tools(view.messages, options.protect_tools)
+    needed, recent = stub_targets(view.messages, cwd=view.cwd), _recent_parts(view, options)
+    protected = parts_of_tools(view.messages, options.protect_tools)
     reason = f"older than the newest {options.keep_recent} {options.unit}"
-    for place, part in iter_parts(view.messages):
-        if place in needed or place in recent or place in spared:
+    for part_index, part in iter_parts(view.messages):
+        if part_index in needed or part_index in recent or part_index in protected:
             continue
         text = _new_text(part, options)
-        saved = 0 if text is None else tokens_saved(view, meter, place, text)
+        saved = 0 if text is None else tokens_saved(view, meter, part_index, text)
         if text is not None and saved:
-            yield Rewrite(part_index=place, text=text, tokens_saved=saved, reason=reason)
+            yield Rewrite(part_index=part_index, text=text, tokens_saved=saved, reason=reason)
 
 
 def _new_text(part: Part, options: StripOptions) -> str | None:
-    """Return what is to stand in place of a part's content, None when it stays."""
+    """Return the text that replaces a part's content, None when it stays."""
     match part:
-        case ToolResultPart() if len(part.text) > options.over and not _is_done(part, options):
+        case ToolResultPart() if len(part.text) > options.over and not _is_stripped(part, options):
             return options.placeholder.replace(CHARS, str(len(part.text)))
         case ToolCallPart() if options.args:
             return without_long_texts(part, options.over, options.args_placeholder)
@@ -90,27 +90,27 @@ def _new_text(part: Part, options: StripOptions) -> str | None:
             return None
 
 
-def _is_done(part: ToolResultPart, options: StripOptions) -> bool:
+def _is_stripped(part: ToolResultPart, options: StripOptions) -> bool:
     pattern = re.escape(options.placeholder).replace(re.escape(CHARS), r"\d+")
     return re.fullmatch(pattern, part.text) is not None
 
 
-def _recent(view: ConversationView, options: StripOptions) -> frozenset[PartIndex]:
-    """Return the parts that are among the newest; a call is as new as its result."""
-    places = frozenset(place for place, _ in iter_parts(view.messages))
+def _recent_parts(view: ConversationView, options: StripOptions) -> frozenset[PartIndex]:
+    """Return the parts of the newest ``keep_recent`` units; a call is as recent as its result."""
+    part_indices = frozenset(part_index for part_index, _ in iter_parts(view.messages))
     if options.unit == "messages":
         first = len(view.messages) - options.keep_recent
-        return frozenset(place for place in places if place.message >= first)
+        return frozenset(part_index for part_index in part_indices if part_index.message >= first)
     if options.unit != "results":
-        return places.difference(
-            older_than_newest(view, tuple(places), options.unit, options.keep_recent)
+        return part_indices.difference(
+            older_than_newest(view, tuple(part_indices), options.unit, options.keep_recent)
         )
-    results = tuple(place for place, _ in results_in(view))
-    newest = set(results).difference(
-        older_than_newest(view, results, options.unit, options.keep_recent)
+    result_indices = tuple(part_index for part_index, _ in results_in(view))
+    newest = set(result_indices).difference(
+        older_than_newest(view, result_indices, options.unit, options.keep_recent)
     )
     pairs = tool_pairs(view.messages)
-    return frozenset(newest | {pairs[place] for place in newest if place in pairs})
+    return frozenset(newest | {pairs[part_index] for part_index in newest if part_index in pairs})
 
 
 STAGE = Stage(

@@ -18,7 +18,7 @@ from compactctl.stages.support.condensation import (
     condense,
     end_of_older,
     hideable_before,
-    originals,
+    originals_of,
     skip_if_nothing_older,
     skip_if_too_few,
     summary_request,
@@ -98,38 +98,40 @@ class SummarizeOptions:
 
 def propose(view: ConversationView, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a summary of their originals."""
-    hidden = _older(view, meter, options)
+    hidden = _select_older(view, meter, options)
     refusal = _refusal(view, hidden, options) or _skip_if_minimal(view, hidden, meter, options)
     if refusal:
         return refusal
     summary = _summary(view, hidden, meter, options)
     if options.archive_hint:
         summary = _with_hint(summary, view.summary_inputs.archive_hint)
-    how = CondenseSpec(stage=NAME, options=options, shape=_shape(options))
-    return condense(view, meter, hidden, summary, how)
+    spec = CondenseSpec(stage=NAME, options=options, format=_summary_format(options))
+    return condense(view, meter, hidden, summary, spec)
 
 
-def _older(view: ConversationView, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
-    """Return what is older than the messages to keep.
+def _select_older(
+    view: ConversationView, meter: Meter, options: SummarizeOptions
+) -> tuple[Message, ...]:
+    """Return the messages to summarize: those older than the ones to keep.
 
-    With a target these are at most what it has room for beside the summary, else what no summary
-    covers would have to go; with ``fill`` they are as many.
+    With a target, keep at most as many as fit beside the summary, so that no later stage has to
+    remove messages without a summary; with ``fill``, keep as many as fit.
     """
     hidden = hideable_before(view, end_of_older(view, _keep_count(view.messages, meter, options)))
     if view.target is None:
         return hidden
-    told = meter.total(originals(view, hidden))
-    reserved = min(options.summary_tokens or summary_budget(told), view.target // 2)
-    left = meter.total(view.messages) - meter.total(hidden)
-    if not options.fill and left + reserved <= view.target:
+    source_tokens = meter.total(originals_of(view, hidden))
+    reserved = min(options.summary_tokens or summary_budget(source_tokens), view.target // 2)
+    remaining = meter.total(view.messages) - meter.total(hidden)
+    if not options.fill and remaining + reserved <= view.target:
         return hidden
-    newest = protected_tail_start(view)
-    may_go = meter.total(hideable_before(view, newest))
-    fixed = meter.total(view.messages[:newest]) - may_go
-    return hideable_before(view, tail_start(view, meter, view.target - reserved - fixed))
+    tail = protected_tail_start(view)
+    hideable_tokens = meter.total(hideable_before(view, tail))
+    fixed_tokens = meter.total(view.messages[:tail]) - hideable_tokens
+    return hideable_before(view, tail_start(view, meter, view.target - reserved - fixed_tokens))
 
 
-def _shape(options: SummarizeOptions) -> SummaryFormat:
+def _summary_format(options: SummarizeOptions) -> SummaryFormat:
     prefix = f"{options.prefix}{BLANK_LINE}" if options.prefix else ""
     return SummaryFormat(prefix=prefix, role=options.role, suffix=options.suffix)
 
@@ -137,24 +139,26 @@ def _shape(options: SummarizeOptions) -> SummaryFormat:
 def _summary(
     view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Summary:
-    given = view.summary_inputs.summary.strip()
-    if given:
-        return Summary(text=given, writer="file")
-    request = summary_request(view, meter, hidden, _shape(options), options.summary_tokens)
+    text = view.summary_inputs.summary.strip()
+    if text:
+        return Summary(text=text, writer="file")
+    request = summary_request(view, meter, hidden, _summary_format(options), options.summary_tokens)
     request = replace(
         request,
         template=options.template,
         template_text=view.summary_inputs.template,
         previous=previous_summary(request.messages),
-        lookahead=_upcoming(view, hidden, options.overlap),
+        lookahead=_lookahead(view, hidden, options.overlap),
         instructions=options.instructions,
     )
     return write_summary(view, request, meter)
 
 
-def _upcoming(view: ConversationView, hidden: Sequence[Message], count: int) -> tuple[Message, ...]:
-    last = view.messages.index(hidden[-1])
-    return view.messages[last + 1 : last + 1 + count]
+def _lookahead(
+    view: ConversationView, hidden: Sequence[Message], count: int
+) -> tuple[Message, ...]:
+    last_hidden = view.messages.index(hidden[-1])
+    return view.messages[last_hidden + 1 : last_hidden + 1 + count]
 
 
 def _with_hint(summary: Summary, hint: str) -> Summary:
@@ -171,8 +175,8 @@ def _refusal(
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
     detail = "see --summarize-keep-ratio, --summarize-keep-min and --keep-turns"
-    # For a smaller target what was summarized is summarized anew, from its originals.
-    source = originals(view, hidden)
+    # For a smaller target, summarize again from the originals, even without new messages.
+    source = originals_of(view, hidden)
     if view.target is not None and not any(map(is_stand_in, source)):
         return skip_if_too_few(NAME, source, detail)
     return skip_if_nothing_older(NAME, view, hidden, detail)
@@ -181,12 +185,14 @@ def _refusal(
 def _skip_if_minimal(
     view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Skipped | None:
-    """Refuse to write a summary anew that is as short as one is useful, however far the target."""
+    """Do not rewrite a summary that already has the minimum length, however small the target."""
     hint = view.summary_inputs.archive_hint if options.archive_hint else ""
-    around = _shape(options).tokens(f"\n\n{hint}", len(originals(view, hidden)), meter)
-    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > MIN_USEFUL + around:
+    overhead = _summary_format(options).tokens(
+        f"\n\n{hint}", len(originals_of(view, hidden)), meter
+    )
+    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > MIN_USEFUL + overhead:
         return None
-    if summary_room(view, meter, messages_without(view.messages, hidden), around) < MIN_USEFUL:
+    if summary_room(view, meter, messages_without(view.messages, hidden), overhead) < MIN_USEFUL:
         return None
     reason = "what is summarized is told as shortly as is useful"
     return Skipped(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
@@ -210,11 +216,11 @@ def _keep_count(messages: Sequence[Message], meter: Meter, options: SummarizeOpt
 def _keep_count_by_texts(
     messages: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> int:
-    """Count the newest messages up to the one with which there is enough, or too much."""
+    """Count the newest messages until both minimums are met, or ``keep_tokens_max`` is reached."""
     texts = tokens = count = 0
     for message in reversed(messages):
-        enough = texts >= options.keep_texts and tokens >= options.keep_tokens
-        if enough or 0 < options.keep_tokens_max <= tokens:
+        has_enough = texts >= options.keep_texts and tokens >= options.keep_tokens
+        if has_enough or 0 < options.keep_tokens_max <= tokens:
             break
         texts += any(isinstance(part, TextPart) and part.text.strip() for part in message.parts)
         tokens += meter.message(message)

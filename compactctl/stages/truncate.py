@@ -23,7 +23,7 @@ from compactctl.tokens.meter import Meter
 NAME = "truncate"
 MarkerRole = Literal["user", "system"]
 # NeuroLink hides between a tenth and nine tenths of the messages when it chooses the share.
-_LEAST, _MOST = 0.1, 0.9
+_MIN_SHARE, _MAX_SHARE = 0.1, 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,21 +64,21 @@ class TruncateOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
-    """Propose to hide the oldest messages: until the target fits, else a fraction of them."""
-    hiding = HidePlanner(view, meter, _marker(options))
+    """Propose to hide the oldest messages: until the target fits, or without one a fraction."""
+    planner = HidePlanner(view, meter, _marker(options))
     start = _first_exchange(view.messages, options.keep_first)
-    newest = protected_tail_start(view)
-    ends = [cut for cut in cut_points(view.messages) if start < cut <= newest]
+    tail = protected_tail_start(view)
+    ends = [cut for cut in cut_points(view.messages) if start < cut <= tail]
     if not ends:
         reason = f"only {len(view.messages)} messages, all in the first exchange or the newest"
         return Skipped(stage=NAME, reason=reason, detail="see --truncate-keep-first")
     if view.target is not None:
-        end = _fitting(hiding, start, ends, view.target, options)
+        end = _end_for_target(planner, start, ends, view.target, options)
     else:
-        end = _by_fraction(hiding, start, ends, options)
+        end = _end_for_fraction(planner, start, ends, options)
     if isinstance(end, Skipped):
         return end
-    return hide_range(hiding, start, end, options)
+    return hide_range(planner, start, end, options)
 
 
 def _marker(options: TruncateOptions) -> Marker:
@@ -92,62 +92,63 @@ def _marker(options: TruncateOptions) -> Marker:
 
 
 def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
-    """Return the index behind the first exchange, a cut point."""
+    """Return the index after the first exchange, a cut point."""
     front = leading_system_count(messages)
-    own = [
+    exchange = [
         index
         for index, message in enumerate(messages[front:], front)
         if not (message.role == "system" or message.origin.is_injected or message.origin.is_summary)
         and not is_marker(message)
     ]
-    end = own[:keep][-1] + 1 if own[:keep] else front
+    end = exchange[:keep][-1] + 1 if exchange[:keep] else front
     return min(cut for cut in cut_points(messages) if cut >= end)
 
 
-def _fitting(
-    hiding: HidePlanner, start: int, ends: list[int], target: int, options: TruncateOptions
+def _end_for_target(
+    planner: HidePlanner, start: int, ends: list[int], target: int, options: TruncateOptions
 ) -> int | Skipped:
-    if hiding.total <= target:
+    if planner.total <= target:
         return within_target(NAME, target)
-    end = _even_end(hiding, start, ends, hiding.fitting_end(start, ends, target), options)
+    end = _even_end(planner, start, ends, planner.fitting_end(start, ends, target), options)
     shares = [options.fraction] if options.at_least else []
     if options.margin:
-        over = (hiding.total - target) / hiding.total
-        shares.append(min(_MOST, max(_LEAST, over + options.margin)))
-    least = (_end_of_share(hiding, start, ends, share, even=options.even) for share in shares)
-    return max(end, *(each or start for each in least), start)
+        over = (planner.total - target) / planner.total
+        shares.append(min(_MAX_SHARE, max(_MIN_SHARE, over + options.margin)))
+    min_ends = (_end_of_share(planner, start, ends, share, even=options.even) for share in shares)
+    return max(end, *(min_end or start for min_end in min_ends), start)
 
 
 def _even_end(
-    hiding: HidePlanner, start: int, ends: list[int], fitting: int | None, options: TruncateOptions
+    planner: HidePlanner, start: int, ends: list[int], fitting: int | None, options: TruncateOptions
 ) -> int:
     """Return the first of ``ends`` from ``fitting`` on that hides an even number of messages.
 
-    Where none of them does it is ``fitting``, and where nothing fits the last even one.
+    If none does, or ``even`` is off, return ``fitting``. If nothing fits (None), return the last
+    even end, or the last end at all.
     """
-    wanted = ends[-1] if fitting is None else fitting
-    even = [cut for cut in ends if len(hiding.ids(start, cut)) % 2 == 0]
-    if not options.even or not even:
-        return wanted
-    last = even[-1] if fitting is None else fitting
-    return next((cut for cut in even if cut >= wanted), last)
+    end = ends[-1] if fitting is None else fitting
+    even_ends = [cut for cut in ends if len(planner.hideable_ids(start, cut)) % 2 == 0]
+    if not options.even or not even_ends:
+        return end
+    last_even = even_ends[-1] if fitting is None else fitting
+    return next((cut for cut in even_ends if cut >= end), last_even)
 
 
 def _end_of_share(
-    hiding: HidePlanner, start: int, ends: list[int], share: float, *, even: bool
+    planner: HidePlanner, start: int, ends: list[int], share: float, *, even: bool
 ) -> int | None:
-    """Return the last of ``ends`` that hides no more than a share of the messages."""
-    wanted = int((len(hiding.view.messages) - start) * exact(share))
-    wanted -= wanted % 2 if even else 0
-    return max((cut for cut in ends if cut <= start + wanted), default=None)
+    """Return the last of ``ends`` that hides at most this share of the messages, None if none."""
+    count = int((len(planner.view.messages) - start) * exact(share))
+    count -= count % 2 if even else 0
+    return max((cut for cut in ends if cut <= start + count), default=None)
 
 
-def _by_fraction(
-    hiding: HidePlanner, start: int, ends: list[int], options: TruncateOptions
+def _end_for_fraction(
+    planner: HidePlanner, start: int, ends: list[int], options: TruncateOptions
 ) -> int | Skipped:
-    if hiding.nothing_new():
+    if planner.has_nothing_new():
         return Skipped(stage=NAME, reason="nothing was added since the last truncation")
-    end = _end_of_share(hiding, start, ends, options.fraction, even=options.even)
+    end = _end_of_share(planner, start, ends, options.fraction, even=options.even)
     if end is None:
         reason = f"{options.fraction:.0%} of the messages after the first exchange are too few"
         return Skipped(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")

@@ -11,7 +11,7 @@ from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.tokens.meter import Meter
 
 NAME = "unsent"
-# One of each kind, and several.
+# Singular and plural.
 _KIND_LABELS: dict[UnsentKind, tuple[str, str]] = {
     "progress": ("record of progress", "records of progress"),
     "copies": ("copy of what a tool gave back", "copies of what tools gave back"),
@@ -31,26 +31,28 @@ class UnsentOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: UnsentOptions) -> Proposal | Skipped:
-    """Propose to take out what is there of the kinds that may go; no message changes."""
+    """Propose to remove all unsent records of the enabled kinds; no message changes."""
     _ = meter
     if view.unsent is None:
         reason = "with --native and --layout inline, as in a pipe, every record stays in the file"
         return Skipped(stage=NAME, reason=reason, detail="write a file to take some out")
-    found = {kind: view.unsent[kind] for kind in _removable_kinds(options) if kind in view.unsent}
-    if not found or not view.messages:
+    removable = {
+        kind: view.unsent[kind] for kind in _removable_kinds(options) if kind in view.unsent
+    }
+    if not removable or not view.messages:
         reason = "the file holds nothing that its client is known never to send"
         return Skipped(stage=NAME, reason=reason, detail=_detail(view.unsent))
-    kinds = tuple(found)
+    kinds = tuple(removable)
     first = view.messages[0].id
     group = group_id(NAME, options, (*kinds, first))
-    taken = ", ".join(_text(kind, volume) for kind, volume in found.items())
+    description = ", ".join(_describe(kind, stats) for kind, stats in removable.items())
     return Proposal(
         stage=NAME,
         edits=(RemoveUnsent(id=first, kinds=kinds, group=group, reason="never sent"),),
-        notes=(f"never sent: {taken}",),
+        notes=(f"never sent: {description}",),
         figures={
-            "unsentRecords": sum(each.count for each in found.values()),
-            "unsentBytes": sum(each.n_bytes for each in found.values()),
+            "unsentRecords": sum(stats.count for stats in removable.values()),
+            "unsentBytes": sum(stats.n_bytes for stats in removable.values()),
         },
     )
 
@@ -62,15 +64,15 @@ def _removable_kinds(options: UnsentOptions) -> Iterator[UnsentKind]:
         yield "snapshots"
 
 
-def _detail(left: Iterable[UnsentKind]) -> str:
-    """Name the options that would find something."""
-    ways = ", ".join(f"--unsent-{kind}" for kind in left)
-    return f"more goes with {ways}" if ways else ""
+def _detail(kinds: Iterable[UnsentKind]) -> str:
+    """Name the options that would remove something."""
+    flags = ", ".join(f"--unsent-{kind}" for kind in kinds)
+    return f"more goes with {flags}" if flags else ""
 
 
-def _text(kind: UnsentKind, volume: RecordStats) -> str:
-    one, several = _KIND_LABELS[kind]
-    return f"{volume.count:,} {one if volume.count == 1 else several} ({volume.n_bytes:,} bytes)"
+def _describe(kind: UnsentKind, stats: RecordStats) -> str:
+    singular, plural = _KIND_LABELS[kind]
+    return f"{stats.count:,} {singular if stats.count == 1 else plural} ({stats.n_bytes:,} bytes)"
 
 
 STAGE = Stage(

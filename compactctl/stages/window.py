@@ -29,7 +29,7 @@ from compactctl.tokens.meter import Meter
 
 NAME = "window"
 WindowUnit = Literal["events", "turns", "tokens"]
-# maxEvents, maxTurns and maxTokens where Spring AI Session is given none.
+# The defaults of maxEvents, maxTurns and maxTokens in Spring AI Session.
 _DEFAULT_SIZES: Mapping[WindowUnit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
 
 
@@ -66,25 +66,25 @@ class WindowOptions:
 
     @property
     def size(self) -> int:
-        """How much the window holds, in ``unit``."""
+        """The size of the window, in ``unit``."""
         return self.max or _DEFAULT_SIZES[self.unit]
 
 
 def propose(view: ConversationView, meter: Meter, options: WindowOptions) -> Proposal | Skipped:
     """Propose to hide what is older than the window, whatever the target."""
-    held = _measure(view, meter, options.unit)
-    if held <= options.size:
-        reason = f"the window holds {options.size:,} {options.unit}, the conversation has {held:,}"
+    size = _measure(view, meter, options.unit)
+    if size <= options.size:
+        reason = f"the window holds {options.size:,} {options.unit}, the conversation has {size:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --window-max")
-    hiding = HidePlanner(view, meter, _marker(options))
+    planner = HidePlanner(view, meter, _marker(options))
     start, end = _bounds(view, meter, options)
-    if not hiding.ids(start, end):
+    if not planner.hideable_ids(start, end):
         return Skipped(
             stage=NAME,
             reason="nothing that may be hidden stands before the window",
             detail="see --window-snap and --window-min-keep-turns",
         )
-    return hide_range(hiding, start, end, options)
+    return hide_range(planner, start, end, options)
 
 
 def _marker(options: WindowOptions) -> Marker:
@@ -97,25 +97,25 @@ def _marker(options: WindowOptions) -> Marker:
 
 
 def _measure(view: ConversationView, meter: Meter, unit: WindowUnit) -> int:
-    """Return what the conversation has of ``unit``."""
+    """Return the size of the conversation in ``unit``."""
     if unit == "turns":
         return len(turn_starts(view.messages))
-    found = event_indices(view.messages)
+    indices = event_indices(view.messages)
     if unit == "events":
-        return len(found)
-    return _summaries(view, meter) + meter.total(view.messages[index] for index in found)
+        return len(indices)
+    return _summary_tokens(view, meter) + meter.total(view.messages[index] for index in indices)
 
 
-def _summaries(view: ConversationView, meter: Meter) -> int:
-    """Return the tokens of the summaries; markers are free, or each run would need another one."""
+def _summary_tokens(view: ConversationView, meter: Meter) -> int:
+    """Return the tokens of the summaries; markers are free, or every run would hide more."""
     return meter.total(m for m in view.messages if m.origin.is_summary and not is_marker(m))
 
 
 def _bounds(view: ConversationView, meter: Meter, options: WindowOptions) -> tuple[int, int]:
-    """Return where to hide from and up to, both cut points."""
-    wanted = _window_index(view, meter, options)
-    end = window_start(view.messages, wanted, options.snap, options.min_keep_turns)
-    return _first(view, options.unit), min(end, protected_tail_start(view))
+    """Return the start and end of the range to hide, both cut points."""
+    index = _window_index(view, meter, options)
+    end = window_start(view.messages, index, options.snap, options.min_keep_turns)
+    return _first_hideable(view, options.unit), min(end, protected_tail_start(view))
 
 
 def _window_index(view: ConversationView, meter: Meter, options: WindowOptions) -> int:
@@ -125,12 +125,12 @@ def _window_index(view: ConversationView, meter: Meter, options: WindowOptions) 
         case "turns":
             return newest_turns_start(view.messages, options.size)
         case "tokens":
-            budget = options.size - _summaries(view, meter)
+            budget = options.size - _summary_tokens(view, meter)
             return newest_tokens_start(view.messages, budget, meter)
 
 
-def _first(view: ConversationView, unit: WindowUnit) -> int:
-    """Return where to hide from: a window of turns keeps what stands before the first one."""
+def _first_hideable(view: ConversationView, unit: WindowUnit) -> int:
+    """Return the start of the range: a window of turns keeps what precedes the first turn."""
     if unit != "turns":
         return 0
     first = turn_starts(view.messages)[0]

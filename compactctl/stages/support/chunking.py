@@ -1,4 +1,4 @@
-"""The chunks of a view's older messages: what the chunk stage summarizes one by one."""
+"""Divide a view's older messages into the chunks that the chunk stage summarizes one by one."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from compactctl.model.numbers import exact
 from compactctl.stages.support.condensation import (
     end_of_older,
     hideable_before,
-    originals,
+    originals_of,
     skip_if_nothing_older,
 )
 from compactctl.stages.support.stage import option
@@ -23,23 +23,22 @@ from compactctl.tokens.meter import Meter
 
 Formula = Literal["doc", "code"]
 
-# Codebuddy's constants, in tokens: its estimates are taken for a fifth too low.
+# Codebuddy's constants: a factor by which it raises its estimates, and tokens.
 SAFETY = Fraction(6, 5)
 MAX_CHUNK = 12_000
-# Kept for the prompt around a chunk.
+# Reserved for the prompt around a chunk.
 PROMPT_TOKENS = 4_096
-# An average message of a larger share of the window makes chunks smaller: by twice its share, and
-# by no more than a quarter of the window.
+# If the average message takes a larger share of the window than this, chunks get smaller: by twice
+# that share, but at most by a quarter of the window.
 LARGE_MESSAGE = Fraction(1, 10)
 MAX_DROP = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRule:
-    """How large a chunk may be: by Codebuddy's documentation (``doc``) or by its code.
+    """How large a chunk may be, by Codebuddy's documentation (``doc``) or by its code (``code``).
 
-    ``ratio`` is a share of the window; with ``code`` it falls down to ``min_ratio`` where messages
-    are large.
+    ``ratio`` is a share of the window; with ``code``, it falls to ``min_ratio`` for large messages.
     """
 
     formula: Formula = "doc"
@@ -47,7 +46,7 @@ class ChunkRule:
     min_ratio: float = 0.15
 
     def tokens(self, window: int, average: Fraction) -> int:
-        """Return the tokens a chunk may have; ``average`` are those of a message. At least 1."""
+        """Return the tokens a chunk may have, at least 1; ``average`` is the size of a message."""
         if self.formula == "doc":
             return max(1, min(int(window * exact(self.ratio)), MAX_CHUNK))
         room = int(window * self._ratio_for(average * SAFETY / max(1, window)))
@@ -62,10 +61,10 @@ class ChunkRule:
 def chunk_ranges(
     messages: Sequence[Message], sizes: Sequence[int], limit: int
 ) -> tuple[range, ...]:
-    """Divide messages into ranges of at most ``limit`` tokens, each as full as it can be.
+    """Divide messages into ranges of at most ``limit`` tokens, each as full as possible.
 
-    A call and its result are never parted; where they alone are larger they make a range of
-    their own. ``sizes`` are the messages' tokens.
+    Calls and their results are never separated; a unit that is too large is a range of its own.
+    ``sizes`` are the tokens of each message.
     """
     bounds, filled = [0], 0
     for start, end in pairwise(cut_points(messages)):
@@ -78,7 +77,7 @@ def chunk_ranges(
 
 
 NAME = "chunk"
-# Codebuddy's window where it knows none.
+# Codebuddy's default for models with an unknown window.
 DEFAULT_WINDOW = 16_000
 _K = 1_000
 
@@ -116,10 +115,13 @@ class ChunkOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Messages that are summarized together, and those among them that are left out as too large.
+    """Messages that are summarized together.
 
-    ``tokens`` are those of all of them, ``notes`` says of each omission what it was; ``summarized``
-    are the others as the summarizer gets them.
+    Attributes:
+        messages: all messages of the chunk.
+        summarized: those that are not too large, as the summarizer gets them.
+        notes: a sentence about each of the others.
+        tokens: the tokens of ``messages``.
     """
 
     messages: tuple[Message, ...]
@@ -130,7 +132,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkPlan:
-    """The messages to hide, and the chunks of what they stand for; ``limit`` is in tokens."""
+    """The messages to hide, and the chunks of their originals; ``limit`` is in tokens."""
 
     hidden: tuple[Message, ...]
     chunks: tuple[Chunk, ...]
@@ -138,44 +140,48 @@ class ChunkPlan:
 
 
 def plan_chunks(view: ConversationView, meter: Meter, options: ChunkOptions) -> ChunkPlan:
-    """Divide a view's older messages into chunks; originals stand in for earlier summaries."""
+    """Divide a view's older messages into chunks, earlier summaries replaced by their originals."""
     hidden = hideable_before(view, end_of_older(view, options.keep_recent))
-    source = originals(view, hidden)
+    source = originals_of(view, hidden)
     sizes = [meter.message(message) for message in source]
     window = view.window or view.target or DEFAULT_WINDOW
     rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
     limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
-    largest = int(window / SAFETY * exact(options.oversized))
-    # The built-in summarizer quotes the words of people whatever their size.
+    max_message_tokens = int(window / SAFETY * exact(options.oversized))
+    # The built-in summarizer quotes the user's words whatever their size.
     keeps_words = view.summarizer is None
     chunks = tuple(
-        _chunk(
-            source[part.start : part.stop],
-            sizes[part.start : part.stop],
-            largest,
+        _build_chunk(
+            source[chunk_range.start : chunk_range.stop],
+            sizes[chunk_range.start : chunk_range.stop],
+            max_message_tokens,
             options.message_cap,
             keeps_words=keeps_words,
         )
-        for part in chunk_ranges(source, sizes, limit)
-        if part
+        for chunk_range in chunk_ranges(source, sizes, limit)
+        if chunk_range
     )
     return ChunkPlan(hidden=hidden, chunks=chunks, limit=limit)
 
 
-def merge_chunks(chunks: Sequence[Chunk], most: int) -> tuple[Chunk, ...]:
-    """Put neighbours together until there are at most so many chunks, of about equal size."""
-    if len(chunks) <= most:
+def merge_chunks(chunks: Sequence[Chunk], max_chunks: int) -> tuple[Chunk, ...]:
+    """Merge neighbors into at most ``max_chunks`` chunks of about equal size.
+
+    Tokens 10, 10, 30, 10 for 2 chunks: the middles 5, 15, 35, 55 fall into the halves of 60, so
+    10 + 10 and 30 + 10.
+    """
+    if len(chunks) <= max_chunks:
         return tuple(chunks)
-    share = sum(chunk.tokens for chunk in chunks) / most
+    tokens_per_group = sum(chunk.tokens for chunk in chunks) / max_chunks
     ends = accumulate(chunk.tokens for chunk in chunks)
     middles = (end - chunk.tokens / 2 for end, chunk in zip(ends, chunks, strict=True))
     groups: dict[int, list[Chunk]] = {}
     for middle, chunk in zip(middles, chunks, strict=True):
-        groups.setdefault(int(middle // share), []).append(chunk)
-    return tuple(map(_joined, groups.values()))
+        groups.setdefault(int(middle // tokens_per_group), []).append(chunk)
+    return tuple(map(_merge, groups.values()))
 
 
-def _joined(chunks: Sequence[Chunk]) -> Chunk:
+def _merge(chunks: Sequence[Chunk]) -> Chunk:
     return Chunk(
         messages=tuple(message for chunk in chunks for message in chunk.messages),
         summarized=tuple(message for chunk in chunks for message in chunk.summarized),
@@ -184,79 +190,86 @@ def _joined(chunks: Sequence[Chunk]) -> Chunk:
     )
 
 
-def skip_reason(view: ConversationView, found: ChunkPlan, options: ChunkOptions) -> Skipped | None:
-    """Say why nothing is to be summarized; None when something is."""
+def skip_reason(view: ConversationView, plan: ChunkPlan, options: ChunkOptions) -> Skipped | None:
+    """Return why there is nothing to summarize; None when there is."""
     count = len(view.messages)
     if count < options.min_messages:
         reason = f"only {count} messages, chunks need at least {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
     refusal = skip_if_nothing_older(
-        NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns"
+        NAME, view, plan.hidden, "see --chunk-keep-recent and --keep-turns"
     )
     if refusal:
         return refusal
-    if all(len(chunk.notes) == len(chunk.messages) for chunk in found.chunks):
+    if all(len(chunk.notes) == len(chunk.messages) for chunk in plan.chunks):
         reason = "every older message is too large to be summarized"
         return Skipped(stage=NAME, reason=reason, detail="raise --chunk-oversized")
     return None
 
 
-def _chunk(
+def _build_chunk(
     messages: Sequence[Message],
     sizes: Sequence[int],
-    largest: int,
+    max_message_tokens: int,
     cap: int,
     *,
     keeps_words: bool,
 ) -> Chunk:
     sized = list(zip(messages, sizes, strict=True))
-    shown = (
-        capped(m, cap, keeps_words=keeps_words) if size <= largest else _words_of(m)
+    summarized = (
+        truncate_message(m, cap, keeps_words=keeps_words)
+        if size <= max_message_tokens
+        else _words_of(m)
         for m, size in sized
-        if size <= largest or keeps_words
+        if size <= max_message_tokens or keeps_words
     )
     return Chunk(
         messages=tuple(messages),
-        summarized=tuple(message for message in shown if message.parts),
-        notes=tuple(_omission(m, size) for m, size in sized if size > largest),
+        summarized=tuple(message for message in summarized if message.parts),
+        notes=tuple(_omission(m, size) for m, size in sized if size > max_message_tokens),
         tokens=sum(sizes),
     )
 
 
 def _words_of(message: Message) -> Message:
-    """Return a message with nothing but the parts that hold words of a person."""
+    """Return a message reduced to the parts that contain the user's words."""
     return replace(message, parts=tuple(p for p in message.parts if _has_words(message, p)))
 
 
 def _has_words(message: Message, part: Part) -> bool:
-    """Whether a part holds words of a person, maybe in what compactctl wrote."""
+    """Whether a part contains the user's words, or may quote them because we summarized them."""
     return bool(message.words(part)) or (message.origin.is_synthetic and message.origin.is_summary)
 
 
 def _omission(message: Message, tokens: int) -> str:
-    # Codebuddy writes ~0K where there are fewer than 500.
+    # Codebuddy writes ~0K below 500 tokens.
     size = f"{(tokens + _K // 2) // _K}K" if tokens >= _K else str(tokens)
     return f"[Large {message.role} message (~{size} tokens) omitted from summary]"
 
 
-def capped(message: Message, cap: int, *, keeps_words: bool = False) -> Message:
-    """Return a message with at most ``cap`` characters of text, and how many are left out.
+def truncate_message(message: Message, cap: int, *, keeps_words: bool = False) -> Message:
+    """Truncate the texts of a message to ``cap`` characters in all; 0 means no limit.
 
-    With ``keeps_words`` the texts with words of a person stay whole, and do not count.
+    A note in the text says how many characters are missing. With ``keeps_words``, texts with the
+    user's words stay whole and do not count.
     """
-    whole = {n for n, part in enumerate(message.parts) if keeps_words and _has_words(message, part)}
-    parts = tuple(_capped(message.parts, cap, whole)) if cap else message.parts
+    whole_parts = {
+        n for n, part in enumerate(message.parts) if keeps_words and _has_words(message, part)
+    }
+    parts = tuple(_truncate_parts(message.parts, cap, whole_parts)) if cap else message.parts
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _capped(parts: Sequence[Part], cap: int, whole: Collection[int]) -> Iterator[Part]:
-    left = cap
+def _truncate_parts(
+    parts: Sequence[Part], cap: int, whole_parts: Collection[int]
+) -> Iterator[Part]:
+    remaining = cap
     for n, part in enumerate(parts):
-        if n in whole or not isinstance(part, TextPart | ToolResultPart | FilePart):
+        if n in whole_parts or not isinstance(part, TextPart | ToolResultPart | FilePart):
             yield part
-        elif len(part.text) <= left:
-            left -= len(part.text)
+        elif len(part.text) <= remaining:
+            remaining -= len(part.text)
             yield part
         else:
-            yield replace(part, text=truncate_text(part.text, left))
-            left = 0
+            yield replace(part, text=truncate_text(part.text, remaining))
+            remaining = 0

@@ -1,4 +1,4 @@
-"""What the stages that put a summary in place of messages have in common."""
+"""Shared by the stages that replace messages by a summary."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,14 +29,15 @@ COUNT = "{count}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryFormat:
-    """What a summary looks like in the conversation.
+    """How a summary appears in the conversation.
 
     Attributes:
-        prefix: what its text starts with; ``{count}`` is the number of messages it stands for.
+        prefix: the start of its text; ``{count}`` is the number of messages it replaces.
         role: the role it is sent with.
-        prompt: text of a user message in front of it, "" for none; the summary then is the answer.
-        suffix: what its text ends with, on a line of its own unless it starts with a space or a
-            line end.
+        prompt: the text of a user message before it, which makes the summary the assistant's
+            answer; "" for none.
+        suffix: the end of its text, on a line of its own unless it starts with a space or a line
+            break.
     """
 
     prefix: str
@@ -50,9 +51,9 @@ class SummaryFormat:
         return self.prefix.replace(COUNT, f"{count:,}") + body + end
 
     def tokens(self, body: str, count: int, meter: Meter) -> int:
-        """Return the tokens of all that is put in place of ``count`` messages."""
-        shadow = meter.text(self.prompt) if self.prompt else 0
-        return meter.text(self.text(body, count)) + shadow
+        """Return the tokens of the summary of ``count`` messages, with the prompt before it."""
+        prompt_tokens = meter.text(self.prompt) if self.prompt else 0
+        return meter.text(self.text(body, count)) + prompt_tokens
 
 
 def hideable_before(view: ConversationView, end: int) -> tuple[Message, ...]:
@@ -62,7 +63,7 @@ def hideable_before(view: ConversationView, end: int) -> tuple[Message, ...]:
 
 
 def last_cut(view: ConversationView, limit: int) -> int:
-    """Return the last cut point that is not behind index ``limit``, 0 when there is none."""
+    """Return the last cut point up to index ``limit``, 0 when there is none."""
     return max((cut for cut in cut_points(view.messages) if cut <= limit), default=0)
 
 
@@ -78,9 +79,9 @@ def skip_if_nothing_older(
     detail: str,
     which: str = "messages are older than those to keep",
 ) -> Skipped | None:
-    """Refuse when nothing is new since the last summary, or too few messages are old.
+    """Return a refusal if nothing is new since the last summary, or too few messages are old.
 
-    ``detail`` says what to do about too few, ``which`` says too few of what there are.
+    For too few, ``detail`` says what to do, and ``which`` names the messages.
     """
     if _nothing_new(view.messages):
         return Skipped(stage=stage, reason="nothing was added since the last summary")
@@ -93,7 +94,7 @@ def skip_if_too_few(
     detail: str,
     which: str = "messages are older than those to keep",
 ) -> Skipped | None:
-    """Refuse when there is less than a summary is worth; ``detail`` says what to do."""
+    """Return a refusal if there are too few messages for a summary; ``detail`` says what to do."""
     if sum(not is_stand_in(message) for message in messages) < MIN_HIDDEN:
         return Skipped(stage=stage, reason=f"fewer than {MIN_HIDDEN} {which}", detail=detail)
     return None
@@ -105,68 +106,71 @@ def _nothing_new(messages: Sequence[Message]) -> bool:
 
 
 def write_summary(view: ConversationView, request: SummaryRequest, meter: Meter) -> Summary:
-    """Let the view's summarizer write, the built-in one where the view names none."""
+    """Write a summary with the view's summarizer, or the built-in one if it has none."""
     return (view.summarizer or offline.write_offline_summary)(request, meter.text_uncached)
 
 
-def originals(view: ConversationView, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return what messages were before any stage worked on them; see ``with_originals``."""
+def originals_of(view: ConversationView, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return what these messages were before any compaction; see ``with_originals``."""
     return with_originals(messages, view.originals)
 
 
 def with_originals(
-    messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
+    messages: Sequence[Message], originals: Mapping[MessageId, tuple[Message, ...]]
 ) -> tuple[Message, ...]:
-    """Put the originals that are ``known`` in place of stand-ins and rewritten messages, in order.
+    """Replace stand-ins and rewritten messages by their originals, in order of the conversation.
 
-    Nothing comes in place of other markers.
+    Markers without originals are dropped.
     """
-    found = (each for message in messages for each in known.get(message.id, (message,)))
-    return in_order({each.id: each for each in found if not _is_plain_marker(each)}.values())
+    sources = (source for message in messages for source in originals.get(message.id, (message,)))
+    return in_order(
+        {source.id: source for source in sources if not _is_plain_marker(source)}.values()
+    )
 
 
 def in_order(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return messages by their rank, those without one last."""
+    """Sort messages by rank, those without one last."""
     return tuple(sorted(messages, key=lambda m: sys.maxsize if m.rank is None else m.rank))
 
 
 def with_ranks(view: ConversationView) -> ConversationView:
-    """Return the view with the originals of all its messages, which know where they stood.
+    """Return the view with an original for each message, ranked by its position.
 
-    A stage may hide messages between which others stay, so that their originals alone do not tell.
+    A stage may hide messages around one that stays. Without ranks, the originals behind the summary
+    and that message could not be put back in order.
     """
     source = with_originals(view.messages, view.originals)
-    ranks = {each.id: rank for rank, each in enumerate(source)}
-    known = {
-        message.id: tuple(replace(each, rank=ranks.get(each.id)) for each in found)
+    ranks = {original.id: rank for rank, original in enumerate(source)}
+    ranked = {
+        message.id: tuple(replace(original, rank=ranks.get(original.id)) for original in originals)
         for message in view.messages
-        for found in [view.originals.get(message.id, (message,))]
+        for originals in [view.originals.get(message.id, (message,))]
     }
-    return replace(view, originals={**view.originals, **known})
+    return replace(view, originals={**view.originals, **ranked})
 
 
 def originals_after(
     view: ConversationView, edits: Sequence[Edit]
 ) -> Mapping[MessageId, tuple[Message, ...]]:
-    """Return the originals that are known once a stage has carried out edits on a view.
+    """Return ``view.originals`` plus the messages that these edits replaced or hid.
 
-    What a marker hides for good is not among them.
+    Messages behind a final marker are left out: they must not come back in a later summary.
     """
-    there = {message.id: message for message in view.messages}
+    by_id = {message.id: message for message in view.messages}
     hidden = {edit.group: edit.ids for edit in edits if isinstance(edit, Hide)}
-    known = dict(view.originals)
+    originals = dict(view.originals)
     for edit in edits:
-        if isinstance(edit, Replace) and edit.id in there:
-            known.setdefault(edit.id, (there[edit.id],))
+        if isinstance(edit, Replace) and edit.id in by_id:
+            originals.setdefault(edit.id, (by_id[edit.id],))
         if isinstance(edit, Insert) and not edit.message.is_final:
             ids = hidden.get(edit.message.group, ())
-            gone = [there[name] for name in ids if name in there]
-            known[edit.message.id] = originals(view, gone)
-    return known
+            hidden_messages = [by_id[name] for name in ids if name in by_id]
+            originals[edit.message.id] = originals_of(view, hidden_messages)
+    return originals
 
 
 def _is_plain_marker(message: Message) -> bool:
-    """Whether a message is a marker."""
+    """Whether a message is one of our markers; a marker has no content to summarize."""
     return is_stand_in(message) and not message.origin.is_summary
 
 
@@ -174,54 +178,64 @@ def summary_request(
     view: ConversationView,
     meter: Meter,
     hidden: Sequence[Message],
-    shape: SummaryFormat,
-    wanted: int = 0,
+    summary_format: SummaryFormat,
+    max_tokens: int = 0,
 ) -> SummaryRequest:
-    """Return the request for a summary of the originals of ``hidden`` in ``wanted`` tokens.
+    """Return the request for a summary of the originals of ``hidden``.
 
-    0 chooses by their size. A summary that is more than half of what it tells about saves too
-    little to be worth its loss; of what is left of that it takes a tenth less, and no more than
-    the target leaves.
+    Its budget is ``max_tokens``, or chosen by the size of the originals if that is 0. It is at most
+    half of the originals, since a longer summary saves too little to be worth its loss; nine tenths
+    of what is hidden, which may be earlier summaries; and the room beside the other messages.
     """
-    source, kept = originals(view, hidden), messages_without(view.messages, hidden)
-    told = meter.total(source)
+    source = originals_of(view, hidden)
+    kept_messages = messages_without(view.messages, hidden)
+    source_tokens = meter.total(source)
     budget = min(
-        wanted or offline.summary_budget(told),
-        told // 2,
+        max_tokens or offline.summary_budget(source_tokens),
+        source_tokens // 2,
         meter.total(hidden) * 9 // 10,
-        summary_room(view, meter, kept, shape.tokens("", len(source), meter)),
+        summary_room(view, meter, kept_messages, summary_format.tokens("", len(source), meter)),
     )
     first = next(n for n, message in enumerate(view.messages) if message.id == hidden[0].id)
     following = messages_without(view.messages[first:], hidden)
     return SummaryRequest(messages=source, budget=budget, cwd=view.cwd, following=following)
 
 
-def summary_room(view: ConversationView, meter: Meter, kept: Sequence[Message], around: int) -> int:
-    """Return the tokens that a summary may have beside what is ``kept`` and ``around`` it.
+def summary_room(
+    view: ConversationView, meter: Meter, kept_messages: Sequence[Message], overhead: int
+) -> int:
+    """Return the tokens that a summary may have beside ``kept_messages`` and its own overhead.
 
-    That is what the target or the window leaves; where that is nothing they are out of reach, and
-    it is what the shortest useful summary takes.
+    This is what remains of the target, or else of the window. If nothing remains, the target is
+    out of reach either way; return the size of the shortest useful summary.
     """
     limit = view.window if view.target is None else view.target
     if limit is None:
         return sys.maxsize
-    room = room_for_text(view, meter, kept, limit) - around
+    room = room_for_text(view, meter, kept_messages, limit) - overhead
     return room if room > 0 else MIN_USEFUL
 
 
 def skip_not_smaller(stage: str, replaced: int) -> Skipped:
-    """Refuse a summary that would be as large as what it replaces."""
+    """Return the refusal of a summary as large as the ``replaced`` tokens."""
     reason = f"a summary would be no smaller than the {replaced:,} tokens it replaces"
     return Skipped(stage=stage, reason=reason, detail="keep fewer messages as they are")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CondenseSpec:
-    """Which stage condenses, with which options, into what shape, and why what it hides goes."""
+    """How to condense.
+
+    Attributes:
+        stage: the name of the stage.
+        options: its options.
+        format: what the summary looks like.
+        reason: why the messages are hidden, shown to users.
+    """
 
     stage: str
     options: StageOptions
-    shape: SummaryFormat
+    format: SummaryFormat
     reason: str = "older than the messages kept"
 
 
@@ -233,8 +247,8 @@ def condense(
     spec: CondenseSpec,
 ) -> Proposal | Skipped:
     """Propose to hide messages behind a summary, if that makes the view smaller."""
-    count = len(originals(view, hidden))
-    tokens = spec.shape.tokens(summary.text, count, meter)
+    count = len(originals_of(view, hidden))
+    tokens = spec.format.tokens(summary.text, count, meter)
     replaced = meter.total(hidden)
     if not summary.text and summary.note:
         return Skipped(stage=spec.stage, reason=summary.note, detail="see --on-summarizer-failure")
@@ -250,33 +264,39 @@ def hide_behind_summary(
     summary: Summary,
     spec: CondenseSpec,
 ) -> Proposal:
-    """Propose to hide messages behind a summary, whatever its size."""
-    count = len(originals(view, hidden))
-    tokens = spec.shape.tokens(summary.text, count, meter)
+    """Propose to hide messages behind a summary, without looking at its size."""
+    count = len(originals_of(view, hidden))
+    tokens = spec.format.tokens(summary.text, count, meter)
     ids = tuple(message.id for message in hidden)
-    # The text counts too: a model's is another one each time.
+    # The text is part of the id because a model writes a different one each time.
     group = group_id(spec.stage, spec.options, (*ids, summary.text))
     before = insertion_point(view.messages, ids[0])
     details = _details(summary, ids, tokens)
-    written = _written(spec.shape.text(summary.text, count), spec.shape, group, details)
+    messages = _synthetic_messages(
+        spec.format.text(summary.text, count), spec.format, group, details
+    )
     through = newest_id(view.messages)
-    inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in written)
+    inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in messages)
     hide = Hide(ids=ids, group=group, kind="condense", reason=spec.reason)
     writer = "" if summary.writer == BUILTIN_SUMMARIZER else f", written by {summary.writer}"
     notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens{writer}", summary.note)
     return Proposal(stage=spec.stage, edits=(*inserts, hide), notes=tuple(filter(None, notes)))
 
 
-def _written(
-    text: str, shape: SummaryFormat, group: GroupId, details: dict[str, str | int]
+def _synthetic_messages(
+    text: str, summary_format: SummaryFormat, group: GroupId, details: dict[str, str | int]
 ) -> Iterator[Synthetic]:
-    role = shape.role
-    if shape.prompt:
-        prompt = MessageId(f"summary-prompt-{group}")
-        yield Synthetic(id=prompt, kind="summary", role="user", text=shape.prompt, group=group)
+    role = summary_format.role
+    if summary_format.prompt:
+        prompt_id = MessageId(f"summary-prompt-{group}")
+        yield Synthetic(
+            id=prompt_id, kind="summary", role="user", text=summary_format.prompt, group=group
+        )
         role = "assistant"
-    name = MessageId(f"summary-{group}")
-    yield Synthetic(id=name, kind="summary", role=role, text=text, group=group, details=details)
+    summary_id = MessageId(f"summary-{group}")
+    yield Synthetic(
+        id=summary_id, kind="summary", role=role, text=text, group=group, details=details
+    )
 
 
 def _details(summary: Summary, ids: Sequence[MessageId], tokens: int) -> dict[str, str | int]:

@@ -1,4 +1,4 @@
-"""Cuts a text down to a size, never inside a word and never above the size."""
+"""Truncate a text to a size: never inside a word, and never above the size."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,25 +10,25 @@ from compactctl.summaries.extract.words import word_end, word_start
 Direction = Literal["head", "tail", "both"]
 CountText = Callable[[str], int]
 
-# NeuroLink's notice; that of Copilot Chat is "[Tool response was too long and was truncated.]".
+# From NeuroLink; Copilot Chat writes "[Tool response was too long and was truncated.]".
 NOTICE = "[Output truncated from {original} bytes to {kept} bytes]"
-# Copilot Chat keeps two fifths of what it keeps from the beginning.
+# From Copilot Chat: two fifths of what is kept are from the beginning.
 HEAD_RATIO = 0.4
-# So many characters are given up for an end between two lines.
+# How many characters to give up in order to cut between two lines.
 _LINE_REACH = 200
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: RUF001 - marks of Chinese and Japanese
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputLimits:
-    """How large a text may be; 0 means no limit. Bytes are those of UTF-8."""
+    """The size limits of a text, in bytes of UTF-8, lines and tokens; 0 means no limit."""
 
     max_bytes: int = 0
     max_lines: int = 0
     max_tokens: int = 0
 
-    def exceeded(self, text: str, count: CountText) -> str:
-        """Name the first limit that a text is over, in a user's words; "" when it is within."""
+    def exceeded_limit(self, text: str, count: CountText) -> str:
+        """Return the first limit that a text exceeds, for users to read; "" if it is within all."""
         if self.max_bytes and byte_length(text) > self.max_bytes:
             return f"{self.max_bytes:,} bytes"
         if self.max_lines and line_count(text) > self.max_lines:
@@ -40,14 +40,14 @@ class OutputLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncationStyle:
-    """Which part of a text stays, and what says that the rest is gone.
+    """Which part of a text to keep, and how to mark the gap.
 
     Attributes:
         direction: "head" keeps the beginning, "tail" the end, "both" some of each.
         head_ratio: with "both", the beginning's share of what is kept (0 to 1).
-        notice: stands where something is missing, on a line of its own; ``{original}``,
-            ``{kept}`` and ``{omitted}`` are sizes in bytes.
-        pointer: where the whole text is, on a line behind the notice; "" for nowhere else.
+        notice: the line that replaces the gap; ``{original}``, ``{kept}`` and ``{omitted}`` are
+            sizes in bytes.
+        pointer: a line after the notice that says where the whole text is; "" for none.
     """
 
     direction: Direction = "both"
@@ -55,7 +55,7 @@ class TruncationStyle:
     notice: str = NOTICE
     pointer: str = ""
 
-    def notice_of(self, original: int, kept: int) -> str:
+    def format_notice(self, original: int, kept: int) -> str:
         """Return the notice for ``kept`` out of ``original`` bytes."""
         sizes = {"original": original, "kept": kept, "omitted": original - kept}
         notice = re.sub(r"\{(original|kept|omitted)\}", lambda m: str(sizes[m[1]]), self.notice)
@@ -64,7 +64,7 @@ class TruncationStyle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedOutput:
-    """A text within its limits, notice included; ``original_size`` is in bytes."""
+    """A text within its limits, including the notice; ``original_size`` is in bytes."""
 
     content: str
     truncated: bool
@@ -72,47 +72,51 @@ class TruncatedOutput:
 
 
 def truncate(
-    text: str, limits: OutputLimits, cutting: TruncationStyle, count: CountText = len
+    text: str, limits: OutputLimits, style: TruncationStyle, count: CountText = len
 ) -> TruncatedOutput:
-    """Return a text that is within ``limits`` and no larger than it was.
+    """Truncate a text to ``limits``; it never gets larger, even with the notice.
 
-    A text within the limits stays as it is. Where not even the notice has room, as much of the
-    notice is left as fits.
+    A text within the limits stays as it is. If not even the notice fits, return the beginning of
+    the notice.
     """
     size = byte_length(text)
-    if not limits.exceeded(text, count):
+    if not limits.exceeded_limit(text, count):
         return TruncatedOutput(content=text, truncated=False, original_size=size)
 
     def fits(candidate: str) -> bool:
-        return byte_length(candidate) <= size and not limits.exceeded(candidate, count)
+        return byte_length(candidate) <= size and not limits.exceeded_limit(candidate, count)
 
-    most = min(len(text), limits.max_bytes or len(text))
-    content = _largest(lambda kept: _joined(text, kept, size, cutting), most, fits)
+    max_chars = min(len(text), limits.max_bytes or len(text))
+    content = _find_largest(
+        lambda n_chars: _cut_middle(text, n_chars, size, style), max_chars, fits
+    )
     if content is None:
-        notice = cutting.notice_of(size, 0)
-        content = _largest(lambda kept: notice[: word_end(notice, kept)], len(notice), fits)
+        notice = style.format_notice(size, 0)
+        content = _find_largest(
+            lambda n_chars: notice[: word_end(notice, n_chars)], len(notice), fits
+        )
     return TruncatedOutput(content=content or "", truncated=True, original_size=size)
 
 
 def shorten(text: str, max_tokens: int, count: CountText, mark: str) -> str:
-    """Return as much of a text's beginning as fits in ``max_tokens`` with ``mark`` behind it.
+    """Return as much of a text's beginning as fits in ``max_tokens`` together with ``mark``.
 
-    It ends with a sentence, or else with a word, where one ends in its second half. "" when not
+    It ends with a sentence, or else with a word, if one ends in its second half. Return "" if not
     even the mark fits.
     """
 
     def fits(candidate: str) -> bool:
         return count(candidate) <= max_tokens
 
-    longest = _largest(lambda kept: text[:kept] + mark, len(text), fits)
+    longest = _find_largest(lambda n_chars: text[:n_chars] + mark, len(text), fits)
     if longest is None:
         return ""
-    kept = len(longest) - len(mark)
-    return next(filter(fits, _endings(text, kept, mark)), "")
+    n_chars = len(longest) - len(mark)
+    return next(filter(fits, _endings(text, n_chars, mark)), "")
 
 
 def byte_length(text: str) -> int:
-    """Return the size of a text in UTF-8; bytes that are none are known by their escapes."""
+    """Return the size of a text in UTF-8; an escaped invalid byte (surrogateescape) counts as 1."""
     try:
         return len(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:
@@ -120,57 +124,62 @@ def byte_length(text: str) -> int:
 
 
 def line_count(text: str) -> int:
-    """Count lines; a line break at the end starts no further one."""
+    """Count lines; a final line break does not start another one."""
     return text.count("\n") + bool(text and not text.endswith("\n"))
 
 
-def _largest(build: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str | None:
-    """Return the largest text found to fit, as ``build`` makes it from 0 to ``most`` characters."""
-    found, least = None, 0
-    while least <= most:
-        middle = (least + most) // 2
+def _find_largest(
+    build: Callable[[int], str], high: int, fits: Callable[[str], bool]
+) -> str | None:
+    """Return the largest text that fits, built from 0 to ``high`` characters by binary search.
+
+    None if not even the text built from 0 characters fits.
+    """
+    largest, low = None, 0
+    while low <= high:
+        middle = (low + high) // 2
         candidate = build(middle)
         if fits(candidate):
-            found, least = candidate, middle + 1
+            largest, low = candidate, middle + 1
         else:
-            most = middle - 1
-    return found
+            high = middle - 1
+    return largest
 
 
-def _joined(text: str, kept: int, size: int, cutting: TruncationStyle) -> str:
-    """Return the ends of a text, ``kept`` characters or a little less, with the notice."""
-    share = {"head": 1.0, "tail": 0.0, "both": cutting.head_ratio}[cutting.direction]
-    # Half goes up, as in the reference systems.
-    end = int(kept * share + 0.5)
-    head = text[: _line_end(text, end)]
-    tail = text[_line_start(text, len(text) - (kept - end)) :]
-    notice = cutting.notice_of(size, byte_length(head) + byte_length(tail))
+def _cut_middle(text: str, n_chars: int, size: int, style: TruncationStyle) -> str:
+    """Return both ends of a text, ``n_chars`` characters or a few less, around the notice."""
+    head_share = {"head": 1.0, "tail": 0.0, "both": style.head_ratio}[style.direction]
+    # Round half up, as the reference systems do; Python's round() would not.
+    head_chars = int(n_chars * head_share + 0.5)
+    head = text[: _line_end(text, head_chars)]
+    tail = text[_line_start(text, len(text) - (n_chars - head_chars)) :]
+    notice = style.format_notice(size, byte_length(head) + byte_length(tail))
     return "\n".join(filter(None, (head, notice, tail)))
 
 
-def _line_end(text: str, at: int) -> int:
-    """Return where the last whole line before ``at`` ends, if that is near, else the last word."""
-    if text[at : at + 1] in {"\n", ""}:
-        return at
-    found = text.rfind("\n", max(0, at - _LINE_REACH), at)
-    return word_end(text, at) if found < 0 else found
+def _line_end(text: str, pos: int) -> int:
+    """Return the end of the last whole line before ``pos`` if it is near, else of the last word."""
+    if text[pos : pos + 1] in {"\n", ""}:
+        return pos
+    line_break = text.rfind("\n", max(0, pos - _LINE_REACH), pos)
+    return word_end(text, pos) if line_break < 0 else line_break
 
 
-def _line_start(text: str, at: int) -> int:
-    """Return where the first whole line from ``at`` starts, if that is near, else a word."""
-    if at == 0 or text[at - 1] == "\n":
-        return at
-    found = text.find("\n", at, at + _LINE_REACH)
-    return word_start(text, at) if found < 0 else found + 1
+def _line_start(text: str, pos: int) -> int:
+    """Return the start of the first whole line from ``pos`` if it is near, else of a word."""
+    if pos == 0 or text[pos - 1] == "\n":
+        return pos
+    line_break = text.find("\n", pos, pos + _LINE_REACH)
+    return word_start(text, pos) if line_break < 0 else line_break + 1
 
 
-def _endings(text: str, kept: int, mark: str) -> Iterator[str]:
-    half = kept // 2
-    ends = [match.end() for match in _SENTENCE_END.finditer(text[: kept + 1], half)]
+def _endings(text: str, n_chars: int, mark: str) -> Iterator[str]:
+    half = n_chars // 2
+    ends = [match.end() for match in _SENTENCE_END.finditer(text[: n_chars + 1], half)]
     if ends:
         yield f"{text[: ends[-1]].rstrip()} {mark}"
-    spaces = [match.start() for match in re.finditer(r"\s", text[half : kept + 1])]
+    spaces = [match.start() for match in re.finditer(r"\s", text[half : n_chars + 1])]
     if spaces:
         yield text[: half + spaces[-1]].rstrip() + mark
-    yield text[: word_end(text, kept)] + mark
+    yield text[: word_end(text, n_chars)] + mark
     yield mark

@@ -1,4 +1,4 @@
-"""Messages that are to be shortened where they stand, and their originals."""
+"""Map originals to the messages of a view that hold them, to shorten these in place."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from compactctl.model.message import (
     is_replaceable,
     media_of,
 )
-from compactctl.stages.support.condensation import in_order, originals
+from compactctl.stages.support.condensation import in_order, originals_of
 from compactctl.stages.support.replacement import Rewrite, can_rewrite, rewrite_proposal
 from compactctl.stages.support.stage import StageOptions
 from compactctl.summaries.digest.in_place import InPlaceResult
@@ -28,16 +28,16 @@ _REASON = "shortened to the lines that will be needed again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InPlaceLayout:
-    """Originals, and where each of them stands in a view.
+    """The originals of some messages of a view, and where the view holds them.
 
     Attributes:
-        messages: those of the view that they are the originals of.
-        originals: what the messages were before any stage worked on them, oldest first.
-        view_indices: the index in the view of the message that each stands for; -1 for those that
-            are behind a stand-in, or are to be.
-        units: the originals that stay or go together; those behind a stand-in are in none.
-        uneditable: the parts of the originals that may not be changed.
-        never_hidden: the originals that are never hidden.
+        messages: the messages of the view.
+        originals: what they were before any compaction, oldest first.
+        view_indices: for each original, the index of the message that holds it in the view; -1 if
+            it is, or will be, behind a stand-in.
+        units: the originals that must be hidden together; none of those behind a stand-in.
+        uneditable: the parts of the originals that must not change.
+        never_hidden: the originals that must not be hidden.
     """
 
     messages: tuple[Message, ...]
@@ -54,83 +54,107 @@ class InPlaceLayout:
         older: Sequence[Message],
         newest: Sequence[Message] = (),
         *,
-        are_older_gone: bool = False,
+        hide_older: bool = False,
     ) -> "InPlaceLayout":
-        """Look up what some messages of a view were.
+        """Map the originals of some messages to the messages that hold them in the view.
 
-        Of the ``newest``, which are protected, calls and results may be shortened nevertheless.
+        view:          0 system, 1 summary of o1, o2, o3, 2 user, 3 call, 4 result
+        originals:     o1, o2, o3, user, call, result
+        view_indices:  -1, -1, -1, 2, 3, 4        units: (3,), (4, 5)
+
+        The ``newest`` are protected; still, their calls and results may be shortened. With
+        ``hide_older``, the ``older`` messages will be behind a stand-in as well.
         """
-        places = {message.id: index for index, message in enumerate(view.messages)}
-        found: dict[str, tuple[Message, int]] = {}
-        gone = {message.id for message in older} if are_older_gone else set()
+        # -1: behind a summary. Such an original can be quoted, but not shortened in place.
+        index_by_id = {message.id: index for index, message in enumerate(view.messages)}
+        by_id: dict[str, tuple[Message, int]] = {}
+        hidden_ids = {message.id for message in older} if hide_older else set()
         for message in (*older, *newest):
-            is_gone = is_stand_in(message) or message.id in gone
-            home = -1 if is_gone else places[message.id]
-            for each in originals(view, [message]):
-                found.setdefault(each.id, (each, home))
-        standing = in_order(each for each, _ in found.values())
-        homes = tuple(found[each.id][1] for each in standing)
-        indices = {home: index for index, home in enumerate(homes) if home >= 0}
-        before = tuple(
-            _as_shown(each, view.messages[home]) if home >= 0 else each
-            for each, home in zip(standing, homes, strict=True)
+            is_hidden = is_stand_in(message) or message.id in hidden_ids
+            view_index = -1 if is_hidden else index_by_id[message.id]
+            for original in originals_of(view, [message]):
+                by_id.setdefault(original.id, (original, view_index))
+        ordered = in_order(original for original, _ in by_id.values())
+        view_indices = tuple(by_id[original.id][1] for original in ordered)
+        by_view_index = {
+            view_index: index for index, view_index in enumerate(view_indices) if view_index >= 0
+        }
+        shown_originals = tuple(
+            _with_shown_media(original, view.messages[view_index]) if view_index >= 0 else original
+            for original, view_index in zip(ordered, view_indices, strict=True)
         )
-        stays = {places[message.id] for message in newest}
-        sealed = _signed_responses(view.messages)
-        together = (
-            tuple(indices[index] for index in unit if index in indices)
+        newest_indices = {index_by_id[message.id] for message in newest}
+        signed = _signed_responses(view.messages)
+        units = (
+            tuple(by_view_index[index] for index in unit if index in by_view_index)
             for unit in atomic_units(view.messages)
         )
         return cls(
             messages=(*older, *newest),
-            originals=before,
-            view_indices=homes,
-            units=tuple(filter(None, together)),
+            originals=shown_originals,
+            view_indices=view_indices,
+            units=tuple(filter(None, units)),
             uneditable=frozenset(
-                PartIndex(index, at)
-                for home, index in indices.items()
-                for at, part in enumerate(view.messages[home].parts)
+                PartIndex(index, part_number)
+                for view_index, index in by_view_index.items()
+                for part_number, part in enumerate(view.messages[view_index].parts)
                 if not is_replaceable(part)
                 or (isinstance(part, ToolResultPart) and part.said)
-                or not isinstance(part, _shortenable_parts(view, home, sealed=sealed, stays=stays))
+                or not isinstance(
+                    part,
+                    _shortenable_parts(
+                        view, view_index, signed=signed, newest_indices=newest_indices
+                    ),
+                )
             ),
-            never_hidden=frozenset(index for home, index in indices.items() if home in stays),
+            never_hidden=frozenset(
+                index for view_index, index in by_view_index.items() if view_index in newest_indices
+            ),
         )
 
     def messages_to_hide(
         self, view: ConversationView, hidden: Sequence[int]
     ) -> tuple[Message, ...]:
-        """Return the messages that go where the originals that go are ``hidden``."""
-        left = self._visible_indices(hidden).values()
-        stay = {view.messages[home].id for home in left}
-        return tuple(message for message in self.messages if message.id not in stay)
+        """Return the messages to hide so that the originals ``hidden`` are hidden."""
+        visible = self._visible_indices(hidden).values()
+        visible_ids = {view.messages[view_index].id for view_index in visible}
+        return tuple(message for message in self.messages if message.id not in visible_ids)
 
     def _visible_indices(self, hidden: Sequence[int]) -> dict[int, int]:
-        """Return where the originals stand that are neither ``hidden`` nor behind a stand-in."""
-        gone = set(hidden)
-        homes = enumerate(self.view_indices)
-        return {index: home for index, home in homes if home >= 0 and index not in gone}
+        """Return the view index of each original that is not ``hidden`` or behind a stand-in."""
+        hidden_indices = set(hidden)
+        view_indices = enumerate(self.view_indices)
+        return {
+            index: view_index
+            for index, view_index in view_indices
+            if view_index >= 0 and index not in hidden_indices
+        }
 
     def rewrite_proposal(
-        self, view: ConversationView, found: InPlaceResult, stage: str, options: StageOptions
+        self, view: ConversationView, result: InPlaceResult, stage: str, options: StageOptions
     ) -> Proposal:
-        """Return the edits that give the messages that stay their new content."""
+        """Return the edits that give the visible messages their new content."""
         rewrites = [
-            Rewrite(part_index=PartIndex(home, at), text=text, tokens_saved=0, reason=_REASON)
-            for index, home in self._visible_indices(found.hidden).items()
-            for at, part in enumerate(self.originals[index].parts)
-            for text in [found.changed.get(PartIndex(index, at), _text_of(part))]
-            if text != _text_of(view.messages[home].parts[at])
+            Rewrite(
+                part_index=PartIndex(view_index, part_number),
+                text=text,
+                tokens_saved=0,
+                reason=_REASON,
+            )
+            for index, view_index in self._visible_indices(result.hidden).items()
+            for part_number, part in enumerate(self.originals[index].parts)
+            for text in [result.changed.get(PartIndex(index, part_number), _text_of(part))]
+            if text != _text_of(view.messages[view_index].parts[part_number])
         ]
         count = len({rewrite.part_index.message for rewrite in rewrites})
         note = f"messages shortened: {count:,}"
         return rewrite_proposal(view, rewrites, stage=stage, options=options, note=note)
 
 
-def _as_shown(original: Message, shown: Message) -> Message:
-    """Return an original without the media that are gone from its message in the view.
+def _with_shown_media(original: Message, shown: Message) -> Message:
+    """Return an original whose parts with media are replaced where the view no longer has them.
 
-    Their data cannot be written back: the text that stands in their place is all there is.
+    The media cannot be restored by an edit; only the text that replaced them can be shortened.
     """
     parts = tuple(
         new if media_of(old) and not media_of(new) else old
@@ -140,19 +164,23 @@ def _as_shown(original: Message, shown: Message) -> Message:
 
 
 def _shortenable_parts(
-    view: ConversationView, home: int, *, sealed: Collection[int], stays: Collection[int]
+    view: ConversationView,
+    view_index: int,
+    *,
+    signed: Collection[int],
+    newest_indices: Collection[int],
 ) -> tuple[type[Part], ...]:
-    """Return the kinds of parts that may be shortened in a message of a view."""
-    if home not in stays and not can_rewrite(view, view.messages[home]):
+    """Return the types of parts that may be shortened in a message of the view."""
+    if view_index not in newest_indices and not can_rewrite(view, view.messages[view_index]):
         return ()
-    if home in sealed:
+    if view_index in signed:
         return (ToolResultPart,)
-    said = () if home in stays else (TextPart, FilePart)
-    return (ToolCallPart, ToolResultPart, *said)
+    text_kinds = () if view_index in newest_indices else (TextPart, FilePart)
+    return (ToolCallPart, ToolResultPart, *text_kinds)
 
 
 def _signed_responses(messages: Sequence[Message]) -> frozenset[int]:
-    """Return the messages of responses with signed thinking, which goes with all they say."""
+    """Return the messages of responses with signed reasoning, whose text must not change."""
     responses = {m.response_id for m in messages if _is_signed(m)} - {None}
     return frozenset(
         n for n, m in enumerate(messages) if m.response_id in responses or _is_signed(m)
@@ -165,7 +193,7 @@ def _is_signed(message: Message) -> bool:
 
 
 def _text_of(part: Part) -> str:
-    """Return the content of a part that an edit replaces, "" for one of another kind."""
+    """Return the content of a part that an edit would replace, "" for other parts."""
     match part:
         case TextPart(text=text) | FilePart(text=text) | ToolResultPart(text=text):
             return text

@@ -1,4 +1,4 @@
-"""What the stages that rewrite tool results have in common."""
+"""Shared by the stages that rewrite tool results and arguments of calls."""
 
 import json
 import re
@@ -26,9 +26,9 @@ ProtectedUnit = Literal["results", "turns", "steps"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """One tool result, or a call's arguments, to be replaced by ``text``.
+    """The replacement of one tool result, or of a call's arguments, by ``text``.
 
-    That saves ``tokens_saved`` tokens.
+    ``refers_to`` is the message that a stub points to.
     """
 
     part_index: PartIndex
@@ -39,44 +39,45 @@ class Rewrite:
 
 
 def results_in(view: ConversationView) -> Iterator[tuple[PartIndex, ToolResultPart]]:
-    """Walk over the tool results of a view, oldest first."""
-    for place, part in iter_parts(view.messages):
+    """Yield the tool results of a view, oldest first."""
+    for part_index, part in iter_parts(view.messages):
         if isinstance(part, ToolResultPart):
-            yield place, part
+            yield part_index, part
 
 
 def older_than_newest(
-    view: ConversationView, places: Sequence[PartIndex], unit: ProtectedUnit, count: int
+    view: ConversationView, part_indices: Sequence[PartIndex], unit: ProtectedUnit, count: int
 ) -> tuple[PartIndex, ...]:
-    """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
+    """Return those of ``part_indices``, oldest first, that precede the newest ``count`` units."""
     if unit == "results":
-        return tuple(places[: max(0, len(places) - count)])
-    pieces = find_turns(view.messages) if unit == "turns" else find_steps(view.messages)
-    recent = {index for piece in pieces[max(0, len(pieces) - count) :] for index in piece}
-    return tuple(place for place in places if place.message not in recent)
+        return tuple(part_indices[: max(0, len(part_indices) - count)])
+    ranges = find_turns(view.messages) if unit == "turns" else find_steps(view.messages)
+    recent = {index for unit_range in ranges[max(0, len(ranges) - count) :] for index in unit_range}
+    return tuple(part_index for part_index in part_indices if part_index.message not in recent)
 
 
 def can_rewrite(view: ConversationView, message: Message) -> bool:
-    """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
-    kept = (
+    """Whether the content of a message may be rewritten; synthetic messages are never rewritten."""
+    must_stay = (
         message.locks.immutable_reason
         or message.origin.is_synthetic
         or message.id in view.protection.reasons
     )
-    return not (kept or message.id in view.to_be_summarized)
+    return not (must_stay or message.id in view.to_be_summarized)
 
 
-def tokens_saved(view: ConversationView, meter: Meter, place: PartIndex, text: str) -> int:
-    """Return the tokens saved by putting ``text`` in place of a result and its media.
+def tokens_saved(view: ConversationView, meter: Meter, part_index: PartIndex, text: str) -> int:
+    """Return the tokens saved by replacing a result with its media, or a call's arguments.
 
-    In place of a call it stands for the arguments. That is 0 for what must stay as it is, such as a
-    result in which a person said something, for stubs and what the client already sends as a
-    placeholder, and where the text is no smaller.
+    It is 0 for parts that must not change, such as a result with the user's words, for stubs and
+    results that the client itself has cleared, and if the text is no smaller.
     """
-    message = view.messages[place.message]
-    part = message.parts[place.part]
-    stays = isinstance(part, ToolResultPart) and (part.said or part.cleared or is_stub(part.text))
-    if stays or not is_replaceable(part) or not can_rewrite(view, message):
+    message = view.messages[part_index.message]
+    part = message.parts[part_index.part]
+    is_settled = isinstance(part, ToolResultPart) and (
+        part.said or part.cleared or is_stub(part.text)
+    )
+    if is_settled or not is_replaceable(part) or not can_rewrite(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))
@@ -93,7 +94,7 @@ def rewrite_proposal(
     """Turn rewrites into one group of edits, in the order of the conversation."""
     ordered = sorted(rewrites, key=lambda rewrite: rewrite.part_index)
     ids = [view.messages[rewrite.part_index.message].id for rewrite in ordered]
-    # The texts count too: where they depend on the target, a message may be rewritten twice.
+    # The texts are part of the id: if they depend on the target, a message may be rewritten twice.
     group = group_id(stage, options, (*ids, *(rewrite.text for rewrite in ordered)))
     edits = tuple(
         Replace(
@@ -109,20 +110,19 @@ def rewrite_proposal(
     return Proposal(stage=stage, edits=edits, notes=(note,))
 
 
-# Codebuddy's, and the characters that it leaves alone.
+# From Codebuddy, which leaves texts up to this length (in characters) alone.
 ARGUMENT_PLACEHOLDER = "[args truncated]"
 LONG_TEXT = 200
 
-# A string in JSON that is known to be valid, and whether it is a key.
+# A string in valid JSON; group 2 matches if it is a key.
 _STRING = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?', re.DOTALL)
 
 
 def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:
     """Return a call's arguments with every text of more than ``over`` characters replaced.
 
-    Keys, structure and all other values stay as they are written, so that it remains JSON of the
-    same shape. The arguments are returned as they are when nothing in them is replaced: when they
-    cannot be, are not an object or array, or no text in them is longer than the placeholder too.
+    Keys, structure and all other values keep their exact text. Texts no longer than the placeholder
+    stay. Arguments that may not be edited, or are not an object or array, are returned as they are.
     """
     return with_long_texts(call, max(over, len(placeholder)), lambda _: placeholder)
 
@@ -130,22 +130,22 @@ def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:
 def with_long_texts(call: ToolCallPart, over: int, reword: Callable[[str], str]) -> str:
     """Return a call's arguments with every text of more than ``over`` characters reworded.
 
-    As in ``without_long_texts`` all else stays as it is.
+    Everything else stays as it is, as in ``without_long_texts``.
     """
     if call.embedded or len(call.arguments) <= over or not _structure(call.arguments):
         return call.arguments
 
-    def reworded(found: re.Match[str]) -> str:
-        if found[2] is not None:
-            return found[0]
-        text: str = json.loads(found[1], strict=False)
-        return found[0] if len(text) <= over else json.dumps(reword(text), ensure_ascii=False)
+    def reworded(match: re.Match[str]) -> str:
+        if match[2] is not None:
+            return match[0]
+        text: str = json.loads(match[1], strict=False)
+        return match[0] if len(text) <= over else json.dumps(reword(text), ensure_ascii=False)
 
     return _STRING.sub(reworded, call.arguments)
 
 
 def is_alike(old: str, new: str) -> bool:
-    """Whether arguments are JSON of the same kind as others: both an object, or both an array."""
+    """Whether two arguments are both JSON objects, or both JSON arrays."""
     structure = _structure(old)
     return structure is not None and structure is _structure(new)
 

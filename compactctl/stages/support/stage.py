@@ -1,4 +1,4 @@
-"""What every stage is made of."""
+"""The definition of a stage, its options, and the id of the group of edits that it makes."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -36,29 +36,35 @@ Options = TypeVar("Options", bound=StageOptions)
 
 
 def option(default: T, text: str) -> T:
-    """Return a field of a stage's options that users can set.
+    """Declare an option of a stage: a dataclass field with a default and a help text.
 
-    ``text`` is its help; names of other options stand in it in double backticks.
+    The help names other options in double backticks.
     """
-    made: T = field(default=default, metadata={_HELP: text})
-    return made
+    value: T = field(default=default, metadata={_HELP: text})
+    return value
 
 
-def option_help(each: Field[Any]) -> str:
-    """Return the help of a stage's option."""
-    text: str = each.metadata[_HELP]
+def option_help(option_field: Field[Any]) -> str:
+    """Return the help text of a field that was declared with ``option``."""
+    text: str = option_field.metadata[_HELP]
     return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[Options]):
-    """A stage's name, what it does in a sentence, its options and the function that proposes edits.
+    """A stage of a compaction.
 
-    A stage that ``repairs`` runs whatever the target is, and may make the context larger; one that
-    ``only_trims_file`` changes no message, only what the file holds beside them.
-    One that ``keeps_words`` keeps the words of people that last, whatever size is to be reached.
-    ``figures`` is what it counts even where it did nothing, ``foreign_schemas`` what other systems
-    call that. ``codebuddy_tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
+    Attributes:
+        name: its name for users.
+        title: what it does, in a sentence.
+        options: the dataclass of its options.
+        propose: returns the edits for a view, or why there are none.
+        repairs: whether it runs even within the target, and may make the context larger.
+        only_trims_file: whether it changes no message, only what else is in the file.
+        keeps_words: whether it keeps the user's lasting words, whatever the target is.
+        figures: the names of what it counts, reported as 0 if it did nothing.
+        foreign_schemas: the names of its results in other systems.
+        codebuddy_tier: the tier of Codebuddy that it emulates (1 to 4), 0 for none.
     """
 
     name: str
@@ -74,12 +80,12 @@ class Stage(Generic[Options]):
 
 
 def within_target(stage: str, target: int) -> Skipped:
-    """Refuse because the view is small enough as it is."""
+    """Return the refusal of a stage because the view already fits the target."""
     return Skipped(stage=stage, reason=f"already within the target of {target:,} tokens")
 
 
 def without_target(stage: str) -> Skipped:
-    """Refuse because the stage works towards a size, and none is given."""
+    """Return the refusal of a stage that needs a target, because there is none."""
     reason = "how much has to go is not known"
     return Skipped(stage=stage, reason=reason, detail="give a size to reach with --target")
 
@@ -87,7 +93,7 @@ def without_target(stage: str) -> Skipped:
 def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:
     """Derive the id of a group of edits from the stage, its options and the messages it edits.
 
-    ``ids`` end with the texts written where these depend on more than options and messages.
+    If the new texts depend on anything else, append them to ``ids``.
     """
     content = "\n".join((stage, repr(sorted(asdict(options).items())), *ids))
     return GroupId(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12])
@@ -100,9 +106,10 @@ _KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "sha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionField:
-    """One option of a stage; ``choices`` are the values that a choice has.
+    """One option of a stage.
 
-    ``read`` returns the value that a file gives it, or raises ValueError with what is wrong.
+    ``choices`` are the valid values of a choice. ``read`` validates a value from a file; it raises
+    ValueError for a wrong one.
     """
 
     stage: str
@@ -115,20 +122,22 @@ class OptionField:
 
 
 def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
-    """Return the options of a stage, in the order in which they are declared."""
+    """Return the options of a stage, in the order of declaration."""
     hints, defaults = get_type_hints(stage.options), stage.options()
     validators = field_validators(stage.options)
     return tuple(
         OptionField(
             stage=stage.name,
-            name=each.name,
-            kind=_kind(hints[each.name]),
-            read=validators[each.name],
-            default=getattr(defaults, each.name),
-            help=option_help(each),
-            choices=get_args(hints[each.name]) if _kind(hints[each.name]) == "choice" else (),
+            name=option_field.name,
+            kind=_kind(hints[option_field.name]),
+            read=validators[option_field.name],
+            default=getattr(defaults, option_field.name),
+            help=option_help(option_field),
+            choices=get_args(hints[option_field.name])
+            if _kind(hints[option_field.name]) == "choice"
+            else (),
         )
-        for each in fields(defaults)
+        for option_field in fields(defaults)
     )
 
 

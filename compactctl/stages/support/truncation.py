@@ -1,4 +1,4 @@
-"""What the stages that hide messages behind a marker have in common."""
+"""Shared by the stages that hide messages behind a marker."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -18,15 +18,15 @@ COUNT = "{count}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """How a stage marks what it hides.
+    """The marker of a stage, which replaces the messages that it hides.
 
     Attributes:
         stage: the stage's name.
-        prefix: what the marker's id starts with.
+        prefix: the start of the marker's id.
         template: the marker's text; ``{count}`` is the number of hidden messages.
-        reason: why the messages are hidden, in a user's words.
-        role: the role it is sent with, where the format has system messages among the others.
-        final: no later stage is to work on what it hides.
+        reason: why the messages are hidden, shown to users.
+        role: the role it is sent with, in formats with system messages among the others.
+        final: whether no later stage may summarize what it hides.
     """
 
     stage: str
@@ -37,7 +37,7 @@ class Marker:
     final: bool = False
 
     def text(self, count: int) -> str:
-        """Return the text of a marker that stands for ``count`` messages."""
+        """Return the text of a marker that replaces ``count`` messages."""
         return self.template.replace(COUNT, f"{count:,}")
 
     def matches(self, message: Message) -> bool:
@@ -48,10 +48,9 @@ class Marker:
 
 
 class HidePlanner:
-    """What hiding messages of a view behind one marker would come to.
+    """Estimate the size of a view after hiding messages behind one marker.
 
-    Summaries and markers are never hidden this way: they are all that is left of what they
-    stand for.
+    Summaries and markers are never hidden: they are all that remains of the messages they replace.
     """
 
     def __init__(self, view: ConversationView, meter: Meter, marker: Marker) -> None:
@@ -61,60 +60,67 @@ class HidePlanner:
         self._meter = meter
         self._hideable = set(hideable(view, _original_ids(view.messages)))
 
-    def ids(self, start: int, end: int) -> tuple[MessageId, ...]:
-        """Return the messages hidden from index ``start`` up to ``end``, both cut points."""
+    def hideable_ids(self, start: int, end: int) -> tuple[MessageId, ...]:
+        """Return the hideable messages from index ``start`` up to ``end``, both cut points."""
         return tuple(m.id for m in self.view.messages[start:end] if m.id in self._hideable)
 
     def tokens_after(self, ids: Collection[MessageId]) -> int:
-        """Return the view's tokens, marker included, once these messages are hidden."""
-        gone = set(ids)
-        hidden = self._meter.total(m for m in self.view.messages if m.id in gone)
-        return self.total - hidden + self._meter.text(self.marker.text(len(gone)))
+        """Return the tokens of the view, with the marker, after hiding these messages."""
+        hidden_ids = set(ids)
+        hidden_tokens = self._meter.total(m for m in self.view.messages if m.id in hidden_ids)
+        return self.total - hidden_tokens + self._meter.text(self.marker.text(len(hidden_ids)))
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
-        """Return the first of ``ends`` with which the view gets down to ``target`` tokens."""
-        left, count, at = self.total, 0, start
+        """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""
+        remaining, count, index = self.total, 0, start
         for end in ends:
-            hidden = [m for m in self.view.messages[at:end] if m.id in self._hideable]
-            left, count, at = left - self._meter.total(hidden), count + len(hidden), end
-            # The marker is measured only where it can matter.
-            if left <= target and left + self._meter.text(self.marker.text(count)) <= target:
+            hidden = [m for m in self.view.messages[index:end] if m.id in self._hideable]
+            remaining, count, index = (
+                remaining - self._meter.total(hidden),
+                count + len(hidden),
+                end,
+            )
+            # Counting the marker is slow, so only do it when the rest fits.
+            if (
+                remaining <= target
+                and remaining + self._meter.text(self.marker.text(count)) <= target
+            ):
                 return end
         return None
 
-    def nothing_new(self) -> bool:
-        """Whether nothing was added since such a marker was last written."""
+    def has_nothing_new(self) -> bool:
+        """Whether nothing was added since the stage last wrote its marker."""
         messages = self.view.messages
         markers = [message for message in messages if self.marker.matches(message)]
         return bool(markers) and is_unchanged(messages, markers[-1])
 
 
 def hide_range(
-    hiding: HidePlanner,
+    planner: HidePlanner,
     start: int,
     end: int,
     options: StageOptions,
 ) -> Proposal | Skipped:
     """Propose to hide a range behind a marker, if that makes the view smaller."""
-    return hide_messages(hiding, hiding.ids(start, end), options)
+    return hide_messages(planner, planner.hideable_ids(start, end), options)
 
 
 def hide_messages(
-    hiding: HidePlanner,
+    planner: HidePlanner,
     ids: Sequence[MessageId],
     options: StageOptions,
 ) -> Proposal | Skipped:
-    """Propose to hide whole units, wherever they stand, if that makes the view smaller."""
-    view, stage = hiding.view, hiding.marker.stage
-    after = hiding.tokens_after(ids)
-    if not ids or after >= hiding.total:
+    """Propose to hide whole units, wherever they are, if that makes the view smaller."""
+    view, stage = planner.view, planner.marker.stage
+    tokens_after = planner.tokens_after(ids)
+    if not ids or tokens_after >= planner.total:
         reason = "the messages that may be hidden are no larger than the marker"
         detail = "the others are protected, pinned or held by the client"
         return Skipped(stage=stage, reason=reason, detail=detail)
     notes = [f"messages hidden: {len(ids):,}"]
-    if view.target is not None and after > view.target:
+    if view.target is not None and tokens_after > view.target:
         notes.append("still over the target")
-    return hide_behind(view, hiding.marker, ids, options, notes)
+    return hide_behind(view, planner.marker, ids, options, notes)
 
 
 def hide_behind(
@@ -124,15 +130,15 @@ def hide_behind(
     options: StageOptions,
     notes: Iterable[str],
 ) -> Proposal:
-    """Propose to hide messages, wherever they stand, behind one marker before the first.
+    """Propose to hide messages, wherever they are, behind one marker before the first.
 
-    ``ids`` are not empty, in the order of the conversation, and may be hidden together.
+    ``ids`` must be in order of the conversation, not empty, and whole units.
     """
     group = group_id(marker.stage, options, ids)
     details: dict[str, str | int] = {"messages": len(ids)}
     if marker.final:
         details[FINAL_KEY] = 1
-    written = Synthetic(
+    marker_message = Synthetic(
         id=MessageId(f"{marker.prefix}-{group}"),
         kind="marker",
         role=marker.role,
@@ -141,31 +147,36 @@ def hide_behind(
         through=newest_id(view.messages),
         details=details,
     )
-    insert = Insert(before=insertion_point(view.messages, ids[0]), message=written)
+    insert = Insert(before=insertion_point(view.messages, ids[0]), message=marker_message)
     hide = Hide(ids=tuple(ids), group=group, kind="truncate", reason=marker.reason)
     return Proposal(stage=marker.stage, edits=(insert, hide), notes=tuple(notes))
 
 
 def insertion_point(messages: Sequence[Message], first: MessageId) -> MessageId:
-    """Return the message to write before, so that nothing lands between a call and its result.
+    """Return the message before which a stand-in for ``first`` goes.
 
-    That is ``first``, or the first message of the unit that is open there.
+    That is ``first`` or an earlier message, so that nothing lands between a call and its result.
     """
     index = next(i for i, message in enumerate(messages) if message.id == first)
     return messages[max(cut for cut in cut_points(messages) if cut <= index)].id
 
 
 def protected_tail_start(view: ConversationView) -> int:
-    """Return the index where the newest messages begin that stay at the end, always a cut point.
+    """Return the index of the first of the protected messages at the end, always a cut point.
 
-    They are the protected messages at the end, at least the newest unit.
+    At least the newest unit counts as protected.
     """
     messages = view.messages
-    may_go = set(hideable(view, (message.id for message in messages)))
-    kept = next(
-        (index + 1 for index in reversed(range(len(messages))) if messages[index].id in may_go), 0
+    hideable_ids = set(hideable(view, (message.id for message in messages)))
+    tail = next(
+        (
+            index + 1
+            for index in reversed(range(len(messages)))
+            if messages[index].id in hideable_ids
+        ),
+        0,
     )
-    limit = min(kept, len(messages) - 1)
+    limit = min(tail, len(messages) - 1)
     return max((cut for cut in cut_points(messages) if cut <= limit), default=0)
 
 
@@ -173,48 +184,49 @@ def _original_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
     return (m.id for m in messages if not (m.origin.is_summary or is_marker(m)))
 
 
-# What joins a prefix and a text may cost.
+# In tokens: a prefix and a text joined may count as more than both alone.
 _MARGIN = 4
 
 
 def messages_without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages that stay when ``hidden`` ones go."""
-    gone = {message.id for message in hidden}
-    return tuple(message for message in messages if message.id not in gone)
+    """Return ``messages`` without the ``hidden`` ones."""
+    hidden_ids = {message.id for message in hidden}
+    return tuple(message for message in messages if message.id not in hidden_ids)
 
 
 def tail_start(view: ConversationView, meter: Meter, room: int) -> int:
-    """Return the cut point behind which the newest messages take at most ``room`` tokens.
+    """Return the cut point from which the newest messages take at most ``room`` tokens.
 
-    What must stay at the end stays, whatever it takes.
+    Protected messages at the end are always included, whatever their size.
     """
-    newest = protected_tail_start(view)
-    left = room - meter.total(view.messages[newest:])
-    end = newest
-    for cut in reversed([cut for cut in cut_points(view.messages) if cut < newest]):
-        left -= meter.total(view.messages[cut:end])
-        if left < 0:
+    tail = protected_tail_start(view)
+    remaining = room - meter.total(view.messages[tail:])
+    end = tail
+    for cut in reversed([cut for cut in cut_points(view.messages) if cut < tail]):
+        remaining -= meter.total(view.messages[cut:end])
+        if remaining < 0:
             break
         end = cut
     return end
 
 
 def room_for_text(
-    view: ConversationView, meter: Meter, kept: Sequence[Message], target: int
+    view: ConversationView, meter: Meter, kept_messages: Sequence[Message], target: int
 ) -> int:
-    """Return the tokens that ``target`` leaves for a text beside what is ``kept``, if any."""
-    taken = meter.total(kept)
-    room = target - taken
-    # What is left weighs otherwise than what there was: tried with texts of that size.
+    """Return the tokens that ``target`` leaves for a text beside ``kept_messages``; may be < 0."""
+    kept_tokens = meter.total(kept_messages)
+    room = target - kept_tokens
+    # The target depends on the messages that remain, so measure it with a text of the size of the
+    # room, and reduce that until the text fits.
     while view.target_for is not None and room > 0:
-        fits = view.target_for((*kept, _message_of_size(room))) - taken
-        if fits >= room:
+        remaining = view.target_for((*kept_messages, _message_of_size(room))) - kept_tokens
+        if remaining >= room:
             break
-        room = fits
+        room = remaining
     return room - _MARGIN
 
 
 def _message_of_size(tokens: int) -> Message:
-    """Return a message that stands for a text of so many tokens."""
+    """Return a message of about this size, to measure with."""
     text = TextPart(text="word " * tokens)
     return Message(id=MessageId("text"), role="user", parts=(text,), line=0)

@@ -20,7 +20,12 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
-from compactctl.stages.support.chunking import ChunkOptions, capped, merge_chunks, plan_chunks
+from compactctl.stages.support.chunking import (
+    ChunkOptions,
+    merge_chunks,
+    plan_chunks,
+    truncate_message,
+)
 
 
 def chat(count: int, size: int = 99) -> tuple[Message, ...]:
@@ -187,7 +192,7 @@ def test_a_later_summary_counts_and_shows_the_originals() -> None:
 @pytest.mark.parametrize("cap", [10, 3])
 def test_a_message_is_shown_up_to_its_cap(cap: int) -> None:
     one = message("user", TextPart(text="123 5"), *result("c", "67890 2").parts)
-    texts = [getattr(part, "text", None) for part in capped(one, cap).parts]
+    texts = [getattr(part, "text", None) for part in truncate_message(one, cap).parts]
     assert (
         texts
         == {
@@ -195,8 +200,8 @@ def test_a_message_is_shown_up_to_its_cap(cap: int) -> None:
             3: ["123\n[... 2 chars truncated]", "\n[... 7 chars truncated]"],
         }[cap]
     )
-    assert capped(one, 12) is one
-    assert capped(one, 0) is one
+    assert truncate_message(one, 12) is one
+    assert truncate_message(one, 0) is one
 
 
 def test_the_window_decides_else_the_target_else_a_small_one() -> None:

@@ -151,9 +151,9 @@ def test_never_over_a_limit_never_larger_and_settled(
     text: str, limits: OutputLimits, cutting: TruncationStyle
 ) -> None:
     found = truncate(text, limits, cutting, quarter)
-    assert limits.exceeded(found.content, quarter) == ""
+    assert limits.exceeded_limit(found.content, quarter) == ""
     assert byte_length(found.content) <= byte_length(text)
-    assert found.truncated == bool(limits.exceeded(text, quarter))
+    assert found.truncated == bool(limits.exceeded_limit(text, quarter))
     assert truncate(found.content, limits, cutting, quarter).content == found.content
 
 
