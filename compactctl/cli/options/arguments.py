@@ -138,14 +138,14 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
 
 def _only_compacted(sessions: "SessionFinder") -> str | None:
     """Return the only compacted transcript of this folder and say which it is; else None."""
-    from compactctl.commands.reading.candidates import candidates
+    from compactctl.commands.reading.candidates import find_candidates
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import line_text
 
-    files = candidates(Path.cwd(), compacted=True)
-    if len(files.found) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
+    files = find_candidates(Path.cwd(), compacted=True)
+    if len(files.files) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
         return None
-    name = files.found[0].name
+    name = files.files[0].name
     print_messages(f"{line_text(name)}, the only compacted transcript in this folder")
     # A leading dash, or the name - alone, is part of a file's name here.
     return name if not name.startswith("-") else f".{os.sep}{name}"
@@ -202,17 +202,17 @@ def _piped() -> str:
 
 def _list_all(context: click.Context, choices: "SessionChoices | None", *, compacted: bool) -> None:
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
-    from compactctl.commands.reading.candidates import candidates
+    from compactctl.commands.reading.candidates import find_candidates
     from compactctl.views.results.sessions import candidates_terminal
     from compactctl.views.terminal.screen import Screen
 
-    files = candidates(Path.cwd(), compacted=compacted)
+    files = find_candidates(Path.cwd(), compacted=compacted)
     has_sessions = choices is not None and bool(choices.rows)
     if choices is not None and has_sessions:
         _show_choices(context, choices)
-    if has_sessions and files.found:
+    if has_sessions and files.files:
         Screen(error=True).show("")
-    if files.found or not has_sessions:
+    if files.files or not has_sessions:
         command, options = context.command_path, _typed_options(context)
         Screen(error=True).show(*candidates_terminal(files, command, time.time(), options))
 

@@ -71,9 +71,9 @@ def _load_windows(
 
     if value is None or context.resilient_parsing:
         return NO_USER_MODELS
-    from compactctl.commands.measuring.measure import load_own_models
+    from compactctl.commands.measuring.measure import load_user_models
 
-    return load_own_models(value)
+    return load_user_models(value)
 
 
 WINDOWS = opt(

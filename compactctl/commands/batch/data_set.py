@@ -168,7 +168,7 @@ class _Conversations:
         applied, meter = made.run.applied, made.measured.meter
         if self.options.require_audit:
             cwd = made.transcript.session.cwd
-            require_audit(name, summaries_of(applied, {}, meter, cwd, own=True))
+            require_audit(name, summaries_of(applied, {}, meter, cwd, include_built_in=True))
         if self.options.require_fit and not made.fits:
             raise DoesNotFitError(
                 f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.commands.planning.run_stages import AppliedEdits
 from compactctl.errors import AuditFailedError, SummarizerFailedError
 from compactctl.lab.audit import AuditInput, without_boilerplate
-from compactctl.lab.audit import audit as judged
+from compactctl.lab.audit import audit as audit_compaction
 from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
@@ -16,9 +16,9 @@ from compactctl.summaries.by_model.answers import unrelated
 from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
 
-# Who writes without a model: the built-in summarizer, and stage plain, which only counts.
-_OWN = (BUILTIN_SUMMARIZER, COUNTS)
-_WORDS: Mapping[LossKind, str] = {
+# The writers that use no model: the built-in summarizer, and stage plain, which only counts.
+_BUILT_IN = (BUILTIN_SUMMARIZER, COUNTS)
+_LOSS_NOUNS: Mapping[LossKind, str] = {
     "rule": "rule",
     "task": "open task",
     "file": "changed file",
@@ -28,11 +28,10 @@ _WORDS: Mapping[LossKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenSummary:
-    """A summary that was written: its group, who wrote it, and what it says.
+    """The text of a summary, the group it belongs to, and its audit.
 
-    ``writer`` is "" for a text of the user's own. ``audit`` is what it lost and made up, None where
-    it was not audited; ``unrelated`` says then that it names nothing from what it replaces, "" when
-    it names something.
+    ``writer`` is "" for a text by the user. ``audit`` is None if the summary was not audited; if it
+    was, ``unrelated`` is the complaint that it names nothing from what it replaces, else "".
     """
 
     group: str
@@ -42,24 +41,24 @@ class WrittenSummary:
     unrelated: str = ""
 
     @property
-    def is_own(self) -> bool:
+    def is_built_in(self) -> bool:
         """Whether it was written without a model."""
-        return self.writer in _OWN
+        return self.writer in _BUILT_IN
 
     @property
     def findings(self) -> str:
-        """What is wrong with it, in words; "" for nothing that matters, or without an audit."""
+        """The relevant findings of the audit as one line; "" if there are none, or no audit."""
         if self.audit is None:
             return ""
-        lost = ((len(self.audit.lost_of(kind)), what) for kind, what in _WORDS.items())
-        told = [f"{_counted(count, what)} lost" for count, what in lost if count]
+        lost = ((len(self.audit.lost_of(kind)), label) for kind, label in _LOSS_NOUNS.items())
+        findings = [f"{_counted(count, label)} lost" for count, label in lost if count]
         if self.audit.invented:
-            told.append(f"{_counted(len(self.audit.invented), 'claim')} made up")
-        return ", ".join(filter(None, (self.unrelated, *told)))
+            findings.append(f"{_counted(len(self.audit.invented), 'claim')} made up")
+        return ", ".join(filter(None, (self.unrelated, *findings)))
 
     @property
     def failed(self) -> bool:
-        """Whether a rule, or all there was to lose, was lost, or anything made up."""
+        """Whether it lost a rule, lost everything it could lose, or made something up."""
         if self.audit is None:
             return False
         lost_all = 0 < sum(self.audit.known_counts.values()) == len(self.audit.lost)
@@ -73,19 +72,22 @@ def summaries_of(
     meter: Meter,
     cwd: str | None,
     *,
-    own: bool,
+    include_built_in: bool,
 ) -> tuple[WrittenSummary, ...]:
-    """Return the summaries; those that somebody else wrote are audited, with ``own`` all of them.
+    """Return the summaries among the edits, with an audit of those that a model wrote.
 
-    None of a text of the user's own is.
+    ``include_built_in`` also audits those written without a model. Texts by the user are never
+    audited.
     """
     return tuple(
         replace(
             summary,
-            audit=judged(_compaction(applied, originals, summary, cwd), meter.text_uncached),
+            audit=audit_compaction(
+                _compaction(applied, originals, summary, cwd), meter.text_uncached
+            ),
             unrelated=_unrelated(applied, originals, summary),
         )
-        if summary.writer and (own or not summary.is_own)
+        if summary.writer and (include_built_in or not summary.is_built_in)
         else summary
         for summary in _written(applied.edits)
     )
@@ -98,12 +100,12 @@ def require_related(
     *,
     edited: Container[str] = (),
 ) -> None:
-    """Raise SummarizerFailedError for a text from elsewhere that names nothing it replaces.
+    """Raise SummarizerFailedError for a model's summary that names nothing from what it replaces.
 
-    Built-in summaries are checked where the user has ``edited`` them, which are given by group.
+    ``edited`` holds the groups whose built-in summaries the user edited; these are checked too.
     """
     for summary in _written(applied.edits):
-        if summary.writer and (not summary.is_own or summary.group in edited):
+        if summary.writer and (not summary.is_built_in or summary.group in edited):
             unrelated = _unrelated(applied, originals, summary)
             if unrelated:
                 raise SummarizerFailedError(
@@ -112,7 +114,7 @@ def require_related(
 
 
 def require_audit(path: str, summaries: Iterable[WrittenSummary]) -> None:
-    """Raise AuditFailedError for the first that lost a rule or made something up."""
+    """Raise AuditFailedError for the first summary whose audit failed."""
     for summary in summaries:
         if summary.failed:
             raise AuditFailedError(
@@ -127,7 +129,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _written(edits: Iterable[Edit]) -> Iterable[WrittenSummary]:
-    """Return the summaries; one that is a prompt and an answer has its writer at the answer."""
+    """Return the summaries; of a pair of prompt and answer, only the answer names the writer."""
     summaries: dict[str, WrittenSummary] = {}
     for edit in edits:
         if isinstance(edit, Insert) and edit.message.kind == "summary":
@@ -140,7 +142,7 @@ def _written(edits: Iterable[Edit]) -> Iterable[WrittenSummary]:
 
 
 def _hidden(edits: Iterable[Edit], group: str) -> frozenset[str]:
-    """Return the ids of the messages that the summary of a group replaces."""
+    """Return the ids of the messages that a group's summary replaces."""
     hidden = {str(edit.group): edit.ids for edit in edits if isinstance(edit, Hide)}
     return frozenset(hidden.get(group, ()))
 
@@ -150,11 +152,14 @@ def _unrelated(
     originals: Mapping[MessageId, tuple[Message, ...]],
     summary: WrittenSummary,
 ) -> str:
-    """Say that a summary names nothing from what it replaces; one of counts alone names nothing."""
+    """Return the complaint that a summary names nothing from what it replaces, or "".
+
+    A summary that only counts messages is not expected to name anything.
+    """
     if summary.writer == COUNTS:
         return ""
-    names = _hidden(applied.edits, summary.group)
-    hidden = [message for message in applied.before if message.id in names]
+    ids = _hidden(applied.edits, summary.group)
+    hidden = [message for message in applied.before if message.id in ids]
     source = source_texts(with_originals(hidden, originals))
     return unrelated(without_boilerplate(summary.text), source)
 
@@ -165,14 +170,14 @@ def _compaction(
     summary: WrittenSummary,
     cwd: str | None,
 ) -> AuditInput:
-    """Return what a summary stands for as a compaction of its conversation."""
-    names = _hidden(applied.edits, summary.group)
-    numbers = {m.conversation for m in applied.before if m.id in names}
-    before = tuple(m for m in applied.before if m.conversation in numbers)
+    """Return one summary as the compaction of its conversation, for the audit."""
+    ids = _hidden(applied.edits, summary.group)
+    conversations = {m.conversation for m in applied.before if m.id in ids}
+    before = tuple(m for m in applied.before if m.conversation in conversations)
     source = with_originals(before, originals)
     return AuditInput(
         before=source,
-        after=tuple(m for m in applied.after if m.conversation in numbers),
+        after=tuple(m for m in applied.after if m.conversation in conversations),
         summary=without_boilerplate(summary.text),
         source=source,
         cwd=cwd,

@@ -72,10 +72,10 @@ __all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 
 
 def compact(options: CompactOptions) -> CompactResult:
-    """Compact a transcript. Raises CompactctlError subclasses; nothing is half written.
+    """Compact a transcript. Raises CompactctlError subclasses; no partial output remains.
 
-    A dry run refuses a target as the run would, but for the usual one in a client's store. Where
-    nothing can be appended to a session, a new one is written instead.
+    A dry run rejects an output path as the run would, except the default one in a client's store.
+    If nothing can be appended to a session, a new session is written instead.
     """
     try:
         prepared, note = _prepared(options)
@@ -95,7 +95,7 @@ def compact(options: CompactOptions) -> CompactResult:
 
 
 def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
-    """Return what is to be written where the options say, and a note on its client."""
+    """Resolve where the output goes and prepare it; the second value is a note on its client."""
     note = check_appending(options)
     options = with_fork(options)
     check_output_place(options)
@@ -104,16 +104,16 @@ def _prepared(options: CompactOptions) -> tuple[Prepared, str]:
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:
-    """Return what ``compact`` would come to; where it would be written is not looked at.
+    """Return the result of ``compact`` without checking where it would be written.
 
-    The new file is laid out, and proven, only where the old one is damaged: edits of that may have
-    to be left out. Otherwise the state after is the one before.
+    The new file is laid out and proven only if the old one is damaged, since its edits may have to
+    be dropped then. Otherwise the digest after is that of the state before.
     """
     check_contradictions(options)
     read = read_input(options)
     if read.undone or first_damage(read.file.transcript) is not None:
         return prepare(options).result
-    draft = drafted(options, read)
+    draft = draft_compaction(options, read)
     operation = operation_id(draft) if draft.run.applied.edits else None
     return compact_result(draft, read.file.source.digest, operation)
 
@@ -121,12 +121,12 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
 def prepare(options: CompactOptions) -> Prepared:
     """Read, measure, plan, run, lay out and prove: all that can fail before a byte is written.
 
-    A damaged file that cannot be edited is left as it is.
+    A damaged file whose edited version cannot be proven is left unchanged.
     """
     read = read_input(options)
     damage, read_again = first_damage(read.file.transcript), _reading_again(options.input, read)
-    prepared = _laid_out(drafted(options, read))
-    # The proof needs the room.
+    prepared = _laid_out(draft_compaction(options, read))
+    # The proof needs the memory.
     del read
     _release_memory()
     try:
@@ -136,31 +136,31 @@ def prepare(options: CompactOptions) -> Prepared:
             raise cannot_be_appended(options.input.path) from None
         if damage is None:
             raise
-        return _laid_out(drafted(options, read_again(), held=damage))
+        return _laid_out(draft_compaction(options, read_again(), held=damage))
     finally:
         _release_memory()
     return prepared
 
 
 def _reading_again(options: InputOptions, read: CompactInput) -> Callable[[], CompactInput]:
-    """Return what reads the same once more, and holds none of its messages until then."""
+    """Return a function that reads the same input again; it holds no messages until called."""
     source, opened = read.source, read.file.source
     history, undone, undo_deposit = read.history, read.undone, read.undo_deposit
 
-    def again() -> CompactInput:
+    def read_again() -> CompactInput:
         file = loaded_from(opened, options.path, options.format, options.limits)
         return CompactInput(
             source=source, history=history, file=file, undone=undone, undo_deposit=undo_deposit
         )
 
-    return again
+    return read_again
 
 
 def _release_memory() -> None:
-    """Give what was let go of back to the system, where the C library can do that (glibc).
+    """Return freed memory to the system, if the C library can (glibc).
 
-    Otherwise it stays with the process: the second half of the task is loaded on top of the gaps
-    that the first has left.
+    Otherwise the process keeps it, and the second half of the work is allocated on top of the gaps
+    left by the first.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -168,10 +168,10 @@ def _release_memory() -> None:
 
 
 def read_input(options: CompactOptions) -> CompactInput:
-    """Return what is to be compacted. Raises as reading does.
+    """Read the transcript to compact. Raises as ``load`` does.
 
-    ChangedError for what is not what a plan was made for; UsageError behind what a run that was
-    killed has left.
+    Also raises ChangedError if a plan was made for another transcript, and UsageError if the file
+    ends with an incomplete append from a killed run.
     """
     if options.output.fork is not None:
         source, history, file = load_fork(options.input, options.output.fork)
@@ -187,11 +187,11 @@ def read_input(options: CompactOptions) -> CompactInput:
 
 
 def _without_client_compactions(read: CompactInput) -> CompactInput:
-    """Return the transcript as its client never compacted it."""
-    found = compactions_of(current_state(read.file))
-    if not found:
+    """Undo the compactions by the client."""
+    compactions = compactions_of(current_state(read.file))
+    if not compactions:
         return read
-    undone = undo_compactions(read.file, found, read.parent)
+    undone = undo_compactions(read.file, compactions, read.parent)
     return replace(
         read,
         file=undone.loaded,
@@ -201,7 +201,7 @@ def _without_client_compactions(read: CompactInput) -> CompactInput:
 
 
 def _without_superseded_records(options: CompactOptions, read: CompactInput) -> CompactInput:
-    """Return a session that is appended to without what does not count any more."""
+    """Leave out records that no longer count, if the output is appended to the session."""
     if options.output.layout != "native":
         return read
     if before_interrupted_append(read.history) is not None:
@@ -212,7 +212,7 @@ def _without_superseded_records(options: CompactOptions, read: CompactInput) -> 
     return replace(read, file=without_superseded_records(read.file), appended_to=read.file)
 
 
-def drafted(options: CompactOptions, read: CompactInput, held: str = "") -> Draft:
+def draft_compaction(options: CompactOptions, read: CompactInput, held: str = "") -> Draft:
     """Measure, plan and run the stages; ``held`` says why none may run."""
     transcript, recipe, plan_file = read.file.transcript, options.recipe, options.plan_file
     summarizer = summarizer_for(recipe.summarizer)
@@ -240,7 +240,9 @@ def drafted(options: CompactOptions, read: CompactInput, held: str = "") -> Draf
 def _stage_inputs(
     options: CompactOptions, read: CompactInput, plan: Plan, summarizer: Summarizer | None
 ) -> StageInputs:
-    unloads = plan.unloads if options.plan_file is None else bool(options.plan_file.unsent)
+    removes_unsent = (
+        plan.removes_unsent if options.plan_file is None else bool(options.plan_file.unsent)
+    )
     hint = archive_hint(
         None if options.output.path == STANDARD_STREAM else target_of(options),
         is_archived=is_archived(options, read.history),
@@ -250,14 +252,14 @@ def _stage_inputs(
         originals=originals_of(read.file, read.history),
         summarizer=summarizer,
         texts=replace(options.recipe.plan.texts, archive_hint=hint),
-        unsent=_unsent(options, read.file) if unloads else {},
+        unsent=_unsent(options, read.file) if removes_unsent else {},
     )
 
 
 def _unsent(
     options: CompactOptions, file: TranscriptFile
 ) -> Mapping[UnsentKind, RecordStats] | None:
-    """Return what is there that is never sent, None where the layout leaves it there."""
+    """Return the statistics of records never sent, None if the layout keeps such records."""
     if options.output.layout != "split":
         return None
     rules = file.format.unsent
@@ -275,8 +277,10 @@ def _audited(
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.plan_file.edited_summaries if options.plan_file else ()
     require_related(options.input.path, applied, originals, edited=edited)
-    own, cwd = options.require_audit or options.compare, file.transcript.session.cwd
-    summaries = summaries_of(applied, originals, measured.meter, cwd, own=own)
+    include_built_in, cwd = options.require_audit or options.compare, file.transcript.session.cwd
+    summaries = summaries_of(
+        applied, originals, measured.meter, cwd, include_built_in=include_built_in
+    )
     if options.require_audit:
         require_audit(options.input.path, summaries)
     return summaries
@@ -285,7 +289,11 @@ def _audited(
 def _restated(
     options: CompactOptions, file: TranscriptFile, done: StageRun, measured: Measurement
 ) -> UsageRestatement | None:
-    """Return the counts that a client is to find; without tags nobody could tell whose they are."""
+    """Return the usage that the client will read as its context size, None to keep what is there.
+
+    Usage is only rewritten in a tagged file: without tags nobody could tell that it is not the
+    provider's.
+    """
     output = options.output
     is_rewritten = any(not isinstance(edit, RemoveUnsent) for edit in done.applied.edits)
     is_rewritten = is_rewritten and output.layout != "inline" and output.tags
@@ -296,7 +304,7 @@ def _restated(
 
 
 def _laid_out(draft: Draft) -> Prepared:
-    """Lay out the new file, and say what came of it; without edits it is the old one."""
+    """Lay out the new file; without edits it is the old one."""
     read, applied, content = draft.input, draft.run.applied, draft.input.file.source.content
     operation = operation_id(draft) if applied.edits else None
     expected: tuple[ExpectedMessage, ...] = ()
@@ -319,10 +327,8 @@ def _laid_out(draft: Draft) -> Prepared:
 
 
 def _prove(prepared: Prepared) -> None:
-    """Raise IntegrityError unless the new file says what the stages meant."""
+    """Raise IntegrityError unless the new file reads back as the stages left the messages."""
     if prepared.is_changed:
-        pieces, name = (
-            ChunkedLines(prepared.content.chunks),
-            str(prepared.source.path or "standard input"),
-        )
-        prove_layout(pieces, prepared.format, prepared.expected, name)
+        lines = ChunkedLines(prepared.content.chunks)
+        name = str(prepared.source.path or "standard input")
+        prove_layout(lines, prepared.format, prepared.expected, name)

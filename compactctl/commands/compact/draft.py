@@ -1,4 +1,4 @@
-"""A compaction in memory: what was read, its operation, its new file, and what leads back."""
+"""A compaction in memory: its input, its operation id, its new file and its archive rows."""
 
 import hashlib
 import json
@@ -38,12 +38,16 @@ from compactctl.store.files.source import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactInput:
-    """What was read, and what of it the stages see.
+    """The input of a compaction: the file on disk, and the version of it that the stages see.
 
-    ``source`` is the file as it is on disk. ``file`` is that under a new id where a new session is
-    made of it, and without the compactions of its client that were ``undone`` first, which
-    ``undo_deposit`` leads back to. Where records are appended, ``appended_to`` is the whole
-    session, and ``file`` has no record that does not count any more.
+    Attributes:
+        source: the file as it is on disk.
+        history: the operations behind it.
+        file: what the stages see: under the new id if a new session is written, without the
+            client's compactions in ``undone``, without superseded records if it is appended to.
+        undone: the compactions by the client that were undone first.
+        undo_deposit: the archive that restores them.
+        appended_to: the whole session, if the output is appended to it.
     """
 
     source: Source
@@ -55,7 +59,7 @@ class CompactInput:
 
     @property
     def before(self) -> Digest:
-        """The state before everything that is done to the file."""
+        """The state before the first change, which may be the undoing of client compactions."""
         undo = self.undo_deposit
         return self.file.source.digest if undo is None else undo.operation.before
 
@@ -72,8 +76,8 @@ class CompactInput:
 class Draft:
     """A compaction in memory with all its messages, before it is laid out.
 
-    ``restated`` are the counts by which a client is to measure its context from now on, and
-    ``held`` says why no stage ran, "" where they may.
+    ``restated`` is the usage from which the client will read its context size. ``held`` is the
+    reason why no stage may run, else "".
     """
 
     options: CompactOptions
@@ -86,29 +90,28 @@ class Draft:
     held: str = ""
 
     @property
-    def own_fields(self) -> dict[str, Any]:
-        """What lets later measurements tell what requests held at this point."""
+    def operation_metadata(self) -> dict[str, Any]:
+        """The metadata by which later measurements know how large requests were at this point."""
         applied, file, measured = self.run.applied, self.input.file, self.measured
         newest, model = newest_id(applied.before), file.transcript.session.model
         is_named = any(message.model for message in applied.after)
-        shown = with_plausible_usage(file.transcript, measured.model, measured.framed)
+        transcript = with_plausible_usage(file.transcript, measured.model, measured.framed)
         fields = {
             "through": newest,
             "unseen": self.run.outcome.after.unseen,
             "model": None if is_named else model,
-            "answered": largest_answered_request(shown, measured.model),
+            "answered": largest_answered_request(transcript, measured.model),
         }
-        known = {name: value for name, value in fields.items() if value}
-        return known | format_field(file.format.name)
+        present = {name: value for name, value in fields.items() if value}
+        return present | format_field(file.format.name)
 
 
 def operation_id(draft: Draft) -> OperationId:
-    """Return the id of the operation, which follows from its content.
+    """Return the id of the operation: a hash of its content.
 
-    Its parent, counter, detail and time are not part of that, and neither is the state after, which
-    follows from the rest. A compaction that is run again has the same id, and an archive that is
-    the newest, with that id and the same two states, is used as it is (``deposit``): it keeps the
-    time, and the counts, of the run that wrote it.
+    The parent, counter, details and time are not hashed, and neither is the state after, which
+    follows from the rest. So a repeated compaction has the same id, and ``deposit`` reuses the
+    newest archive if its id and both states match; it keeps the time and counts of the first run.
     """
     file, output = draft.input.file, draft.options.output
     content = {
@@ -119,7 +122,7 @@ def operation_id(draft: Draft) -> OperationId:
         "tool": __version__,
         "layout": output.layout,
         "tags": output.tags,
-        "own": draft.own_fields,
+        "own": draft.operation_metadata,
         "restated": draft.restated.tokens if draft.restated else None,
     }
     text = json.dumps(content, sort_keys=True)
@@ -127,21 +130,18 @@ def operation_id(draft: Draft) -> OperationId:
 
 
 def new_file(draft: Draft, operation: OperationId) -> NewFile:
-    """Lay out the new transcript; inline it carries the operation itself.
-
-    Where records are appended, these are laid out behind all that is there.
-    """
-    file, output, own = draft.input.file, draft.options.output, draft.own_fields
-    inline = output.layout == "inline"
-    if inline:
+    """Lay out the new transcript: rewritten, with the operation inside (inline), or appended to."""
+    file, output, metadata = draft.input.file, draft.options.output, draft.operation_metadata
+    is_inline = output.layout == "inline"
+    if is_inline:
         parent = draft.input.parent
-        # At the end, where the name of the operation follows: a group is taken out by that order.
-        own |= inline_fields(file.lines, file.transcript, file.source.digest, parent)
+        # Last, right before the operation id: removing a single group relies on this order.
+        metadata |= inline_fields(file.lines, file.transcript, file.source.digest, parent)
     style = LayoutOptions(
-        layout="inline" if inline else "split",
+        layout="inline" if is_inline else "split",
         operation=operation,
-        tags=inline or (output.tags and not output.messages_only),
-        extra_metadata=own,
+        tags=is_inline or (output.tags and not output.messages_only),
+        extra_metadata=metadata,
         usage_restatement=draft.restated,
     )
     folded = net_edits(draft.run.applied.edits)
@@ -152,7 +152,7 @@ def new_file(draft: Draft, operation: OperationId) -> NewFile:
 
 
 def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest) -> ArchiveDraft:
-    """Return the operation and the rows that lead back, for the archive."""
+    """Return the archive of the operation: its record, and the rows that restore the input."""
     appended_to, applied = draft.input.appended_to, draft.run.applied
     file, meter = appended_to or draft.input.file, draft.measured.meter
     sizes = {message.id: meter.message(message) for message in applied.before}
@@ -179,11 +179,11 @@ def _plain(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def archive_hint(target: Path | None, *, is_archived: bool, lines: int) -> str:
-    """Return where everything that a summary stands for still is, and how to see it.
+    """Return the hint in a summary that says where the replaced messages are and how to see them.
 
-    ``target`` is the file to be written, None for standard output; ``is_archived`` says whether an
-    archive is written beside it, or the file carries its own originals; ``lines`` is how many lines
-    the transcript had before. The content is that of VS Code Copilot Chat's.
+    ``target`` is the output file, None for standard output. Without ``is_archived`` the file itself
+    holds the originals. ``lines`` is the line count of the transcript before. The content follows
+    the hint of VS Code Copilot Chat.
     """
     path = target.absolute() if target else None
     holder = archive_folder(path) if path and is_archived else path

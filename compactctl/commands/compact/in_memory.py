@@ -1,4 +1,4 @@
-"""Compacts lines that are in memory; what is taken out is gone, but for the caller's own lines."""
+"""Compacts lines in memory, without an archive: only the caller still has the originals."""
 
 import json
 from collections.abc import Sequence
@@ -22,10 +22,9 @@ from compactctl.tokens.fit import size_limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactedLines:
-    """What is left: each line knows whether it is one that was given.
+    """The lines after a compaction, each with the index of the input line it comes from, if any.
 
-    ``transcript`` is what was read, ``measured`` what it was measured with, and ``run`` what the
-    stages came to.
+    ``transcript`` is the input, ``measured`` how it was measured, ``run`` what the stages did.
     """
 
     lines: tuple[NewLine, ...]
@@ -35,17 +34,17 @@ class CompactedLines:
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of all conversations that were given."""
+        """Tokens of all conversations in the input."""
         return self.run.outcome.before.tokens
 
     @property
     def tokens_after(self) -> int:
-        """Tokens of what is left of them."""
+        """Tokens of all conversations after the compaction."""
         return self.run.outcome.after.tokens
 
     @property
     def limit(self) -> int:
-        """The size to reach in tokens: the target within the window, or what gates refer to."""
+        """The target in tokens, capped by the window; without a target, the size gates compare."""
         return size_limit(self.run.outcome.target, self.measured.limits)
 
     @property
@@ -55,12 +54,12 @@ class CompactedLines:
 
     @property
     def fits(self) -> bool:
-        """Whether every conversation is within the limit."""
+        """Whether the next request of every conversation is within the limit."""
         return self.largest_after <= self.limit
 
     @property
     def opaque(self) -> tuple[Opaque, ...]:
-        """What was carried without being understood."""
+        """Content that was copied without being understood."""
         return self.transcript.opaque
 
 
@@ -70,72 +69,74 @@ def compact_lines(
     recipe: Recipe,
     summarizer: Summarizer | None = None,
 ) -> CompactedLines:
-    """Return the lines that are left, without tags; the path in ``options`` is what errors call it.
+    """Compact lines and write no tags; errors name the path in ``options``.
 
-    Raises NotUnderstoodError for lines that are not a transcript, UsageError for options that mean
-    nothing, IntegrityError when the new lines would not read back as the stages meant them.
+    Raises NotUnderstoodError for lines that are not a transcript, UsageError for invalid options,
+    and IntegrityError if the new lines would not read back as the stages left the messages.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines))
     loaded = loaded_from(source, options.path, options.format)
     measured = measure(loaded.transcript, recipe.measure)
     plan = make_plan(recipe, measured.limits)
     inputs = StageInputs(summarizer=summarizer, texts=recipe.plan.texts)
-    done = run_stages(loaded.transcript, plan, measured, inputs)
+    stage_run = run_stages(loaded.transcript, plan, measured, inputs)
     style = LayoutOptions(tags=False)
-    edits = net_edits(done.applied.edits)
-    made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
-    expected = expected_messages(done.applied.after)
-    prove_layout([line.data for line in made], loaded.format, expected, options.path)
+    edits = net_edits(stage_run.applied.edits)
+    new_lines = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
+    expected = expected_messages(stage_run.applied.after)
+    prove_layout([line.data for line in new_lines], loaded.format, expected, options.path)
     return CompactedLines(
-        lines=made,
+        lines=new_lines,
         transcript=loaded.transcript,
         measured=measured,
-        run=done,
+        run=stage_run,
     )
 
 
 def lines_of(value: Any, kind: Any) -> list[bytes]:  # noqa: ANN401 - a row holds any value
-    """Return the raw lines of a conversation: a text as it is, or a line per struct.
+    """Return the raw lines of a conversation: a text unchanged, or one JSON line per struct.
 
-    ``kind`` is the column's Arrow type. Fields of structs that are null are absent from the lines.
+    ``kind`` is the column's Arrow type. Null fields of structs are left out of the lines.
     """
     if is_text(kind):
         return [value.encode("utf-8", "surrogatepass")]
     return [json.dumps(without_nulls(message)).encode() + b"\n" for message in value]
 
 
-def value_of(value: Any, kind: Any, made: CompactedLines) -> Any:  # noqa: ANN401
-    """Return what was made of a conversation as a value of the same column.
+def value_of(value: Any, kind: Any, compacted: CompactedLines) -> Any:  # noqa: ANN401
+    """Return a compacted conversation as a value of the column it was read from.
 
-    Of a text only what changes is written anew. UsageError where the column's type has no place
-    for what compaction writes.
+    Unchanged structs are taken from ``value``. Raises UsageError if the column's type cannot hold a
+    record written by compaction.
     """
     if is_text(kind):
-        return b"".join(each.data for each in made.lines).decode()
-    left = [
+        return b"".join(line.data for line in compacted.lines).decode()
+    messages = [
         value[line.source_index]
         if line.is_unchanged and line.source_index is not None
         else json.loads(line.data)
-        for line in made.lines
+        for line in compacted.lines
     ]
-    _require_place(left, kind)
-    return left
+    _require_place(messages, kind)
+    return messages
 
 
 def without_nulls(value: object) -> object:
-    """Return a value without the fields of structs that are null, as they are where none is."""
+    """Drop null fields: a column of structs holds every field of its type in every row."""
     if isinstance(value, dict):
-        return {name: without_nulls(each) for name, each in value.items() if each is not None}
-    return [without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {name: without_nulls(item) for name, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _require_place(messages: list[Any], kind: object) -> None:
-    """Raise UsageError where the column's type has no place for what compaction writes."""
+    """Raise UsageError if the column's type cannot hold the messages."""
     import pyarrow as pa
 
     try:
-        held = pa.array([messages], type=kind).to_pylist()[0]
+        converted = pa.array([messages], type=kind).to_pylist()[0]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise UsageError(f"what compaction writes is not of the column's type ({error})") from error
-    if [without_nulls(each) for each in held] != [without_nulls(each) for each in messages]:
+    if [without_nulls(message) for message in converted] != [
+        without_nulls(message) for message in messages
+    ]:
         raise UsageError("what compaction writes has fields that the column's type has not")

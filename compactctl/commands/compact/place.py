@@ -1,4 +1,4 @@
-"""Where a compaction is written, and where it may not be."""
+"""Decides where a compaction is written, and rejects places where it may not be."""
 
 import re
 from dataclasses import replace
@@ -21,9 +21,9 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 
 
 def check_contradictions(options: CompactOptions) -> None:
-    """Raise UsageError where options leave no place for the transcript, or for its archive.
+    """Raise UsageError if options leave no place for the transcript or for its archive.
 
-    The command line excludes most of this before (``cli/precedence``); the library has none.
+    The command line has excluded most of these already (``cli/precedence``); the library has not.
     """
     if options.redo and options.output.layout == "inline":
         raise UsageError(
@@ -47,7 +47,7 @@ def check_contradictions(options: CompactOptions) -> None:
 
 
 def _check_messages_only(options: CompactOptions) -> None:
-    """Raise UsageError where what is not a transcript any more would be written as one."""
+    """Raise UsageError unless bare messages go to standard output: they are not a transcript."""
     if options.output.in_place or options.output.path != STANDARD_STREAM:
         raise UsageError(
             "--layout messages goes to standard output and leaves no way back; leave out "
@@ -56,10 +56,9 @@ def _check_messages_only(options: CompactOptions) -> None:
 
 
 def with_fork(options: CompactOptions) -> CompactOptions:
-    """Return options with the new session that a compaction is to be written as, if it is one.
+    """Add the new session to write, if the input is a session and no output is named.
 
-    It is where nobody said where to write. Inline a client would still send all of a session, so
-    no session is made of that.
+    An inline compaction never becomes a session: its client would still send all of it.
     """
     is_named = options.output.in_place or options.output.path is not None
     if is_named or options.input.path == STANDARD_STREAM or options.output.layout != "split":
@@ -69,7 +68,7 @@ def with_fork(options: CompactOptions) -> CompactOptions:
 
 
 def in_place_if_named(options: CompactOptions) -> CompactOptions:
-    """Return options that name no output that is the input: that means in place."""
+    """Return options for an in-place compaction if the output that they name is the input."""
     if options.output.path is None or STANDARD_STREAM in (options.input.path, options.output.path):
         return options
     if not is_same_place(options.input.path, options.output.path):
@@ -78,9 +77,9 @@ def in_place_if_named(options: CompactOptions) -> CompactOptions:
 
 
 def check_output_place(options: CompactOptions) -> None:
-    """Raise UsageError where a copy would lie in a client's store, or has no place at all.
+    """Raise UsageError if the output would be a copy in a client's store, or in a database.
 
-    In the place of a session as well, where its client would not see that it was compacted.
+    Also if a session would be replaced by an inline compaction, which its client does not honor.
     """
     if options.output.layout == "native":
         return
@@ -102,7 +101,7 @@ def check_output_place(options: CompactOptions) -> None:
 
 
 def target_of(options: CompactOptions) -> Path:
-    """Return the file that the compacted transcript goes to."""
+    """Return the path of the compacted transcript."""
     if options.output.in_place or options.output.layout == "native":
         return Path(options.input.path)
     if options.output.path is not None:
@@ -113,9 +112,9 @@ def target_of(options: CompactOptions) -> Path:
 
 
 def compacted_name(path: Path) -> Path:
-    """Return where a compaction goes by default: ``run.jsonl`` to ``run.compacted.jsonl``.
+    """Return the default output path: ``run.jsonl`` becomes ``run.compacted.jsonl``.
 
-    A name that is one already is counted up: ``run.compacted.2.jsonl``.
+    ``run.compacted.jsonl`` becomes ``run.compacted.2.jsonl``.
     """
     stem, suffix = path.stem, path.suffix
     if suffix in (".gz", ".zst"):
@@ -128,10 +127,10 @@ def compacted_name(path: Path) -> Path:
 
 
 def check_appending(options: CompactOptions) -> str:
-    """Return what to say of the client of a session that is appended to, "" for nothing.
+    """Check that the session can be appended to; return a note on its client, or "".
 
-    Raises CannotAppendError where the client may ignore it, UsageError where nothing can be
-    appended, or nobody knows whether the session is open.
+    Raises CannotAppendError if the client may ignore what is appended, and UsageError if its format
+    does not allow it or the session may be open.
     """
     if options.output.layout != "native":
         return ""
@@ -156,14 +155,14 @@ def check_appending(options: CompactOptions) -> str:
 
 
 def _check_native(options: CompactOptions) -> None:
-    """Raise UsageError where options leave --native nothing to append, or nowhere to."""
+    """Raise UsageError for options that contradict --native, or an input that is not a file."""
     others = {
         "--in-place": options.output.in_place,
         "--output": options.output.path is not None,
         "--no-tags": not options.output.tags,
         "--redo": options.redo,
     }
-    named = next((name for name, is_given in others.items() if is_given), None)
+    named = next((name for name, is_set in others.items() if is_set), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
     if options.input.path == STANDARD_STREAM:

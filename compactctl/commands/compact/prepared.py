@@ -1,4 +1,4 @@
-"""A compaction that is laid out, and the writing of it where it belongs."""
+"""Writes a compaction that is laid out to where it belongs."""
 
 from dataclasses import dataclass, replace
 
@@ -22,11 +22,17 @@ from compactctl.store.publish.publish import resolve_output
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A compaction that is laid out; of the transcript it holds no message.
+    """A compaction that is laid out; it holds no messages.
 
-    ``expected`` is what the new file has to say, () when it is the old one. ``deposits`` lead back:
-    from the client's compactions that were undone first, and from the operation.
-    ``undo_while_open`` means that undoing it takes ``--while-open``.
+    Attributes:
+        result: the result so far, without ``written`` and ``data``.
+        source: the input file.
+        history: the operations behind it.
+        format: its format.
+        content: the new file; if nothing changed, the old one.
+        expected: the messages that the new file must hold; () if it is the old one.
+        deposits: the archives to write: of the client's compactions undone first, of the operation.
+        undo_while_open: whether undoing it takes ``--while-open``.
     """
 
     result: CompactResult
@@ -40,11 +46,11 @@ class Prepared:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the stages changed anything; if not, the new file is the old one."""
+        """Whether the stages changed anything."""
         return self.result.change.operation is not None
 
     def publish(self) -> CompactResult:
-        """Write the new transcript where it belongs; unchanged, only to an output that is named."""
+        """Write the new transcript; if nothing changed, only to an output that was named."""
         output = self.result.options.output
         if self._is_idle:
             return self.result
@@ -55,9 +61,8 @@ class Prepared:
         deposits = self._deposits(place)
         if output.layout == "native":
             _, block = last_byte_and_rest(self.content.chunks, self.source.digest.n_bytes)
-            undo_while_open = self.undo_while_open
             written = append_to(
-                place, self.source, block, deposits, undo_while_open=undo_while_open
+                place, self.source, block, deposits, undo_while_open=self.undo_while_open
             )
         else:
             written = write(place, self.source, self.content, deposits)
@@ -65,7 +70,7 @@ class Prepared:
         return replace(self.result, written=written, warnings=warnings)
 
     def check_place(self) -> None:
-        """Raise what ``publish`` would raise about the place of the new transcript."""
+        """Raise what ``publish`` would raise about the output path."""
         output = self.result.options.output
         is_new = output.path == STANDARD_STREAM or output.fork
         if self._is_idle or is_new or output.layout == "native":
@@ -81,7 +86,7 @@ class Prepared:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether nothing is written: no change, and no output named."""
+        """Whether there is nothing to write: no change, and no output named."""
         return self.result.options.output.path is None and not self.deposits
 
     @property
@@ -101,13 +106,13 @@ class Prepared:
 
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
-    """Tell whether the operation gets an archive; behind one that has an archive, all do."""
+    """Tell whether the operation gets an archive; once one has an archive, all later ones do."""
     output = options.output
     return output.layout != "inline" or output.in_place or bool(history.archived_chain)
 
 
 def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
-    """Return the warning for what a pipe cannot take along."""
+    """Return a warning about archives that a pipe cannot carry."""
     if source.path is None or not history.archived_chain:
         return ()
     return (

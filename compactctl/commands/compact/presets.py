@@ -1,4 +1,4 @@
-"""Compactions with one purpose: messages hidden by hand, and a full session made usable again."""
+"""Compactions with a fixed recipe: ``tag`` hides a range, ``rescue`` frees space in a session."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ _MORE_LINES, _MORE_BYTES = 3, 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOptions:
-    """The ``FROM..TO`` to hide, and the summary that is to stand for it, None for a marker.
+    """The ``FROM..TO`` to hide, and the summary that replaces it, None for a marker.
 
-    With ``widen`` whole tool pairs are hidden where FROM or TO is inside of some.
+    ``widen`` extends the range to whole tool pairs if FROM or TO is inside of one.
     """
 
     messages: str
@@ -40,19 +40,19 @@ class HandOptions:
     widen: bool = False
 
 
-def tag(options: CompactOptions, wanted: HandOptions) -> CompactResult:
+def tag(options: CompactOptions, hand: HandOptions) -> CompactResult:
     """Hide a range of messages.
 
     Raises as ``compact`` does, and UsageError for a range that may not be hidden.
     """
-    first, between, last = wanted.messages.partition(_BETWEEN)
+    first, between, last = hand.messages.partition(_BETWEEN)
     if not (between and first and last):
-        raise UsageError(f"{wanted.messages!r} is not a range; write it as FROM..TO, as in 3..9")
-    if wanted.summary is not None and not wanted.summary.strip():
+        raise UsageError(f"{hand.messages!r} is not a range; write it as FROM..TO, as in 3..9")
+    if hand.summary is not None and not hand.summary.strip():
         raise UsageError("the summary is empty; say what the messages were about")
-    summary = (wanted.summary or "").strip()
+    summary = (hand.summary or "").strip()
     settings: StageSettings = {
-        NAME: {"first": first, "last": last, "summary": summary, "widen": wanted.widen}
+        NAME: {"first": first, "last": last, "summary": summary, "widen": hand.widen}
     }
     recipe = replace(
         options.recipe,
@@ -68,11 +68,14 @@ def tag(options: CompactOptions, wanted: HandOptions) -> CompactResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescueResult:
-    """What was done, and the command that goes on with the session, None where there is none.
+    """The result of a rescue.
 
-    ``earlier`` is the new session that an earlier rescue made of this one as it still is; nothing
-    was written then, and ``compacted`` is what that one comes to. ``uncounted`` are the tokens that
-    the client's error says were sent, beyond those that are counted: nothing here takes them out.
+    Attributes:
+        compacted: the compaction; a dry run if an ``earlier`` session is reused.
+        continue_with: the shell command that resumes the session, None if there is none.
+        earlier: the session that an earlier rescue wrote for the same state of this one, if any.
+        uncounted: tokens that the client's error reports beyond those in the transcript; no
+            compaction removes them.
     """
 
     compacted: CompactResult
@@ -82,19 +85,20 @@ class RescueResult:
 
     @property
     def tokens_before(self) -> int:
-        """What the next request was, by the higher of the two figures."""
+        """Tokens of the next request before, by the error or the count, whichever is higher."""
         return self.compacted.outcome.before.request_tokens + self.uncounted
 
     @property
     def tokens_after(self) -> int:
-        """What the next request is, with what the error counts and the transcript does not hold."""
+        """Tokens of the next request after, including ``uncounted``."""
         return self.compacted.largest_after + self.uncounted
 
 
 def rescue(options: CompactOptions) -> RescueResult:
-    """Compact as ``compact`` does, and tell how to go on; raises as that does.
+    """Compact with the recovery profile, and find the command that resumes the session.
 
-    A second new session of one that has not changed is only made with options that ask for it.
+    If an earlier rescue of the same state exists, nothing is written, unless there are options.
+    Raises as ``compact`` does.
     """
     source, output, error = options.input, options.output, options.recipe.plan.overflow
     plain = CompactOptions(input=source, output=OutputOptions(dry_run=output.dry_run))
@@ -104,26 +108,26 @@ def rescue(options: CompactOptions) -> RescueResult:
     result = compact(options)
     model = result.measure.long_window_model
     if earlier is not None:
-        way_on = continued_with(str(earlier.entry.path), None, model=model)
+        command = continued_with(str(earlier.entry.path), None, model=model)
     elif result.written is not None:
-        way_on = result.written.continue_with
+        command = result.written.continue_with
     elif output.dry_run:
-        way_on = None
+        command = None
     else:
-        way_on = continued_with(str(Path(source.path)), None, model=model)
-    sent = (error.actual if error else None) or 0
+        command = continued_with(str(Path(source.path)), None, model=model)
+    tokens_sent = (error.actual if error else None) or 0
     return RescueResult(
         compacted=result,
-        continue_with=way_on,
+        continue_with=command,
         earlier=earlier,
-        uncounted=max(0, sent - result.outcome.before.request_tokens),
+        uncounted=max(0, tokens_sent - result.outcome.before.request_tokens),
     )
 
 
 def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
-    """Return the newest compacted session that was made of the one at ``path`` as it is now.
+    """Return the newest compacted session made from the current state of the one at ``path``.
 
-    None for what is in no store of files, and where no such session is there and in effect.
+    None if there is none, or if ``path`` is not a session stored as a file.
     """
     machine = this_machine()
     session = None if is_in_database(path) else session_at(Path(path), machine)
@@ -138,35 +142,39 @@ def _made_of(
 ) -> Iterator[Session]:
     for archive in all_archives(machine, FolderScanner()):
         try:
-            new = session_at(archive.session, machine)
-            if new is None or new.entry.client != session.entry.client or new.id == session.id:
+            candidate = session_at(archive.session, machine)
+            if (
+                candidate is None
+                or candidate.entry.client != session.entry.client
+                or candidate.id == session.id
+            ):
                 continue
             history = history_of(open_input(str(archive.session), limits), str(archive.session))
-            if _begins_as(history, source, new.id.encode(), session.id.encode()):
-                yield new
+            if _begins_as(history, source, candidate.id.encode(), session.id.encode()):
+                yield candidate
         except CompactctlError:
             continue
 
 
 def _begins_as(history: OperationHistory, source: Source, new: bytes, old: bytes) -> bool:
-    """Tell whether the first state of a history is a session under another id, and compacted."""
+    """Tell whether a history starts as ``source`` under a new id, and is compacted."""
     if not history.archived or not _may_be(history.archived[0].operation.before, source.digest):
         return False
     state = [line.replace(new, old) for line in history.archived[0].before()]
     return _is_same(state, source.lines) and bool(history.chain)
 
 
-def _may_be(state: Digest, source: Digest) -> bool:
-    more_lines = state.n_lines - source.n_lines
-    more_bytes = abs(state.n_bytes - source.n_bytes)
+def _may_be(before: Digest, source: Digest) -> bool:
+    more_lines = before.n_lines - source.n_lines
+    more_bytes = abs(before.n_bytes - source.n_bytes)
     return 0 <= more_lines <= _MORE_LINES and more_bytes <= _MORE_BYTES
 
 
 def _is_same(state: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """Compare lines; the first of several may say what a session was made of.
+    """Compare lines, except the first of several: it may name the session that was copied.
 
-    A last line without an end has one where lines were added to it.
+    Line ends are ignored: an unterminated last line got one when lines were appended to it.
     """
     first = len(lines) > 1
     pairs = zip(state[first:], lines[first:], strict=False)
-    return all(line.removesuffix(b"\n") == other.removesuffix(b"\n") for line, other in pairs)
+    return all(line.removesuffix(b"\n") == original.removesuffix(b"\n") for line, original in pairs)

@@ -1,4 +1,4 @@
-"""What a compaction is asked for, and what it did."""
+"""The options and the result of a compaction, and warnings about options without effect."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,13 +26,23 @@ from compactctl.tokens.models.prices import PriceTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactOptions:
-    """One compaction, as it is asked for; see the command's help for the meaning.
+    """One compaction; ``compactctl compact --help`` explains the options.
 
-    With ``redo`` what the client compacted is undone first. ``figures`` asks for those of what is
-    read, ``details`` for rows about it, ``compare`` for what the messages say before and after,
-    with an audit of every summary. ``plan_file`` is a plan that is carried out instead of any
-    stage; ``plan_out`` is where one is written to, and ``archived_out`` where the lines are that
-    are hidden then.
+    Attributes:
+        input: what to read.
+        recipe: how to make it smaller.
+        output: where to write it, and in which layout.
+        redo: undo the client's compactions first.
+        plan_file: a plan to apply instead of running stages.
+        plan_out: where to write a plan.
+        archived_out: where to write the hidden lines.
+        prices: the prices by which ``Requested.pays_after`` is computed.
+        explain: return the fate of every message.
+        compare: return every message before and after, and audit every summary.
+        require_fit: fail if the result is over the limit.
+        require_audit: fail if the audit of a summary fails.
+        figures: return figures about the input.
+        details: the rows about the input to return.
     """
 
     input: InputOptions
@@ -53,11 +63,11 @@ class CompactOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requested:
-    """What a result has only where it was asked for, else None or ().
+    """The parts of a result that are computed on request only, else None or ().
 
-    ``fates`` has every message, also where options name messages; ``figures`` are those of what was
-    read, and ``details`` rows about it. ``pays_after`` is the number of requests after which the
-    compaction has paid, by the prices asked for, what a prompt cache loses.
+    ``fates`` is also computed if options name messages (pins, protected tools). ``figures`` and
+    ``details`` describe the input. ``pays_after`` is the number of requests after which the
+    compaction has paid for the lost prompt cache.
     """
 
     fates: tuple[MessageFate, ...] = ()
@@ -72,12 +82,22 @@ class Requested:
 class CompactResult:
     """What a compaction did, or would do in a dry run.
 
-    ``options`` are those in effect: with the place, the layout and the new session that were
-    decided on. ``change`` begins with the transcript that was read: as it was ahead of what was
-    ``undone``, the compactions by its client, and under its new id where a new session was made of
-    it. ``restated`` are the recorded counts that a client takes for the size of its context, None
-    where they stay as they are. ``written`` is None where nothing was; ``data`` are the pieces of
-    the new transcript when it goes to standard output.
+    Attributes:
+        options: the options in effect, with the output path, layout and new session resolved.
+        format: the format of the transcript.
+        measure: how tokens were counted, and against which limits.
+        plan: the stages and the size to reach.
+        outcome: what the stages did, in figures.
+        change: the states before and after. The one before still has the compactions ``undone``,
+            and the new session's id if one was made.
+        summaries: the summaries written.
+        restated: the usage from which the client reads its context size, None if unchanged.
+        undone: the compactions by the client that were undone first.
+        opaque: content that was copied without being understood.
+        requested: the parts that options ask for.
+        written: what was written to disk, None if nothing was.
+        data: the new transcript in chunks, if it goes to standard output.
+        warnings: what the user should know.
     """
 
     options: CompactOptions
@@ -102,7 +122,7 @@ class CompactResult:
 
     @property
     def stages(self) -> tuple[StageRecord, ...]:
-        """What each stage did, in order."""
+        """The records of the stages, in the order they ran."""
         return self.outcome.stages
 
     @property
@@ -112,22 +132,22 @@ class CompactResult:
 
     @property
     def largest_after(self) -> int:
-        """The tokens of the largest next request that is left."""
+        """Tokens of the largest next request after the compaction."""
         return self.outcome.after.request_tokens
 
     @property
     def limit(self) -> int:
-        """The size to reach in tokens: the target within the window, or what gates refer to."""
+        """The target in tokens, capped by the window; without a target, the size gates compare."""
         return size_limit(self.outcome.target, self.measure.limits)
 
     @property
     def fits(self) -> bool:
-        """Whether every conversation is within the limit."""
+        """Whether the next request of every conversation is within the limit."""
         return self.largest_after <= self.limit
 
 
 def unused_options(result: CompactResult) -> tuple[str, ...]:
-    """Return a warning for every option that had no effect, most often a slip of the pen."""
+    """Return a warning for every option that had no effect; most are typing errors."""
     return (
         *_pins(result),
         *_tools(result),
@@ -147,11 +167,11 @@ def _pins(result: CompactResult) -> Iterator[str]:
 
 def _tools(result: CompactResult) -> Iterator[str]:
     names = dict.fromkeys(tool for row in result.requested.fates for tool in row.tools)
-    known = {name.casefold() for name in names}
+    lower_names = {name.casefold() for name in names}
     for tool in result.options.recipe.protect.tools:
-        if tool.casefold() not in known:
-            there = f"there are {', '.join(names)}" if names else "there are no tool calls"
-            yield f"--protect-tool {tool}: no message calls this tool; {there}"
+        if tool.casefold() not in lower_names:
+            available = f"there are {', '.join(names)}" if names else "there are no tool calls"
+            yield f"--protect-tool {tool}: no message calls this tool; {available}"
 
 
 def _settings(result: CompactResult) -> Iterator[str]:
@@ -163,15 +183,15 @@ def _settings(result: CompactResult) -> Iterator[str]:
 
 
 def _instructions(result: CompactResult) -> Iterator[str]:
-    given = result.options.recipe.plan.settings.get(SUMMARIZE, {}).get("instructions")
-    if given and result.options.recipe.summarizer.kind == "offline":
+    instructions = result.options.recipe.plan.settings.get(SUMMARIZE, {}).get("instructions")
+    if instructions and result.options.recipe.summarizer.kind == "offline":
         yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"
 
 
 def _summarizer(result: CompactResult) -> Iterator[str]:
-    wanted = result.plan.profile.summarizer.name
-    if wanted and wanted != result.options.recipe.summarizer.kind and result.summaries:
+    requested = result.plan.profile.summarizer.name
+    if requested and requested != result.options.recipe.summarizer.kind and result.summaries:
         yield (
-            f"profile {result.plan.profile.name}: a summary by {wanted} was not asked for; the "
+            f"profile {result.plan.profile.name}: a summary by {requested} was not asked for; the "
             f"{result.options.recipe.summarizer.kind} summarizer wrote, see --summarizer"
         )

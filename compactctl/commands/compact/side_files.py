@@ -1,4 +1,4 @@
-"""Files beside a compacted transcript: a plan that can be edited, and the lines that are hidden."""
+"""Files written beside a compacted transcript: an editable plan, and the hidden lines."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from compactctl.store.publish.publish import write_output
 
 
 def check_archived_out(options: CompactOptions) -> None:
-    """Raise UsageError for a place that cannot be written, before anything else is."""
+    """Raise UsageError if --archived-out cannot be written, before anything else is written."""
     archived_out = options.archived_out
     if archived_out is None:
         return
@@ -41,10 +41,10 @@ def check_archived_out(options: CompactOptions) -> None:
 def with_side_files(
     result: CompactResult, hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]]
 ) -> CompactResult:
-    """Write the plan and the hidden lines where these were asked for, and warn of unused options.
+    """Write the plan and the hidden lines if requested, and add warnings about unused options.
 
-    ``hidden_lines`` tells the lines of a transcript by path and format. Raises as that and as
-    ``write_output`` does.
+    ``hidden_lines`` reads the hidden lines of a transcript by path and format. Raises as it and
+    ``write_output`` do.
     """
     warnings = (*result.warnings, *_write_plan(result), *unused_options(result))
     written = _write_hidden_lines(result, hidden_lines)
@@ -52,7 +52,7 @@ def with_side_files(
 
 
 def _write_plan(result: CompactResult) -> tuple[str, ...]:
-    """Write what became of every message, to be edited and carried out; return warnings."""
+    """Write the fate of every message as a plan; return warnings."""
     plan_file, plan_out = result.requested.plan_file, result.options.plan_out
     if plan_out is None or plan_file is None:
         return ()
@@ -71,7 +71,7 @@ def _write_plan(result: CompactResult) -> tuple[str, ...]:
 def _write_hidden_lines(
     result: CompactResult, hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]]
 ) -> tuple[str, ...]:
-    """Write all lines that are hidden now, each with its tags, unless nothing was written."""
+    """Write all hidden lines with their tags, if the transcript was written; return warnings."""
     options = result.options
     if options.archived_out is None or result.written is None:
         return ()

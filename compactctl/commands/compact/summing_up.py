@@ -1,4 +1,4 @@
-"""What a compaction came to, in figures and in words."""
+"""Builds the result of a compaction: figures, warnings, and what options request."""
 
 from collections.abc import Sequence
 
@@ -23,17 +23,17 @@ from compactctl.tokens.meter import Meter
 
 
 def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -> CompactResult:
-    """Return what came of a compaction before it is written.
+    """Return the result of a compaction before it is written.
 
-    ``after`` is the digest of the new file, ``operation`` None where that is the old one. Raises
-    DoesNotFitError where it was to fit and does not, and where nothing could make it fit.
+    ``after`` is the digest of the new file; ``operation`` is None if nothing changed. Raises
+    DoesNotFitError if ``require_fit`` is not met, or if no compaction could reach the target.
     """
     _check_reachable(draft)
     file, outcome = draft.input.file, draft.run.outcome
     result = CompactResult(
         options=draft.options,
         format=file.format.name,
-        measure=draft.measured.forgetting(),
+        measure=draft.measured.without_cached_texts(),
         plan=draft.plan,
         outcome=outcome,
         change=StateChange(before=draft.input.before, after=after, operation=operation),
@@ -61,7 +61,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
 
 
 def _check_reachable(draft: Draft) -> None:
-    """Raise DoesNotFitError where what is in every request alone is over the size to reach."""
+    """Raise DoesNotFitError if the fixed part of every request alone exceeds the target."""
     reach, target = draft.plan.reach, draft.run.outcome.target
     ran = draft.options.plan_file is None and not draft.held
     if not ran or reach.tokens is None or target is None:
@@ -93,14 +93,14 @@ def _requested(draft: Draft) -> Requested:
 
 
 def _details(draft: Draft) -> FileDetails:
-    """Return the rows about what was read, with what became of each message."""
+    """Return the rows about the input, with what stages did to each message."""
     options, transcript = draft.options, draft.input.file.transcript
-    left = fates_by_id(draft.run.applied, draft.measured.meter)
-    return details_of(options.input.path, transcript, draft.measured, options.details, left)
+    effects = fates_by_id(draft.run.applied, draft.measured.meter)
+    return details_of(options.input.path, transcript, draft.measured, options.details, effects)
 
 
 def fates_by_id(applied: AppliedEdits, meter: Meter) -> dict[MessageId, StageEffect]:
-    """Return what stages left of each message that they were given."""
+    """Return the tokens that stages left of each input message, and the stage that changed it."""
     return {
         MessageId(row.id): StageEffect(row.tokens_after, row.stage or None)
         for row in message_fates(applied, meter)
@@ -124,7 +124,7 @@ def _plan_file(draft: Draft, fates: Sequence[MessageFate]) -> PlanFile:
 
 
 def _names_messages(options: CompactOptions) -> bool:
-    """Tell whether anybody asks what became of each message."""
+    """Tell whether any option needs the fate of each message."""
     asked = options.explain or options.compare or options.plan_out
     return bool(asked or options.recipe.protect.pins or options.recipe.protect.tools)
 
@@ -138,20 +138,20 @@ def _pays_after(draft: Draft) -> int | None:
 
 
 def _findings(draft: Draft) -> tuple[str, ...]:
-    found = (each for each in draft.summaries if each.findings and not each.is_own)
+    faulty = (s for s in draft.summaries if s.findings and not s.is_built_in)
     return tuple(
-        f"the summary by {each.writer}: {each.findings}; compactctl audit lists them"
-        for each in found
+        f"the summary by {summary.writer}: {summary.findings}; compactctl audit lists them"
+        for summary in faulty
     )
 
 
-def _words(done: StageRun) -> tuple[str, ...]:
-    """Say that the words of people are more than was asked for."""
-    target, beside = done.outcome.target, done.given + done.outcome.after.unseen
-    if target is None or not done.said or done.said + beside <= target:
+def _words(stage_run: StageRun) -> tuple[str, ...]:
+    """Warn that the user's words, which stages keep, are larger than the target."""
+    target, beside = stage_run.outcome.target, stage_run.preamble + stage_run.outcome.after.unseen
+    if target is None or not stage_run.words or stage_run.words + beside <= target:
         return ()
-    words, size = f"{done.said:,} tokens", f"more than the {target:,} asked for"
-    if done.said > target:
+    words, size = f"{stage_run.words:,} tokens", f"more than the {target:,} asked for"
+    if stage_run.words > target:
         return (f"your words alone take {words}, {size}",)
     return (f"your words take {words}, beside {beside:,} in every request: {size}",)
 

@@ -150,7 +150,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     return ExplainResult(
         options=options,
         format=loaded.format.name,
-        measure=measured.forgetting(),
+        measure=measured.without_cached_texts(),
         entry=entry,
         line=lines.get(viewed.message.id),
         hidden=viewed.hidden,

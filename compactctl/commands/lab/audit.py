@@ -183,7 +183,7 @@ def audit(options: AuditOptions) -> AuditResult:
     return AuditResult(
         options=options,
         format=loaded.format.name,
-        measure=measured.forgetting(),
+        measure=measured.without_cached_texts(),
         compactions=tuple(
             _audited(each, conversation, cwd, measured.meter)
             for each in found

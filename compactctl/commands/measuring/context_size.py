@@ -1,8 +1,14 @@
-"""The size of a transcript's context, from recorded usage where there is any.
+"""The size of a transcript's context, from recorded usage if there is any.
 
-Where a report can be believed, the size of the next request is ``Calibration.total``: what the
-provider reported for the newest request, its answer, and what was counted of all that came after.
-The rows of a ``ContextSize`` only divide that up, and ``unexplained`` is what is left over.
+With a credible report, the size of the next request is ``Calibration.total``: the reported size of
+the newest request, plus its answer, plus the counted tokens of everything after it. The rows of a
+``ContextSize`` only divide that up; ``unexplained`` is the remainder.
+
+    reported for the newest request, line 40      21,000
+    its answer                                       500    as reported
+    messages after it                              1,500    counted
+    next request                                  23,000    = counted 14,000 + overhead 8,200
+                                                              + frames 600 + unexplained 200
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,31 +39,32 @@ from compactctl.tokens.overhead import overhead_tokens
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
 _RESTORED = "what the client restores is not known"
 _CLEARED = "from the tokens that the client says it cleared, and counted without them"
-# By so many reports it is judged whether a session's first one can be true.
+# The number of reports by which the credibility of a session's first one is judged.
 _FIRST_REPORTS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSize:
-    """What one conversation's next request comes to, in tokens; the rows add up to ``total``.
+    """The tokens of one conversation's next request; the rows add up to ``total``.
 
     Attributes:
         counted: the text and media of the messages.
         overhead: system prompt, tool definitions and the like, which are not in the transcript.
         missing: history that was sent and is not in the transcript.
-        restored: what the client adds once more after its own compaction.
+        restored: what the client adds again after its own compaction.
         hidden_reasoning: reasoning that is sent although its text is not stored.
-        frames: what messages, calls and results take beside their text, and the difference between
-            the counter's tokens and the model's, both estimated.
-        unexplained: what is left of the reported size, a counting error; negative when more was
+        frames: the formatting around messages, calls and results, and the difference between the
+            counter's tokens and the model's, both estimated.
+        unexplained: the remainder of the reported size, a counting error; negative if more was
             counted.
-        source: where the rows beside ``counted`` come from, in words; "" when there are none.
-        calibration: what they were derived from, None without recorded usage to trust.
-        least, most: between what ``restored`` lies in nine of ten cases; ``least`` goes below 0
-            where the overhead may be smaller than it seems. ``unsure`` says what is not known.
-        unreported: the client that sends more, which nothing in the file tells; "" for none.
-        usual: the overhead that it usually has, not in any row; None where that is not known.
-        doubt: which reported usage is not believed, and why, as a warning; "" where all is.
+        source: where the rows besides ``counted`` come from, in words; "" if there are none.
+        calibration: what they were derived from, None without credible usage.
+        min_restored, max_restored: the range of ``restored`` in 9 of 10 cases. The minimum is
+            negative if the overhead may be smaller than it seems.
+        unsure: why there is a range, in words.
+        unreported: the client that sends more than the file shows; "" for none.
+        usual: its usual overhead, which is in no row; None if unknown.
+        doubt: a warning that names reported usage that is not credible; "" if all is.
     """
 
     counted: int
@@ -69,8 +76,8 @@ class ContextSize:
     unexplained: int = 0
     source: str = ""
     calibration: Calibration | None = None
-    least: int = 0
-    most: int = 0
+    min_restored: int = 0
+    max_restored: int = 0
     unreported: str = ""
     usual: UsualTokens | None = None
     doubt: str = ""
@@ -83,34 +90,42 @@ class ContextSize:
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """Between what the next request lies, None where no part of it is a guess."""
-        if self.least == self.most:
+        """The range of the next request's size, None if no part of it is a guess."""
+        if self.min_restored == self.max_restored:
             return None
         sure = self.total - self.restored
-        return sure + self.least, sure + self.most
+        return sure + self.min_restored, sure + self.max_restored
 
     @property
     def unseen(self) -> int:
-        """The tokens of the next request beside those counted."""
+        """The tokens of the next request besides those counted."""
         inferred = self.overhead + self.missing + self.restored + self.hidden_reasoning
         return inferred + self.frames + self.unexplained
 
 
-def context_size(transcript: Transcript, measured: Measurement, given: int = 0) -> ContextSize:
+def context_size(
+    transcript: Transcript, measured: Measurement, extra_tokens: int = 0
+) -> ContextSize:
     """Measure the next request of a transcript; several conversations in a file are only counted.
 
-    The first of these that there is decides: a believed report of the conversation; the client's
-    own count; what a compaction of ours recorded, or NeuroLink's frames; reports of what is no
-    longer sent, the session's first one and the last before the client cleared content. Else the
-    size is the count, and ``unreported`` names a client that sends more.
+    The first of these sources that exists is used:
 
-    What is reported of one of several conversations and not used is in ``doubt``; ``given`` are the
-    tokens of what every request holds by what the user gave.
+    1. a credible usage report of the conversation;
+    2. the client's own count;
+    3. what a compaction by compactctl recorded, or NeuroLink's frames;
+    4. reports about content no longer sent: the session's first, and the last one before the client
+       cleared content;
+    5. the count, with ``unreported`` naming a client that sends more.
+
+    For several conversations, ``doubt`` names a report that is not used. ``extra_tokens`` is what
+    the user adds to every request.
     """
     conversations = split_conversations(transcript.effective)
     if len(conversations) != 1:
         counted = measured.meter.total(transcript.effective)
-        return ContextSize(counted=counted, doubt=_doubt_of_several(conversations, measured, given))
+        return ContextSize(
+            counted=counted, doubt=_doubt_of_several(conversations, measured, extra_tokens)
+        )
     size = _conversation_size(
         conversations[0],
         measured,
@@ -121,12 +136,12 @@ def context_size(transcript: Transcript, measured: Measurement, given: int = 0) 
         return _from_split(transcript.session.client_counts, conversations[0], measured, size)
     if size.source:
         return _without_overhead(_told_apart(size, transcript, measured), transcript)
-    # What is not believed tells no overhead either, unless it is of another context.
+    # A report that is not credible shows no overhead either, unless it is about another context.
     is_of_first = bool(size.doubt) and not transcript.compactions.lines
-    found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
-    if found.source:
-        return _without_overhead(found, transcript)
-    return _unreported(transcript, found)
+    estimated = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
+    if estimated.source:
+        return _without_overhead(estimated, transcript)
+    return _unreported(transcript, estimated)
 
 
 def _conversation_size(
@@ -136,21 +151,20 @@ def _conversation_size(
     drops_past_reasoning: bool = False,
     refusal: Refusal | None = None,
 ) -> ContextSize:
-    """Measure one conversation: from its newest believed report, else by counting.
+    """Measure one conversation: from its newest credible report, else by counting.
 
     With a report the total is that of the calibration, and the rows divide it up. Without one the
-    messages are counted, and beside them is what the newest compaction recorded as unseen or, for
-    its counter, NeuroLink's frames.
+    messages are counted; added is what the newest compaction recorded as unseen or, for NeuroLink's
+    counter, its frames.
 
-    What the provider counted of a request that it refused is a report like any other.
-    ``drops_past_reasoning`` tells that its reasoning is sent only until the turn ends, unless the
-    model keeps it.
+    A request that the provider refused is a report like any other. ``drops_past_reasoning`` means
+    that reasoning is sent only until the turn ends, unless the model keeps it.
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
     reports = believed_reports(messages, measured, refusal)
     doubt = _doubt_text(messages, reports.doubt, measured)
-    found = calibrate(
+    calibration = calibrate(
         messages,
         reports.requests,
         framed.total,
@@ -158,19 +172,21 @@ def _conversation_size(
         drops_past_reasoning=drops_past_reasoning,
         keeps_reasoning=measured.model.keeps_reasoning,
     )
-    if found is None:
+    if calibration is None:
         return replace(_uncalibrated(messages, measured, counted), doubt=doubt)
     frames = round(sum(map(framed.visible, messages))) - counted
-    # The total stands: whatever the other rows do not explain goes here.
-    rest = found.total - counted - found.overhead - found.hidden_reasoning - frames
+    # The total is fixed; whatever the other rows do not explain goes here.
+    unexplained = (
+        calibration.total - counted - calibration.overhead - calibration.hidden_reasoning - frames
+    )
     return ContextSize(
         counted=counted,
-        overhead=found.overhead,
-        hidden_reasoning=found.hidden_reasoning,
+        overhead=calibration.overhead,
+        hidden_reasoning=calibration.hidden_reasoning,
         frames=frames,
-        unexplained=rest,
-        source=f"inferred from {_told_on(messages, found, refusal)}",
-        calibration=found,
+        unexplained=unexplained,
+        source=f"inferred from {_told_on(messages, calibration, refusal)}",
+        calibration=calibration,
         doubt=doubt,
     )
 
@@ -178,29 +194,28 @@ def _conversation_size(
 def believed_reports(
     messages: Sequence[Message], measured: Measurement, refusal: Refusal | None = None
 ) -> Reports:
-    """Return the requests of a conversation whose reported size can be true, and why others cannot.
+    """Return the requests of a conversation with a credible size, and a doubt about the others.
 
-    Every size of a context rests on these. Other figures do not: the window is chosen by usage
-    that is ``plausible`` (``measuring.measure``), rounds and costs are those of all
-    ``find_requests``, and before any of that ``counted_once`` edits reports while the transcript is
-    read.
+    Every context size is based on these. Other figures are not: the window is chosen by
+    ``plausible`` usage (``measuring.measure``), rounds and costs include all ``find_requests``, and
+    before that ``counted_once`` corrects reports while the transcript is read.
     """
     framed = measured.framed
-    asked = find_requests(messages, framed.total, framed.visible)
+    requests = find_requests(messages, framed.total, framed.visible)
     if refusal is not None and refusal.tokens is not None and refusal.sent:
         sent = messages[: refusal.sent]
-        asked += (refused_request(sent, refusal.tokens, framed.total, framed.visible),)
-    found = requests_after_own_edit(messages, asked)
+        requests += (refused_request(sent, refusal.tokens, framed.total, framed.visible),)
+    recent_requests = requests_after_own_edit(messages, requests)
     is_estimate = measured.counter.exactness == "estimate"
     error = ESTIMATE_ERROR if is_estimate else VOCABULARY_ERROR
-    reports = judge(found, error, longest_window(measured.model))
-    if found or reports.doubt:
+    reports = judge(recent_requests, error, longest_window(measured.model))
+    if recent_requests or reports.doubt:
         return reports
     return replace(reports, doubt=_no_number(messages, measured))
 
 
 def _no_number(messages: Sequence[Message], measured: Measurement) -> Doubt | None:
-    """Return a doubt of answers whose usage is zero or less; one alone is one that failed."""
+    """Return the doubt for answers whose usage is zero or less; a single one just failed."""
     reported = [index for index, message in enumerate(messages) if message.usage]
     responses = {messages[index].response_id for index in reported}
     if len(responses) <= 1 or any(m.usage.context > 0 for m in messages if m.usage):
@@ -216,7 +231,7 @@ def _no_number(messages: Sequence[Message], measured: Measurement) -> Doubt | No
 
 
 def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Measurement) -> str:
-    """Say which reports are not believed, for a warning; "" for none."""
+    """Return the warning about reports that are not credible; "" for none."""
     if doubt is None:
         return ""
     report = f"line {messages[doubt.index].line + 1}: reported usage of {doubt.context:,} tokens"
@@ -234,18 +249,18 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
     return f"{report} {why}; {reports} not believed, the count is used"
 
 
-def _told_on(messages: Sequence[Message], found: Calibration, refusal: Refusal | None) -> str:
-    """Name what a size was inferred from: usage on some lines, or a refusal."""
-    if refusal is not None and not found.requests[-1].message_indices:
+def _told_on(messages: Sequence[Message], calibration: Calibration, refusal: Refusal | None) -> str:
+    """Name the source of a size: usage on some lines, or a refusal."""
+    if refusal is not None and not calibration.requests[-1].message_indices:
         return f"what the provider counted of the request that it refused, line {refusal.line + 1}"
-    return f"the usage reported on {_lines(messages, found)}"
+    return f"the usage reported on {_lines(messages, calibration)}"
 
 
-def _lines(messages: Sequence[Message], found: Calibration) -> str:
-    """Name the lines of the request that the overhead is from, and of the newest one."""
+def _lines(messages: Sequence[Message], calibration: Calibration) -> str:
+    """Name the lines of the request that shows the overhead, and of the newest one."""
     first, newest = (
-        messages[found.requests_since_edit[0].first_index].line + 1,
-        found.anchor_line + 1,
+        messages[calibration.requests_since_edit[0].first_index].line + 1,
+        calibration.anchor_line + 1,
     )
     return f"line {newest}" if first == newest else f"lines {first} and {newest}"
 
@@ -253,7 +268,7 @@ def _lines(messages: Sequence[Message], found: Calibration) -> str:
 def _uncalibrated(messages: Sequence[Message], measured: Measurement, counted: int) -> ContextSize:
     unseen = recorded_unseen(messages)
     if unseen:
-        # Less than is counted: the counting error of what was left.
+        # Negative means less than is counted: a counting error.
         return ContextSize(
             counted=counted,
             overhead=max(0, unseen),
@@ -268,7 +283,7 @@ def _uncalibrated(messages: Sequence[Message], measured: Measurement, counted: i
 
 
 def neurolink_frame(measured: Measurement) -> int:
-    """Return what NeuroLink adds to a message outside of the transcript; 0 for other counters."""
+    """Return the tokens NeuroLink adds per message outside of the transcript; else 0."""
     return NEUROLINK_TOKENS_PER_MESSAGE if isinstance(measured.counter, NeuroLinkCounter) else 0
 
 
@@ -281,80 +296,82 @@ def recorded_unseen(messages: Sequence[Message]) -> int:
 
 
 def _doubt_of_several(
-    conversations: Sequence[Sequence[Message]], measured: Measurement, given: int
+    conversations: Sequence[Sequence[Message]], measured: Measurement, extra_tokens: int
 ) -> str:
-    """Say which report is not used, where a file holds several conversations; "" for none.
+    """Return the warning about unused reports in a file with several conversations; "" for none.
 
-    That is the largest, where it is more than an error of what is counted of the largest request,
-    else the newest that cannot be true.
+    It names the largest report if it exceeds the largest count by more than the counting error,
+    else the last that is not credible.
     """
-    told = [
+    reports_by_conversation = [
         (messages, believed_reports(messages, measured))
         for messages in conversations
         if any(message.usage for message in messages)
     ]
     newest = [
         (request.context, messages[request.first_index].line + 1)
-        for messages, reports in told
+        for messages, reports in reports_by_conversation
         for request in reports.requests[-1:]
     ]
     context, line = max(newest, default=(0, 0))
-    largest = given + max(map(measured.meter.total, conversations), default=0)
+    largest = extra_tokens + max(map(measured.meter.total, conversations), default=0)
     if context > (1 + ESTIMATE_ERROR) * largest:
         return (
             f"line {line:,}: reported usage of {context:,} tokens is more than the {largest:,} "
             "counted of the largest request; with several conversations in a file, only the count "
             "is used"
         )
-    doubts = [(messages, found.doubt) for messages, found in told if found.doubt]
+    doubts = [
+        (messages, reports.doubt) for messages, reports in reports_by_conversation if reports.doubt
+    ]
     if not doubts:
         return ""
     messages, last = doubts[-1]
-    reports = sum(each.reports for _, each in doubts)
+    reports = sum(doubt.reports for _, doubt in doubts)
     return _doubt_text(messages, replace(last, reports=reports, is_used=False), measured)
 
 
 def _without_overhead(size: ContextSize, transcript: Transcript) -> ContextSize:
-    """Return what remains of an overhead that the file holds, and so was counted, as an error."""
+    """If the file itself holds the overhead, so that it was counted, call the rest unexplained."""
     if not transcript.session.holds_overhead:
         return size
     return replace(size, overhead=0, unexplained=size.unexplained + size.overhead)
 
 
 def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement) -> ContextSize:
-    """Tell history that is not in the file from the overhead that it was taken for.
+    """Separate the history that is missing from the file from the overhead.
 
-    Where a record follows one that is lost, that is all above the overhead of the first request.
+    If a record follows a lost one, everything above the first request's overhead is missing.
     """
     first = _first_request(transcript, measured)
-    known = None if first is None else max(0, round(first.context - first.counted_before))
-    missing = missing_history(transcript.format, size.overhead, known)
-    if known is not None and lost_its_beginning(transcript):
-        missing = max(missing, size.overhead - known)
+    first_overhead = None if first is None else max(0, round(first.context - first.counted_before))
+    missing = missing_history(transcript.format, size.overhead, first_overhead)
+    if first_overhead is not None and lost_its_beginning(transcript):
+        missing = max(missing, size.overhead - first_overhead)
     if not missing:
         return size
     overhead = size.overhead - missing
     where = "is what is usual"
-    if first is not None and overhead == known:
+    if first is not None and overhead == first_overhead:
         where = f"on line {transcript.messages[first.first_index].line + 1}"
     source = f"{size.source}, the overhead {where}"
     return replace(size, overhead=overhead, missing=missing, source=source)
 
 
 def lost_its_beginning(transcript: Transcript) -> bool:
-    """Tell whether what is sent goes back to a record whose parent is not in the file."""
+    """Tell whether the effective history starts at a record whose parent is not in the file."""
     parents = {link.id: link.parent for link in transcript.chain.links}
     lines = {link.line: link.id for link in transcript.chain.links}
-    at = next((lines[m.line] for m in transcript.effective if m.line in lines), None)
-    passed: set[str] = set()
-    while at in parents and at not in passed:
-        passed.add(at)
-        at = parents[at]
-    return at is not None and at not in passed
+    record_id = next((lines[m.line] for m in transcript.effective if m.line in lines), None)
+    seen: set[str] = set()
+    while record_id in parents and record_id not in seen:
+        seen.add(record_id)
+        record_id = parents[record_id]
+    return record_id is not None and record_id not in seen
 
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
-    """Name the client that sends more than is counted, where it is one that does."""
+    """Add the client that sends more than is counted, if it is one that does."""
     client = client_rule_for(transcript.format, transcript.session.client_version)
     if client is None or transcript.session.holds_overhead:
         return size
@@ -364,9 +381,9 @@ def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
 def _from_before(
     transcript: Transcript, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
-    """Measure with the overhead of the session's first request, which is sent no more.
+    """Measure with the overhead of the session's first request, which is no longer sent.
 
-    It says nothing where compactctl took out messages, which may have stood before it.
+    Not used if compactctl removed messages, since these may have preceded that request.
     """
     framed = measured.framed
     if any(message.origin.is_synthetic for message in transcript.messages):
@@ -375,33 +392,33 @@ def _from_before(
     if first is None:
         return _since_cleared(transcript, messages, measured, size)
     restored = restored_after(transcript)
-    known = max(0, round(first.context - first.counted_before))
-    # A first request that also held what is not in the file tells the overhead at most.
+    first_overhead = max(0, round(first.context - first.counted_before))
+    # If the first request also held messages missing from the file, this is an upper bound.
     is_whole = not continues_another(transcript)
     usual = overhead_of(transcript.format)
-    overhead = known if is_whole or usual is None else min(known, usual.usual)
+    overhead = first_overhead if is_whole or usual is None else min(first_overhead, usual.usual)
     stored = round(sum(map(framed.visible, messages)))
     line = transcript.messages[first.first_index].line + 1
-    found = replace(
+    estimated = replace(
         size,
         overhead=overhead,
         restored=restored.usual,
-        least=restored.least - (0 if is_whole else overhead),
-        most=restored.most + known - overhead,
+        min_restored=restored.least - (0 if is_whole else overhead),
+        max_restored=restored.most + first_overhead - overhead,
         hidden_reasoning=round(sum(map(framed.total, messages))) - stored,
         frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
-    return _since_cleared(transcript, messages, measured, found)
+    return _since_cleared(transcript, messages, measured, estimated)
 
 
 def _since_cleared(
     transcript: Transcript, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
-    """Measure from the last report before the client cleared content, and what came since.
+    """Measure from the last report before the client cleared content, plus what was added since.
 
-    It is the most that the next request can be. Where the client wrote what it saved, that less
-    the saved tokens is the size, and what is counted the other end of the range.
+    This is the maximum of the next request. If the client recorded the tokens saved, the size is
+    the maximum less those, and the count is the other end of the range.
     """
     cleared = transcript.compactions.cleared
     answer = () if cleared is None else tuple(_places(messages, cleared.response_id))
@@ -411,19 +428,21 @@ def _since_cleared(
     before = sum(map(framed.visible, messages[: answer[0]]))
     if reported.context < (1 - ESTIMATE_ERROR) * before:
         return size
-    said = round(sum(framed.visible(messages[index]) for index in answer))
-    behind = range(answer[0] + 1, len(messages))
-    added = round(sum(framed.total(messages[index]) for index in behind if index not in answer))
-    most = reported.context + max(reported.answer or 0, said) + added
-    counted = min(size.total, most)
-    total = counted if cleared.saved is None else max(added, most - cleared.saved)
+    answer_tokens = round(sum(framed.visible(messages[index]) for index in answer))
+    later_indices = range(answer[0] + 1, len(messages))
+    later_tokens = round(
+        sum(framed.total(messages[index]) for index in later_indices if index not in answer)
+    )
+    max_tokens = reported.context + max(reported.answer or 0, answer_tokens) + later_tokens
+    counted = min(size.total, max_tokens)
+    total = counted if cleared.saved is None else max(later_tokens, max_tokens - cleared.saved)
     line = messages[answer[0]].line + 1
     return replace(
         size,
         restored=0,
         unexplained=size.unexplained + size.restored + total - size.total,
-        least=min(counted, total) - total,
-        most=max(counted, total) - total,
+        min_restored=min(counted, total) - total,
+        max_restored=max(counted, total) - total,
         unsure=_CLEARED,
         unreported="",
         source=f"inferred from the usage reported on line {line}, before content was cleared",
@@ -435,42 +454,46 @@ def _places(messages: Sequence[Message], response_id: str) -> Iterator[int]:
 
 
 def restored_after(transcript: Transcript) -> UsualTokens:
-    """Return what a client adds after its own compaction beside what the transcript holds."""
+    """Return what a client adds after its own compaction besides what the transcript holds."""
     if not transcript.compactions.by_client:
         return NOTHING
-    behind = takewhile(lambda message: not message.starts_turn, transcript.effective)
-    is_written = any(isinstance(part, FilePart) for message in behind for part in message.parts)
+    since_compaction = takewhile(lambda message: not message.starts_turn, transcript.effective)
+    is_written = any(
+        isinstance(part, FilePart) for message in since_compaction for part in message.parts
+    )
     return WRITTEN if is_written else restored_by(transcript.format)
 
 
 def continues_another(transcript: Transcript) -> bool:
-    """Tell whether the first record follows one that is not in the file."""
+    """Tell whether the first record's parent is not in the file."""
     first = transcript.chain.links[0].parent if transcript.chain.links else None
     return first is not None and all(link.id != first for link in transcript.chain.links)
 
 
 def _first_request(transcript: Transcript, measured: Measurement) -> Request | None:
-    """Return the file's first request with a reported size, if that can be true.
+    """Return the file's first request with a reported size, if that is credible.
 
-    It is judged by the reports that follow it, up to a compaction; what follows is not counted.
+    Credibility is judged by the reports after it, up to the first compaction.
     """
     messages = transcript.messages
     end = transcript.compactions.lines[0] if transcript.compactions.lines else transcript.n_lines
-    told = [i for i, m in enumerate(messages) if m.usage and m.usage.context > 0]
-    judged = [i for i in told if messages[i].line < end][:_FIRST_REPORTS] or told[:1]
-    if not judged:
+    reported_indices = [i for i, m in enumerate(messages) if m.usage and m.usage.context > 0]
+    judged_indices = [i for i in reported_indices if messages[i].line < end][
+        :_FIRST_REPORTS
+    ] or reported_indices[:1]
+    if not judged_indices:
         return None
-    start = believed_reports(messages[: judged[-1] + 1], measured)
+    start = believed_reports(messages[: judged_indices[-1] + 1], measured)
     first = start.requests[0] if start.requests else None
-    is_told = first is not None and first.first_index <= judged[0]
+    is_reported = first is not None and first.first_index <= judged_indices[0]
     is_used = start.doubt is None or not start.doubt.is_used
-    return first if is_told and is_used else None
+    return first if is_reported and is_used else None
 
 
 def _from_split(
     split: ClientTokenCounts, messages: Sequence[Message], measured: Measurement, size: ContextSize
 ) -> ContextSize:
-    """Measure from the client's own count: what of its system part is not counted is overhead."""
+    """Measure from the client's own count; the uncounted part of its system share is overhead."""
     visible = sum(map(measured.framed.visible, messages))
     if split.total < (1 - ESTIMATE_ERROR) * visible:
         doubt = (
@@ -488,17 +511,17 @@ def _from_split(
     )
 
 
-# How far from 1 reported tokens for each counted one may be in the median of a session. With the
-# vocabulary of the model eight sessions of one project were at 1.00; with factors, which fit some
-# content better than other, 13 of two projects were at 0.90 to 1.05. An OpenAI session with the
-# factor of the nearest Claude is at 0.85.
+# How far the median of reported/counted tokens of a session may be from 1. With the model's own
+# vocabulary, eight sessions of one project were at 1.00; with factors, which fit some content
+# better than other, 13 sessions of two projects were at 0.90 to 1.05. An OpenAI session counted
+# with the factor of the nearest Claude model is at 0.85.
 _BY_VOCABULARY, _BY_FACTOR = 0.05, 0.12
 
 
 def health_check(
     size: ContextSize, transcript: Transcript, measured: Measurement
 ) -> CountCheck | None:
-    """Check the counts of a conversation; None where nothing was reported to check them by."""
+    """Compare the counts of a conversation with its reports; None if there are none."""
     if size.calibration is None:
         return None
     [messages] = split_conversations(transcript.effective)

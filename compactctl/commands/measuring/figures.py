@@ -1,4 +1,4 @@
-"""What a transcript comes to, in the figures that a batch has a row of."""
+"""The figures of one transcript, as in a row of a batch, and rows about its messages and rounds."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from compactctl.model.transcript import Transcript, Unread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFigures:
-    """What a whole file holds, unpacked.
+    """The contents of the whole file, decompressed.
 
-    ``opaque_lines`` counts lines that are carried without being understood, ``unread`` is the text
+    ``opaque_lines`` counts lines that are copied without being understood, ``unread`` is the text
     in fields that the format does not know.
     """
 
@@ -31,10 +31,10 @@ class FileFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
-    """What a transcript says of its session; what it does not say is None.
+    """Facts about the session that the transcript records; unknown ones are None.
 
-    ``project`` is the working folder, ``began`` and ``ended`` are when the first and the last
-    message were written, in seconds since 1970.
+    ``project`` is the working folder. ``began`` and ``ended`` are the times of the first and last
+    message, in seconds since 1970.
     """
 
     project: str | None
@@ -47,10 +47,18 @@ class SessionFacts:
 class Figures:
     """A transcript's effective history in figures; the categories add up to the total's tokens.
 
-    ``is_doubted`` tells that reported usage is not believed, where it says what is unseen.
-    ``tools`` are the tokens of calls and results by tool, ``reread`` those of reads of files that
-    were read again later. ``find_orphans`` are tool calls without a result and the other way round,
-    ``tool_errors`` results that say that the call failed.
+    Attributes:
+        totals: messages, tokens and the largest next request.
+        is_doubted: whether some reported usage is not credible.
+        turns: the turns of all conversations.
+        steps: the steps of all conversations.
+        categories: tokens by category.
+        tools: tokens of calls and results by tool.
+        reread: tokens of file reads that a later read repeats.
+        orphans: tool calls without a result, and results without a call.
+        tool_errors: results of calls that failed.
+        file: the contents of the whole file.
+        session: facts about the session.
     """
 
     totals: Totals
@@ -67,19 +75,19 @@ class Figures:
 
 
 def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize) -> Figures:
-    """Measure the effective history; ``size`` is what was found of its next request."""
+    """Measure the effective history; ``size`` is that of its next request."""
     history, meter = transcript.effective, measured.meter
     conversations = split_conversations(history)
-    found = break_down(history, meter, cwd=transcript.session.cwd, largest=0)
+    parts = break_down(history, meter, cwd=transcript.session.cwd, largest=0)
     times = [message.timestamp for message in transcript.messages if message.timestamp is not None]
     return Figures(
         totals=totals_of(history, largest_of(sized_requests(history, meter, size.unseen)), meter),
         is_doubted=bool(size.doubt),
         turns=sum(message.starts_turn for message in history),
         steps=sum(len(find_steps(conversation)) for conversation in conversations),
-        categories=found.categories,
-        tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
-        reread=sum(file.tokens for file in found.rereads),
+        categories=parts.categories,
+        tools={use.tool: use.call_tokens + use.result_tokens for use in parts.tools},
+        reread=sum(file.tokens for file in parts.rereads),
         orphans=sum(len(_orphans(conversation)) for conversation in conversations),
         tool_errors=sum(result.is_error for message in history for result in message.results),
         file=FileFigures(
@@ -98,10 +106,12 @@ def figures_of(transcript: Transcript, measured: Measurement, size: ContextSize)
 
 
 def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
-    """Return the orphans, but for calls in logged answers: their results are in other requests."""
-    asking = {message.id for message in conversation if message.origin.is_logged_answer}
-    found = find_orphans(conversation)
-    return [each for each in found if each.kind == "result" or each.message not in asking]
+    """Return the orphans, except calls in logged answers: their results are in other requests."""
+    logged_ids = {message.id for message in conversation if message.origin.is_logged_answer}
+    orphans = find_orphans(conversation)
+    return [
+        orphan for orphan in orphans if orphan.kind == "result" or orphan.message not in logged_ids
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +121,13 @@ class MessageDetails:
     Attributes:
         seq: counts the messages of the file from 1.
         line: index of its raw line; conversation counts from 0.
-        category: the one that most of its tokens are of; of two the first.
-        tools: names of the tools that it calls, or that it holds results of.
+        category: the one with most of its tokens; of several the first.
+        tools: the tools that it calls, or whose results it holds.
         time: when it was written, in seconds since 1970.
-        tokens: what it holds; of a visible one what is sent of it, without what was cleared.
-        visible: whether the next request sends it.
-        stage: which stage hid or rewrote it, None where none did.
-        tokens_after: what the compaction left of it; None where there was none, or it is not
-            visible.
+        tokens: its size; of a visible message, without what was cleared.
+        visible: whether the next request includes it.
+        stage: the stage that hid or rewrote it, None if none did.
+        tokens_after: its size after the compaction; None without one, or if it is not visible.
     """
 
     seq: int
@@ -136,7 +145,7 @@ class MessageDetails:
 
 @dataclass(frozen=True, slots=True)
 class StageEffect:
-    """What a compaction left of a message, in tokens, and the stage that changed it, if any."""
+    """The tokens of a message after a compaction, and the stage that changed it, if any."""
 
     tokens: int
     stage: str | None
@@ -144,7 +153,7 @@ class StageEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetailChoice:
-    """Which rows are wanted."""
+    """Which rows to compute."""
 
     messages: bool = False
     rounds: bool = False
@@ -167,29 +176,31 @@ def details_of(
     transcript: Transcript,
     measured: Measurement,
     choice: DetailChoice,
-    left: Mapping[MessageId, StageEffect] | None = None,
+    effects: Mapping[MessageId, StageEffect] | None = None,
 ) -> FileDetails:
-    """Return the rows that are wanted; ``left`` tells what a compaction did."""
+    """Return the rows chosen; ``effects`` are those of a compaction, by message."""
     measured.meter.prime((*transcript.effective, *transcript.messages))
-    found = _message_rows(transcript, measured, left or {}) if choice.messages else ()
-    asked = find_rounds(transcript, measured.meter).rounds if choice.rounds else ()
-    return FileDetails(path=path, messages=tuple(found), rounds=asked)
+    message_rows = _message_rows(transcript, measured, effects or {}) if choice.messages else ()
+    rounds = find_rounds(transcript, measured.meter).rounds if choice.rounds else ()
+    return FileDetails(path=path, messages=tuple(message_rows), rounds=rounds)
 
 
 def _message_rows(
-    transcript: Transcript, measured: Measurement, left: Mapping[MessageId, StageEffect]
+    transcript: Transcript, measured: Measurement, effects: Mapping[MessageId, StageEffect]
 ) -> Iterator[MessageDetails]:
-    sent = {message.id for message in transcript.effective}
-    unsent = [message for message in transcript.messages if message.id not in sent]
-    held = {
+    sent_ids = {message.id for message in transcript.effective}
+    unsent = [message for message in transcript.messages if message.id not in sent_ids]
+    shares_by_id = {
         message.id: (message, share)
         for messages in (transcript.effective, unsent)
         for message, share in _shared(messages, transcript.session.cwd, measured)
     }
-    names = dict.fromkeys(message.id for message in (*transcript.messages, *transcript.effective))
-    for seq, name in enumerate(names, 1):
-        message, share = held[name]
-        outcome = left.get(name)
+    message_ids = dict.fromkeys(
+        message.id for message in (*transcript.messages, *transcript.effective)
+    )
+    for seq, message_id in enumerate(message_ids, 1):
+        message, share = shares_by_id[message_id]
+        effect = effects.get(message_id)
         yield MessageDetails(
             seq=seq,
             line=message.line,
@@ -199,9 +210,9 @@ def _message_rows(
             tools=_tools(message, share),
             time=message.timestamp,
             tokens=measured.meter.message(message),
-            visible=name in sent,
-            stage=None if outcome is None else outcome.stage,
-            tokens_after=None if outcome is None else outcome.tokens,
+            visible=message_id in sent_ids,
+            stage=None if effect is None else effect.stage,
+            tokens_after=None if effect is None else effect.tokens,
         )
 
 
@@ -212,7 +223,7 @@ def _shared(
 
 
 def _largest(share: MessageTokens) -> Category:
-    return max(share.categories, key=lambda each: share.categories[each], default="other")
+    return max(share.categories, key=lambda category: share.categories[category], default="other")
 
 
 def _tools(message: Message, share: MessageTokens) -> tuple[str, ...]:

@@ -44,9 +44,9 @@ from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """A context window in tokens, and in words where it comes from.
+    """A context window in tokens, and its source in words.
 
-    ``recorded`` tells that the transcript names it, ``for_input`` that it is for input alone.
+    ``recorded`` means that the transcript names it, ``for_input`` that it holds input only.
     """
 
     tokens: int
@@ -58,9 +58,8 @@ class Window:
 def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) -> Window:
     """Return the window of the user's table, else the recorded one, else the model's.
 
-    ``named`` tells that the model was asked for, whatever the transcript was written with. Of the
-    latter two, a request that was answered shows that they are at least as large as it was, and
-    one that was refused since says how large they are.
+    ``named`` means that the user named the model, so what the transcript records does not count.
+    Otherwise a refused request names the window, and an answered one shows its minimum.
     """
     if model.user_row and model.user_row.window:
         return Window(
@@ -72,14 +71,14 @@ def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) 
     if refusal is not None and refusal.limit is not None:
         source = f"the provider refused more, line {refusal.line + 1}"
         return Window(tokens=refusal.limit, source=source)
-    found = _recorded(transcript) or _of_model(model, "model in the transcript")
-    return _corrected(found, transcript, model)
+    window = _recorded(transcript) or _of_model(model, "model in the transcript")
+    return _corrected(window, transcript, model)
 
 
 def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
-    """Return the window that the client takes the model to have; None where it knows the model.
+    """Return the window that the client assumes for an unknown model; None if it knows the model.
 
-    A larger request that was answered shows that it was told otherwise.
+    Also None if a larger request was answered: then the client was configured otherwise.
     """
     window = assumed_window(transcript.format, transcript.session.client_version)
     is_known = model.family.startswith("Claude") or bool(model.user_row and model.user_row.window)
@@ -89,11 +88,11 @@ def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
 
 
 def largest_answered_request(transcript: Transcript, model: ModelInfo) -> int:
-    """Return the largest request that was answered if it shows a larger window, else 0."""
-    found = _recorded(transcript) or _of_model(model, "")
-    shown = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
-    largest = max(shown, default=0)
-    return largest if largest > found.tokens else 0
+    """Return the largest answered request if it exceeds the recorded window, else 0."""
+    window = _recorded(transcript) or _of_model(model, "")
+    sizes = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
+    largest = max(sizes, default=0)
+    return largest if largest > window.tokens else 0
 
 
 def _recorded(transcript: Transcript) -> Window | None:
@@ -109,7 +108,7 @@ def _recorded(transcript: Transcript) -> Window | None:
 
 
 def _of_model(model: ModelInfo, where: str) -> Window:
-    """Return a model's window; the source also says by what it is guessed, if it is."""
+    """Return a model's window; its source names what it was inferred from, if not listed."""
     source = f"{model.name}, {where}"
     match model.rule:
         case "unknown":
@@ -128,12 +127,12 @@ def _of_model(model: ModelInfo, where: str) -> Window:
     return Window(tokens=model.window, source=source, for_input=model.is_input_only)
 
 
-def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Window:
-    """Return the window that holds the largest request that the model answered."""
-    shown = [m for m in transcript.messages if _is_by(m, transcript.session.model)]
-    largest = max(shown, key=_answered, default=None)
-    if largest is None or _answered(largest) <= found.tokens:
-        return found
+def _corrected(window: Window, transcript: Transcript, model: ModelInfo) -> Window:
+    """Return the window, enlarged to hold the largest request that the model answered."""
+    messages = [m for m in transcript.messages if _is_by(m, transcript.session.model)]
+    largest = max(messages, key=_answered, default=None)
+    if largest is None or _answered(largest) <= window.tokens:
+        return window
     tokens = _answered(largest)
     return Window(
         tokens=smallest_window_for(model, tokens),
@@ -146,55 +145,73 @@ def _is_by(message: Message, model: str | None) -> bool:
 
 
 def _answered(message: Message) -> int:
-    """Return what was sent for an answer, or noted of one that compactctl took out, in tokens."""
+    """Return the tokens of the request for an answer, or recorded of removed answers."""
     return max(message.usage.context if message.usage else 0, message.tags.largest_answered or 0)
 
 
 def with_plausible_usage(
     transcript: Transcript, model: ModelInfo, framed: RequestMeter
 ) -> Transcript:
-    """Return a transcript without usage that is too large for what was said up to it.
+    """Remove usage that is too large for the messages before it.
 
-    Where the health check finds that far more is reported than counted, a report that would fit
-    into the window at the size that was counted shows nothing. Nothing is counted unless a request
-    is larger than a window that is known.
+    If far more is reported than counted throughout, a report only shows a larger window if it would
+    not fit at its counted size either. Counts nothing unless a request exceeds a known window.
+
+    Window 200,000, twice as much reported as counted: a report of 380,000 tokens is removed, as
+    190,000 fit; one of 420,000 stays.
     """
     window = min(model.window, transcript.session.window or model.window)
     if all(m.usage is None or m.usage.context <= window for m in transcript.messages):
         return transcript
     excess = max(
-        (_ratio(each, framed) for each in split_conversations(transcript.effective)), default=0.0
+        (
+            _ratio(conversation, framed)
+            for conversation in split_conversations(transcript.effective)
+        ),
+        default=0.0,
     )
-    most = window * excess if excess > 1 + ESTIMATE_ERROR else 0.0
-    shown: set[int] = set()
+    implausible_up_to = window * excess if excess > 1 + ESTIMATE_ERROR else 0.0
+    credible_lines: set[int] = set()
     for messages in split_conversations(transcript.messages):
-        found = find_requests(messages, framed.total, framed.visible)
-        shown.update(
+        requests = find_requests(messages, framed.total, framed.visible)
+        credible_lines.update(
             messages[index].line
-            for request in plausible_requests(found, longest_window(model))
+            for request in plausible_requests(requests, longest_window(model))
             for index in request.message_indices
-            if request.context > most
+            if request.context > implausible_up_to
         )
-    kept = (m if m.line in shown else replace(m, usage=None) for m in transcript.messages)
-    return replace(transcript, messages=tuple(kept))
+    checked = (
+        m if m.line in credible_lines else replace(m, usage=None) for m in transcript.messages
+    )
+    return replace(transcript, messages=tuple(checked))
 
 
 def _ratio(messages: Sequence[Message], framed: RequestMeter) -> float:
-    """Return how many tokens were reported for each that was counted; 0 where too few were."""
-    found = find_requests(messages, framed.total, framed.visible)
-    return check_counts(messages, found, framed.visible, lambda _: 0.0, ESTIMATE_ERROR).ratio or 0.0
+    """Return reported tokens per counted token; 0 if there are too few reports."""
+    requests = find_requests(messages, framed.total, framed.visible)
+    return (
+        check_counts(messages, requests, framed.visible, lambda _: 0.0, ESTIMATE_ERROR).ratio or 0.0
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureOptions:
-    """What the user said about measuring; None and "" mean: find out from the transcript.
+    """The user's choices about measuring; None means: take it from the transcript.
 
-    ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
-    ``user_models`` is the user's table of models, asked before the built-in one; ``base`` is what
-    levels and gates refer to: the available input with another profile than the default one, else
-    the client's own compaction. ``worth_loading`` is how many characters of a transcript are
-    counted before a faster engine is loaded for the rest: 0 where many transcripts follow one
-    another.
+    Attributes:
+        model: the model to measure for.
+        window: the context window in tokens.
+        counter: the name of the token counter.
+        counter_cmd: a command that counts tokens.
+        chars_per_token: count by characters instead.
+        max_tokens: the output reserve.
+        image_tokens: the tokens of every image.
+        profile: its rule for the output reserve is used; NeuroLink's without one.
+        user_models: the user's model table, checked before the built-in one.
+        base: the size that levels and gates compare with: by default the available input if the
+            profile emulates a system, else the client's own threshold.
+        worth_loading: characters of a transcript to count before a faster engine is loaded; 0 if
+            many transcripts follow.
     """
 
     model: str | None = None
@@ -214,7 +231,7 @@ class MeasureOptions:
 class Measurement:
     """The model, the meters and the limits for one transcript.
 
-    ``meter`` counts, ``framed`` estimates from that what the provider reports.
+    ``meter`` counts tokens; ``framed`` estimates from the count what the provider reports.
     """
 
     model: ModelInfo
@@ -224,7 +241,7 @@ class Measurement:
 
     @property
     def budget(self) -> Budget:
-        """The window, and what of it is left for input."""
+        """The window, and its share for input."""
         return self.limits.budget
 
     @property
@@ -234,23 +251,24 @@ class Measurement:
 
     @property
     def long_window_model(self) -> str:
-        """The model's name as it asks Claude Code for the long window; "" where it need not.
+        """The model's name with the suffix that asks Claude Code for the long window, else "".
 
-        That is where it was measured against a window so long, and has a shorter one by itself.
+        It is needed if the transcript was measured against a long window that is not the model's
+        default.
         """
         is_longer = self.budget.window >= LONG_WINDOW > self.model.window
         return f"{self.model.name}{LONG_WINDOW_SUFFIX}" if is_longer else ""
 
-    def forgetting(self) -> "Measurement":
-        """Return the same without the texts that were measured."""
+    def without_cached_texts(self) -> "Measurement":
+        """Return the measurement with an empty cache, which would keep the measured texts alive."""
         meter = Meter(self.counter, self.meter.image_tokens, self.meter.rates)
         return replace(self, meter=meter, framed=RequestMeter(meter, self.framed.framing))
 
 
 def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:
-    """Choose counter and window. Raises UsageError for names and sizes that mean nothing.
+    """Choose the model, counter and window. Raises UsageError for invalid names and sizes.
 
-    The window is the one given, else that of ``window_of``.
+    The window is the user's or the profile's, else that of ``window_of``.
     """
     model = resolve_model(options.model or transcript.session.model, options.user_models)
     counter = _counter(options, model)
@@ -261,7 +279,7 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:
 
 
 def unlisted_model(options: MeasureOptions) -> str:
-    """Return what to warn of where a model was asked for and nothing is known of it, else ""."""
+    """Return the warning that the model the user named is unknown, else ""."""
     if not options.model or options.window:
         return ""
     model = resolve_model(options.model, options.user_models)
@@ -277,16 +295,16 @@ def unlisted_model(options: MeasureOptions) -> str:
 def limits_for(
     transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: RequestMeter
 ) -> Limits:
-    """Return the sizes that a context with this model is judged by."""
-    shown = with_plausible_usage(transcript, model, framed)
-    budget = _budget(shown, options, model)
+    """Return the limits that a context of this model is compared with."""
+    credible = with_plausible_usage(transcript, model, framed)
+    budget = _budget(credible, options, model)
     client = client_rule_for(transcript.format, transcript.session.client_version)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
-    return limits_of(budget, client, base, None if _given(options) else assumed(shown, model))
+    return limits_of(budget, client, base, None if _given(options) else assumed(credible, model))
 
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
-    """Return the window and what of it is kept for the answer, by the profile's rule if any."""
+    """Return the window and the output reserve, by the profile's rule if any."""
     window = _given(options) or window_of(transcript, model, named=bool(options.model))
     rule = options.profile.budget if options.profile else DEFAULT_BUDGET_RULE
     return Budget(
@@ -301,14 +319,14 @@ def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -
 
 
 def _image_tokens(options: MeasureOptions) -> int | None:
-    """Return what the user, or the profile's system, counts every image as."""
+    """Return the tokens of every image set by the user or the profile, else None."""
     if options.image_tokens is None and options.profile is not None:
         return options.profile.counting.image_tokens
     return options.image_tokens
 
 
 def _given(options: MeasureOptions) -> Window | None:
-    """Return the window that the user or the profile names."""
+    """Return the window that the user or the profile names, else None."""
     profile = options.profile
     if options.window:
         return Window(tokens=options.window, source="--window")
@@ -321,18 +339,18 @@ def _given(options: MeasureOptions) -> Window | None:
 
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     """Return the counter that the user or the profile names, else the model's best."""
-    asked = counter_asked_for(options)
-    if asked is not None:
-        return asked
+    requested = counter_asked_for(options)
+    if requested is not None:
+        return requested
     name = options.profile.counting.counter if options.profile else ""
     worth = options.worth_loading
     return parse_counter(name, worth) if name else best_counter(model, worth)
 
 
 def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
-    """Return the counter that the user names; None where nothing is said of counting.
+    """Return the counter that the user names, else None.
 
-    Raises UsageError for one that is not there.
+    Raises UsageError for an unknown or missing one.
     """
     per_token = options.chars_per_token
     if options.counter_cmd:
@@ -355,12 +373,12 @@ def _named(name: str, worth: int) -> TokenCounter:
         raise UsageError(f"--counter: {error}") from error
 
 
-def load_own_models(path: str) -> UserModelTable:
-    """Read a table of models, whose file may be JSON or TOML.
+def load_user_models(path: str) -> UserModelTable:
+    """Read a model table from a JSON or TOML file, and check its counters.
 
     Raises:
-        NoInputError: there is no such file.
-        UsageError: it is not such a table; says which key or line is wrong.
+        NoInputError: the file does not exist.
+        UsageError: it is not a model table; names the key or line that is wrong.
     """
     models = read_windows(path)
     for row in models.rows:
@@ -370,12 +388,15 @@ def load_own_models(path: str) -> UserModelTable:
 
 
 def read_windows(path: str) -> UserModelTable:
-    """Read a table of models without asking whether its counters are there; raises the same."""
+    """Read a model table without checking its counters; raises as ``load_user_models`` does."""
     return parse_user_models(_table(path, "--windows", '"gpt-4.1" = "1m"'), Path(path).name)
 
 
 def load_prices(name: str) -> PriceTable:
-    """Return the built-in table of prices for ``builtin``, else read a file; raises the same."""
+    """Return the built-in price table for ``builtin``, else read a file.
+
+    Raises as ``load_user_models`` does.
+    """
     if name == BUILTIN_PRICES.name:
         return BUILTIN_PRICES
     example = '"my-model" = {input = 2.5, output = 15}'
@@ -383,9 +404,9 @@ def load_prices(name: str) -> PriceTable:
 
 
 def _table(path: str, option: str, example: str) -> dict[str, Any]:
-    """Parse a file; TOML never begins with a brace, and JSON objects always do.
+    """Parse a file as JSON if it begins with ``{`` or ``[``, else as TOML.
 
-    ``example`` is a line as it may stand in it.
+    ``example`` is a valid line, for errors.
     """
     if path == STANDARD_STREAM:
         raise UsageError(f"{option} -: standard input is for a transcript; name a file")
@@ -393,12 +414,12 @@ def _table(path: str, option: str, example: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
         is_json = text.lstrip()[:1] in {"{", "["}
-        found = json.loads(text) if is_json else tomllib.loads(text)
+        table = json.loads(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{name}: is neither TOML nor JSON ({' '.join(str(error).split())});"
             f" write lines such as {example}"
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         raise UsageError(f"{name}: is a JSON array; write an object, as TOML: {example}")
-    return found
+    return table

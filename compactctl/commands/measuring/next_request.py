@@ -1,4 +1,4 @@
-"""What a request comes to with what is left of a conversation."""
+"""The size of the next request: from a conversation's messages, with extras, and by totals."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from compactctl.tokens.trigger import TriggerInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestModel:
-    """How many tokens a request holds with some of a conversation's messages, or with more.
+    """Computes the tokens of a request from the messages in it.
 
     ``fixed`` is in every request: system prompt, tool definitions, what a client restores.
     """
@@ -47,28 +47,26 @@ class RequestModel:
         return self.fixed + round(self.weights.total(messages))
 
     def unseen(self, messages: Sequence[Message]) -> int:
-        """Return what of these tokens is not counted in the messages."""
+        """Return the part of these tokens that is not counted in the messages."""
         return self.tokens(messages) - self.meter.total(messages)
 
     def room(self, messages: Sequence[Message], limit: int) -> int:
-        """Return to how many counted tokens ``messages`` may come for a request of ``limit``.
+        """Return the counted tokens that ``messages`` may have in a request of ``limit`` tokens.
 
-        What is left out is taken to weigh what the messages weigh on average; where it weighs less
-        the room for what is left is smaller than it was.
+        Removed messages are assumed to have average weight; if they have less, the room shrinks.
+
+            limit 10,000, fixed 2,000; the messages count 8,000 and weigh 10,000: room 6,400
         """
-        counted, whole = self.meter.total(messages), self.weights.total(messages)
-        left = limit - self.fixed
-        if left <= 0 or whole <= 0:
-            return left
-        room = int(left * counted / whole)
-        return max(room, counted) if round(whole) <= left else min(room, counted - 1)
+        counted, weight = self.meter.total(messages), self.weights.total(messages)
+        remaining = limit - self.fixed
+        if remaining <= 0 or weight <= 0:
+            return remaining
+        room = int(remaining * counted / weight)
+        return max(room, counted) if round(weight) <= remaining else min(room, counted - 1)
 
 
 def request_model(size: ContextSize, transcript: Transcript, measured: Measurement) -> RequestModel:
-    """Return how the size of a conversation's next request follows from its messages.
-
-    Of several conversations in one transcript nothing is known but what is counted.
-    """
+    """Return the model of a conversation's requests; of several conversations, only the count."""
     conversations = split_conversations(transcript.effective)
     weights, meter = MessageWeights(visible=measured.meter.message), measured.meter
     if len(conversations) != 1:
@@ -79,13 +77,13 @@ def request_model(size: ContextSize, transcript: Transcript, measured: Measureme
     weights = weights.scaled(
         conversations[0], size.total - size.overhead - size.missing - size.restored
     )
-    # What the messages do not come to is in the request all the same.
+    # Whatever the messages do not explain is still in the request.
     fixed = size.total - round(weights.total(conversations[0]))
     return RequestModel(fixed=fixed, weights=weights, meter=meter)
 
 
 def _is_counted(size: ContextSize, measured: Measurement) -> bool:
-    """Tell whether a message comes to what is counted, or in proportion to it."""
+    """Tell whether the weight of a message is its count, or proportional to it."""
     if isinstance(measured.counter, NeuroLinkCounter):
         return size.calibration is None
     return not (size.frames or size.unexplained or size.hidden_reasoning)
@@ -93,13 +91,13 @@ def _is_counted(size: ContextSize, measured: Measurement) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheUse:
-    """What a prompt cache that held the whole conversation holds of it now, in tokens.
+    """The effect of a compaction on a prompt cache that held the whole conversation, in tokens.
 
     Attributes:
-        line: of the first message that is not sent as it was, from 0.
-        held: what is sent before it, system prompt and tool definitions included.
-        resent: what is sent from there on, and has to be put into the cache.
-        saved: by how much the request has become smaller.
+        line: the line of the first message that changed, from 0.
+        held: tokens before it that stay cached, including system prompt and tool definitions.
+        resent: tokens from there on, which have to be cached again.
+        saved: tokens by which the request is smaller.
     """
 
     line: int
@@ -108,10 +106,13 @@ class CacheUse:
     saved: int
 
     def pays_after(self, price: Price) -> int | None:
-        """Return how many requests it takes until all of them together cost less than before.
+        """Return the number of requests after which the compaction has paid for the lost cache.
 
-        Without the compaction each would have read all of the conversation from the cache. None
-        where the request has not become smaller, or reading costs nothing.
+        Without it, each request would have read the whole conversation from the cache. None if the
+        request is not smaller, or if cache reads cost nothing.
+
+            saved 50,000 at 0.30 per million: gain 0.015 per request
+            resent 30,000 at 3.75 - 0.30:     loss 0.1035       pays after 7 requests
         """
         gain = self.saved * price.cache_read
         if gain <= 0:
@@ -122,7 +123,7 @@ class CacheUse:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request in tokens; a prompt cache holds ``held`` of them from the one before."""
+    """A request in tokens, of which ``held`` are cached from the request before."""
 
     tokens: int
     held: int
@@ -130,21 +131,21 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True)
 class InputCost:
-    """What the input of requests costs in US dollars, with and without a prompt cache."""
+    """The cost of the input of requests in US dollars, with and without a prompt cache."""
 
     cached: float
     uncached: float
 
 
 def input_cost(requests: Sequence[SentRequest], prices: PriceTable, model: str) -> InputCost | None:
-    """Return what requests cost, without their answers; None for a model without a price."""
+    """Return the input cost of requests; None for a model without a price."""
     cached = uncached = 0.0
     for request in requests:
         price = prices.price_for(model, request.tokens)
         if price is None:
             return None
-        anew = request.tokens - request.held
-        cached += request.held * price.cache_read + anew * price.cache_write
+        uncached_tokens = request.tokens - request.held
+        cached += request.held * price.cache_read + uncached_tokens * price.cache_write
         uncached += request.tokens * price.input
     return InputCost(cached / MILLION, uncached / MILLION)
 
@@ -152,21 +153,21 @@ def input_cost(requests: Sequence[SentRequest], prices: PriceTable, model: str) 
 def cache_use(
     before: Sequence[Message], after: Sequence[Message], request: RequestModel
 ) -> CacheUse | None:
-    """Compare a conversation before and after; None where nothing but its end has changed."""
-    alike = common_prefix(before, after)
-    if alike == len(before):
+    """Compare a conversation before and after; None if messages were only added at its end."""
+    n_alike = common_prefix(before, after)
+    if n_alike == len(before):
         return None
-    held, now = request.tokens(after[:alike]), request.tokens(after)
+    held, after_tokens = request.tokens(after[:n_alike]), request.tokens(after)
     return CacheUse(
-        line=before[alike].line,
+        line=before[n_alike].line,
         held=held,
-        resent=now - held,
-        saved=request.tokens(before) - now,
+        resent=after_tokens - held,
+        saved=request.tokens(before) - after_tokens,
     )
 
 
 def common_prefix(before: Sequence[Message], after: Sequence[Message]) -> int:
-    """Return how many messages at the beginning are the same."""
+    """Return how many messages at the beginning are equal."""
     pairs = zip(before, after, strict=False)
     shorter = min(len(before), len(after))
     changed = (n for n, (old, new) in enumerate(pairs) if old is not new and old != new)
@@ -179,40 +180,40 @@ def restatement(
     tokens: int,
     size: Callable[[Message], int],
 ) -> UsageRestatement | None:
-    """Return the record by which the client measures, and the tokens that it is to tell.
+    """Return which record's usage to rewrite, and its new tokens, so that the client sees the size.
 
-    ``after`` is what is left to be sent, ``tokens`` the size of the next request. What follows the
-    newest answer is left out of them: clients add that themselves. None where what was reported for
-    that answer still holds, where nothing was reported, and for several conversations.
+    ``after`` are the messages still sent, ``tokens`` is the size of the next request. Messages
+    after the newest answer are subtracted, since clients add these themselves. None if the reported
+    usage is still right, if nothing was reported, and for several conversations.
     """
     if len(split_conversations(after)) != 1:
         return None
-    beside = transcript.session.usage_line
-    newest = _newest_answer(after, is_reported=beside is None)
+    usage_line = transcript.session.usage_line
+    newest = _newest_answer(after, is_reported=usage_line is None)
     if newest is not None and newest < common_prefix(transcript.effective, after):
         return None
-    behind = sum(map(size, after[newest + 1 :])) if newest is not None else 0
-    left = max(1, tokens - behind)
-    if beside is not None:
-        return UsageRestatement(line=beside, tokens=left)
+    later_tokens = sum(map(size, after[newest + 1 :])) if newest is not None else 0
+    input_tokens = max(1, tokens - later_tokens)
+    if usage_line is not None:
+        return UsageRestatement(line=usage_line, tokens=input_tokens)
     if newest is None or after[newest].locks.immutable_reason:
         return None
-    return UsageRestatement(line=after[newest].line, id=after[newest].id, tokens=left)
+    return UsageRestatement(line=after[newest].line, id=after[newest].id, tokens=input_tokens)
 
 
 def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | None:
     for index in reversed(range(len(messages))):
         message = messages[index]
         is_answer = message.role == "assistant" and not message.origin.is_synthetic
-        is_told = message.usage is not None and message.usage.context > 0
-        if is_answer and (is_told or not is_reported):
+        has_usage = message.usage is not None and message.usage.context > 0
+        if is_answer and (has_usage or not is_reported):
             return index
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraOptions:
-    """Files and text to count on top of a transcript; ``prompt`` is text, the rest are paths."""
+    """Files and text to count in addition to a transcript; ``prompt`` is text, others are paths."""
 
     system: str | None = None
     tools: str | None = None
@@ -222,13 +223,13 @@ class ExtraOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What a request holds before a conversation and after it, beside the transcript."""
+    """Messages in a request before and after the conversation that are not in the transcript."""
 
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
 
     def around(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Return messages with the extras where a request has them."""
+        """Return messages with the extras around them."""
         return (*self.before, *messages, *self.after)
 
 
@@ -236,9 +237,9 @@ NO_EXTRAS = Extras()
 
 
 def read_extras(options: ExtraOptions) -> Extras:
-    """Return what the options name.
+    """Read the files that the options name.
 
-    Raises NoInputError for a file that cannot be read, UsageError for tools that are not JSON.
+    Raises NoInputError for an unreadable file, UsageError for tools that are not JSON.
     """
     return Extras(before=tuple(_before(options)), after=tuple(_after(options)))
 
@@ -272,21 +273,20 @@ def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
     values, damage = decode(open_input(path, TEXT_LIMITS).data)
     if damage is not None or not values:
         raise UsageError(f"{path}: is not JSON; --tools takes a JSON list of tool definitions")
-    found = values[0]
-    if isinstance(found, dict):
-        found = found.get("tools", [found])
-    if not isinstance(found, list):
+    definitions = values[0]
+    if isinstance(definitions, dict):
+        definitions = definitions.get("tools", [definitions])
+    if not isinstance(definitions, list):
         raise UsageError(f"{path}: holds no list; --tools takes a JSON list of tool definitions")
-    return tuple(ToolDefinitionPart(name="", text=json_text(item)) for item in found)
+    return tuple(ToolDefinitionPart(name="", text=json_text(item)) for item in definitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizedRequest:
-    """A conversation as it would be sent next.
+    """The next request of a conversation.
 
-    ``messages`` are its own and, around them, what was given beside the transcript; ``counted``
-    are their tokens, ``unseen`` those that are sent and not counted. ``n_messages`` and
-    ``n_turns`` are of the conversation alone.
+    ``messages`` include the extras around the conversation; ``counted`` are their tokens,
+    ``unseen`` those sent but not counted. ``n_messages`` and ``n_turns`` exclude extras.
     """
 
     messages: tuple[Message, ...]
@@ -301,7 +301,7 @@ class SizedRequest:
         return self.counted + self.unseen
 
     def situation(self, limits: Limits) -> TriggerInput:
-        """Return what a trigger, or a level of a profile, looks at."""
+        """Return the measurements that a trigger, or a level of a profile, compares."""
         return TriggerInput(
             tokens=self.tokens,
             available=limits.base_tokens,
@@ -313,10 +313,10 @@ class SizedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What is sent at one point of a transcript, in tokens.
+    """The size of a transcript's effective history before or after a compaction.
 
-    ``messages`` and ``tokens`` are those of all conversations, ``largest_counted`` are the tokens
-    counted of the largest one, and ``unseen`` what its next request holds beside its messages.
+    ``messages`` and ``tokens`` are those of all conversations, ``largest_counted`` is the count of
+    the largest one, and ``unseen`` what its next request holds besides its messages.
     """
 
     messages: int
@@ -331,7 +331,7 @@ class Totals:
 
 
 def totals_of(messages: Sequence[Message], largest: SizedRequest, meter: Meter) -> Totals:
-    """Return what all messages come to, of which ``largest`` has the largest conversation."""
+    """Return the totals of all messages; ``largest`` is the largest conversation's request."""
     return Totals(
         messages=len(messages),
         tokens=meter.total(messages),
@@ -343,7 +343,7 @@ def totals_of(messages: Sequence[Message], largest: SizedRequest, meter: Meter) 
 def sized_request(
     conversation: Sequence[Message], meter: Meter, unseen: int, extras: Extras = NO_EXTRAS
 ) -> SizedRequest:
-    """Return the next request of one conversation; ``unseen`` is as ``SizedRequest`` has it."""
+    """Return the next request of one conversation; see ``SizedRequest`` for ``unseen``."""
     messages = extras.around(conversation)
     return SizedRequest(
         messages=messages,
@@ -357,11 +357,13 @@ def sized_request(
 def sized_requests(
     history: Sequence[Message], meter: Meter, unseen: int, extras: Extras = NO_EXTRAS
 ) -> tuple[SizedRequest, ...]:
-    """Return the next request of each conversation in a history; of an empty one, an empty one."""
+    """Return the next request of each conversation; for an empty history one empty request."""
     conversations = split_conversations(history) or ((),)
-    return tuple(sized_request(each, meter, unseen, extras) for each in conversations)
+    return tuple(
+        sized_request(conversation, meter, unseen, extras) for conversation in conversations
+    )
 
 
 def largest_of(requests: Sequence[SizedRequest]) -> SizedRequest:
-    """Return the largest request, of two the first: the one that stands for its file."""
+    """Return the largest request, which represents its file; of several the first."""
     return max(requests, key=lambda request: request.tokens)

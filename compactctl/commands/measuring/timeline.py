@@ -1,4 +1,4 @@
-"""A session's timeline: what each of its requests held, and what became of every message."""
+"""The timeline of a session: the contents of each request, and the lifetime of each message."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -16,20 +16,21 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
 
-# What of a request no message explains, as far as it was inferred from the usage.
+# The part of a request that no message explains, as far as it was inferred from usage.
 OVERHEAD = "overhead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineMessage:
-    """A message, and how long it lived.
+    """A message and its lifetime.
 
     Attributes:
         message: as the next request sends it, else as the transcript has it.
-        tokens: its size, ``category`` where most of what it was belongs.
-        tools: the tools that it calls, and whose results it holds.
-        first_round: the number of the first round that sent it, None when none did.
-        is_sent: whether the next request sends it.
+        tokens: its size.
+        category: the category with most of its tokens, as the transcript has it.
+        tools: the tools that it calls, or whose results it holds.
+        first_round: the number of the first round that sent it, None if none did.
+        is_sent: whether the next request includes it.
     """
 
     message: Message
@@ -44,8 +45,8 @@ class TimelineMessage:
 class TimelineFile:
     """A file that was read.
 
-    ``reads`` are the indices of the messages that show it, in order, ``covered`` those of them
-    whose content a later read shows again; ``tokens`` is what the next request holds of it.
+    ``reads`` are the indices of the messages that show it, in order; ``covered`` are those repeated
+    by a later read. ``tokens`` is its share of the next request.
     """
 
     path: str
@@ -56,49 +57,49 @@ class TimelineFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """All that a picture of a session is drawn from.
+    """The data behind a picture of a session.
 
     Attributes:
-        rounds: its requests; ``is_reported`` tells whether the provider reported them, or they
-            were counted for want of that.
-        held: for each, the tokens of its context by category, with ``OVERHEAD`` and ``UNSEEN`` for
-            what no message explains; they add up to the context.
-        messages: everything that was ever a message, in file order.
-        files: the files that were read, those first that take most of the next request.
+        rounds: its requests.
+        is_reported: whether the provider reported their sizes; else they were counted.
+        contexts: for each round, the tokens of its context by category, with ``OVERHEAD`` and
+            ``UNSEEN`` for what no message explains; they add up to the context.
+        messages: all messages there ever were, in file order.
+        files: the files that were read, largest share of the next request first.
     """
 
     rounds: Rounds
     is_reported: bool
-    held: tuple[Mapping[str, int], ...]
+    contexts: tuple[Mapping[str, int], ...]
     messages: tuple[TimelineMessage, ...]
     files: tuple[TimelineFile, ...]
 
 
 def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Timeline:
-    """Return a session's timeline; ``size`` is what its next request was inferred to hold."""
-    found = find_rounds(transcript, meter)
-    is_reported = bool(found.rounds)
+    """Return a session's timeline; ``size`` is that of its next request."""
+    rounds = find_rounds(transcript, meter)
+    is_reported = bool(rounds.rounds)
     if not is_reported:
-        found = counted_rounds(transcript, meter)
+        rounds = counted_rounds(transcript, meter)
     reads = find_file_reads(transcript.messages, cwd=transcript.session.cwd)
     return Timeline(
-        rounds=found,
+        rounds=rounds,
         is_reported=is_reported,
-        held=_held(found.rounds, size.overhead),
-        messages=_messages(transcript, found.rounds, reads, meter),
+        contexts=_held(rounds.rounds, size.overhead),
+        messages=_messages(transcript, rounds.rounds, reads, meter),
         files=_files(transcript, reads, meter),
     )
 
 
-def _held(found: Sequence[Round], overhead: int) -> tuple[Mapping[str, int], ...]:
+def _held(rounds: Sequence[Round], overhead: int) -> tuple[Mapping[str, int], ...]:
     return tuple(
-        _with_overhead(_whole(share, each.usage.context), overhead)
-        for each, share in zip(found, context_shares(found), strict=True)
+        _with_overhead(_whole(share, r.usage.context), overhead)
+        for r, share in zip(rounds, context_shares(rounds), strict=True)
     )
 
 
 def _whole(shares: Mapping[str, float], context: int) -> dict[str, int]:
-    """Return whole tokens by category, which add up to the context."""
+    """Return integer tokens by category that add up to ``context``."""
     sums, so_far = [0], 0.0
     for share in shares.values():
         so_far += share
@@ -108,29 +109,29 @@ def _whole(shares: Mapping[str, float], context: int) -> dict[str, int]:
     return dict(zip(shares, sizes, strict=True))
 
 
-def _with_overhead(held: dict[str, int], overhead: int) -> Mapping[str, int]:
-    """Return the same with what is not in the transcript parted in what is known of it and not."""
-    known = min(held[UNSEEN], overhead)
-    return {**held, OVERHEAD: known, UNSEEN: held[UNSEEN] - known}
+def _with_overhead(tokens_by_category: dict[str, int], overhead: int) -> Mapping[str, int]:
+    """Split the unseen tokens into the inferred overhead and the remainder."""
+    inferred = min(tokens_by_category[UNSEEN], overhead)
+    return {**tokens_by_category, OVERHEAD: inferred, UNSEEN: tokens_by_category[UNSEEN] - inferred}
 
 
 def _messages(
-    transcript: Transcript, found: Sequence[Round], reads: Sequence[FileRead], meter: Meter
+    transcript: Transcript, rounds: Sequence[Round], reads: Sequence[FileRead], meter: Meter
 ) -> tuple[TimelineMessage, ...]:
     messages = transcript.messages
     sizes = _sizes(messages, reads, meter)
     tools = _tools(messages)
-    sent = {message.id: message for message in transcript.effective}
-    answers = _answers(messages, found)
+    effective_by_id = {message.id: message for message in transcript.effective}
+    answers = _answers(messages, rounds)
     return tuple(
         TimelineMessage(
-            message=sent.get(message.id, message),
-            tokens=meter.message(sent.get(message.id, message)),
+            message=effective_by_id.get(message.id, message),
+            tokens=meter.message(effective_by_id.get(message.id, message)),
             category=max(sizes[index], key=sizes[index].__getitem__, default="other"),
             tools=tools.get(index, ()),
-            # A subagent's are in none of the contexts that are shown.
+            # Messages of subagents are in none of the contexts shown.
             first_round=None if message.origin.is_subagent else _next(answers, message, index),
-            is_sent=message.id in sent,
+            is_sent=message.id in effective_by_id,
         )
         for index, message in enumerate(messages)
     )
@@ -140,16 +141,16 @@ def _sizes(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> Mapping[int, Counter[Category]]:
     sizes: dict[int, Counter[Category]] = defaultdict(Counter)
-    for place, category, tokens in categorize(messages, reads, meter):
-        sizes[place.message][category] += tokens
+    for part_index, category, tokens in categorize(messages, reads, meter):
+        sizes[part_index.message][category] += tokens
     return sizes
 
 
 def _tools(messages: Sequence[Message]) -> Mapping[int, tuple[str, ...]]:
     """Return the tools of each message that has any, results first."""
     named: dict[int, dict[str, None]] = defaultdict(dict)
-    for place, tool in result_tools(messages).items():
-        named[place.message].setdefault(tool)
+    for part_index, tool in result_tools(messages).items():
+        named[part_index.message].setdefault(tool)
     for index, message in enumerate(messages):
         for call in message.calls:
             named[index].setdefault(call.tool)
@@ -157,44 +158,44 @@ def _tools(messages: Sequence[Message]) -> Mapping[int, tuple[str, ...]]:
 
 
 def _answers(
-    messages: Sequence[Message], found: Sequence[Round]
+    messages: Sequence[Message], rounds: Sequence[Round]
 ) -> Mapping[int, list[tuple[int, int]]]:
-    """Return, by conversation, where each answer begins, and the number of its round."""
-    places = {message.id: index for index, message in enumerate(messages)}
+    """Return by conversation the index where each answer begins, and the number of its round."""
+    index_by_id = {message.id: index for index, message in enumerate(messages)}
     answers: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for each in found:
-        answers[each.place.conversation].append((places[each.place.message], each.place.number))
-    return {conversation: sorted(begun) for conversation, begun in answers.items()}
+    for r in rounds:
+        answers[r.place.conversation].append((index_by_id[r.place.message], r.place.number))
+    return {conversation: sorted(starts) for conversation, starts in answers.items()}
 
 
 def _next(answers: Mapping[int, list[tuple[int, int]]], message: Message, index: int) -> int | None:
-    """Return the number of the first round whose answer begins behind a message."""
-    begun = answers.get(message.conversation, [])
-    at = bisect_right(begun, index, key=lambda answer: answer[0])
-    return begun[at][1] if at < len(begun) else None
+    """Return the number of the first round whose answer begins after a message."""
+    starts = answers.get(message.conversation, [])
+    pos = bisect_right(starts, index, key=lambda answer: answer[0])
+    return starts[pos][1] if pos < len(starts) else None
 
 
 def _files(
     transcript: Transcript, reads: Sequence[FileRead], meter: Meter
 ) -> tuple[TimelineFile, ...]:
-    now = find_file_reads(transcript.effective, cwd=transcript.session.cwd)
+    current_reads = find_file_reads(transcript.effective, cwd=transcript.session.cwd)
     covered = find_superseded(reads)
     tokens: Counter[str] = Counter()
-    for read in now:
+    for read in current_reads:
         tokens[read.path] += _size(transcript.effective, read.part_index, meter)
     files = (
         TimelineFile(
             path=path,
-            reads=tuple(read.part_index.message for read in same),
+            reads=tuple(read.part_index.message for read in path_reads),
             covered=frozenset(
-                read.part_index.message for read in same if read.part_index in covered
+                read.part_index.message for read in path_reads if read.part_index in covered
             ),
             tokens=tokens[path],
         )
-        for path, same in group_by_path(reads).items()
+        for path, path_reads in group_by_path(reads).items()
     )
     return tuple(sorted(files, key=lambda file: (-file.tokens, -len(file.reads), file.path)))
 
 
-def _size(messages: Sequence[Message], place: PartIndex, meter: Meter) -> int:
-    return meter.part(messages[place.message].parts[place.part])
+def _size(messages: Sequence[Message], part_index: PartIndex, meter: Meter) -> int:
+    return meter.part(messages[part_index.message].parts[part_index.part])

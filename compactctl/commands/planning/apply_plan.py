@@ -1,4 +1,4 @@
-"""Carries out a plan that stands in a file: exactly its fates, or a reason why they cannot be."""
+"""Applies a plan from a file: exactly its fates, or an error that says why they are impossible."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ _STANDING = ("summary", "marker")
 
 
 def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
-    """Raise ChangedError unless a plan was made for what was read."""
+    """Raise ChangedError unless the plan was made for the transcript that was read."""
     if plan.input != digest:
         raise ChangedError(
             f"{path}: is not what the plan was made for ({plan.path}, {plan.input.n_lines:,} lines "
@@ -66,40 +66,47 @@ def apply_plan(
     unsent: Mapping[UnsentKind, RecordStats] | None = None,
     renamed: bool = False,
 ) -> StageRun:
-    """Return what a transcript comes to by a plan; it is the one that the plan was made for.
+    """Apply a plan to the transcript that it was made for.
 
-    ``unsent`` is what the file holds that is never sent, None where every record stays in it.
-    With ``renamed`` it is that under a new id, and so are messages that have none of their own.
-    Raises ChangedError where the plan lists other messages, and UsageError for fates that may not
-    be: a part of what belongs together, what must stay, what nothing would stand for.
+    ``unsent`` counts the records that are never sent, None if all records stay in the file.
+    ``renamed`` means that the transcript has a new id, so ids derived from it differ from the plan.
+    Raises ChangedError if the plan lists other messages, and UsageError for impossible fates: a
+    tool call hidden without its result, a message hidden that must stay, or hidden behind nothing.
     """
     sized = SizedTranscript.of(transcript, measured)
-    found = _matched(plan, transcript.effective, renamed=renamed)
+    matched_rows = _matched(plan, transcript.effective, renamed=renamed)
     runs: list[PipelineRun] = []
     for messages in split_conversations(transcript.effective):
-        alone = ProtectOptions(keep_turns=0)
-        view = view_of(messages, transcript, measured, alone)
+        no_turns = ProtectOptions(keep_turns=0)
+        view = view_of(messages, transcript, measured, no_turns)
         names = {message.id for message in messages}
-        runs.append(_run(_Decided(view, [each for each in found if each.before in names])))
-    reasons = {each.before: each.row.explained.reason for each in found if each.row.fate == "kept"}
-    pinned = {each.before: _PINNED for each in found if each.is_pinned}
+        runs.append(
+            _run(_Decided(view, [matched for matched in matched_rows if matched.before in names]))
+        )
+    reasons = {
+        matched.before: matched.row.explained.reason
+        for matched in matched_rows
+        if matched.row.fate == "kept"
+    }
+    pinned = {matched.before: _PINNED for matched in matched_rows if matched.is_pinned}
     unloading: tuple[StageRecord, ...] = ()
     if runs and plan.unsent:
         runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
-    done = joined_run(sized, runs, {**reasons, **pinned})
-    before = done.outcome.before.tokens
-    stages = [replace(each, tokens_before=before, tokens_after=before) for each in unloading]
+    stage_run = joined_run(sized, runs, {**reasons, **pinned})
+    before = stage_run.outcome.before.tokens
+    # Records that are never sent take no tokens of a context.
+    stages = [replace(record, tokens_before=before, tokens_after=before) for record in unloading]
     outcome = replace(
-        done.outcome,
-        stages=(*stages, *_records(done.applied, before, measured.meter)),
+        stage_run.outcome,
+        stages=(*stages, *_records(stage_run.applied, before, measured.meter)),
         target=plan.target,
     )
-    return replace(done, outcome=outcome)
+    return replace(stage_run, outcome=outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Matched:
-    """A row of a plan, and the message it is about, or that it is written before."""
+    """A row of a plan, and the message it describes, or before which its new message goes."""
 
     row: PlannedMessage
     before: MessageId
@@ -115,7 +122,7 @@ class _Matched:
 
 
 def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> tuple[_Matched, ...]:
-    """Return the rows with the messages they are about, which have all to be there, in order."""
+    """Pair the rows with the transcript's messages, all of which must be listed in order."""
     rows = [row for row in plan.messages if row.written is None]
     for row, message in zip(rows, messages, strict=False):
         if row.explained.line != message.line + 1 or (row.id != message.id and not renamed):
@@ -128,20 +135,20 @@ def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> t
             f"the plan lists {len(rows):,} of {len(messages):,} messages; leave all of them in it, "
             "and change fates alone"
         )
-    left = [message.id for message in messages]
-    found: list[_Matched] = []
+    remaining_ids = [message.id for message in messages]
+    matched_rows: list[_Matched] = []
     for row in plan.messages:
-        if not left:
+        if not remaining_ids:
             raise UsageError(f"the plan writes {row.id} behind the last message; put it before one")
-        found.append(_Matched(row=row, before=left[0]))
+        matched_rows.append(_Matched(row=row, before=remaining_ids[0]))
         if row.written is None:
-            left.pop(0)
+            remaining_ids.pop(0)
     _check_names(plan)
-    return tuple(found)
+    return tuple(matched_rows)
 
 
 def _check_names(plan: PlanFile) -> None:
-    """Raise UsageError where two entries have one id."""
+    """Raise UsageError if two entries have the same id."""
     names: set[MessageId] = set()
     for row in plan.messages:
         if row.id in names:
@@ -150,25 +157,27 @@ def _check_names(plan: PlanFile) -> None:
 
 
 class _Decided:
-    """The fates of one conversation."""
+    """The planned fates of one conversation."""
 
-    def __init__(self, view: ConversationView, found: Sequence[_Matched]) -> None:
-        self.view, self.found = view, found
-        self.names = {each.row.id: each.before for each in found if each.row.written is None}
+    def __init__(self, view: ConversationView, rows: Sequence[_Matched]) -> None:
+        self.view, self.found = view, rows
+        self.names = {
+            matched.row.id: matched.before for matched in rows if matched.row.written is None
+        }
         self.messages = {message.id: message for message in view.messages}
         self.units = atomic_units(view.messages)
         self.front = {
             message.id for message in view.messages[: leading_system_count(view.messages)]
         }
 
-    def unit_of(self, name: MessageId, others: Container[MessageId]) -> list[Message]:
-        """Return those of ``others`` that have to go or stay together with a message."""
+    def unit_of(self, message_id: MessageId, others: Container[MessageId]) -> list[Message]:
+        """Return those of ``others`` in the same unit as a message: tool calls and results."""
         messages = self.view.messages
-        unit = next(unit for unit in self.units if any(messages[at].id == name for at in unit))
-        return [messages[at] for at in unit if messages[at].id in others]
+        unit = next(unit for unit in self.units if any(messages[i].id == message_id for i in unit))
+        return [messages[i] for i in unit if messages[i].id in others]
 
-    def where(self, name: MessageId) -> str:
-        return f"the message on line {self.messages[name].line + 1:,} ({name})"
+    def where(self, message_id: MessageId) -> str:
+        return f"the message on line {self.messages[message_id].line + 1:,} ({message_id})"
 
 
 def _run(decided: _Decided) -> PipelineRun:
@@ -190,49 +199,60 @@ def _run(decided: _Decided) -> PipelineRun:
 
 
 def _without_unsent(
-    done: PipelineRun, plan: PlanFile, unsent: Mapping[UnsentKind, RecordStats] | None, meter: Meter
+    pipeline_run: PipelineRun,
+    plan: PlanFile,
+    unsent: Mapping[UnsentKind, RecordStats] | None,
+    meter: Meter,
 ) -> tuple[PipelineRun, tuple[StageRecord, ...]]:
-    """Return a run that takes out what the plan says, and the stage that does so.
+    """Add the removal of unsent records to a run; return it and the records of that stage.
 
-    It is of the whole file, and so for one of its conversations.
+    The removal concerns the whole file, so it belongs to only one of its conversations.
     """
     chosen = None if unsent is None else {k: unsent[k] for k in plan.unsent if k in unsent}
     options = UnsentOptions(snapshots="snapshots" in plan.unsent)
     step = StageStep(stage=UNSENT, options=options)
-    taking = run(replace(done.view, unsent=chosen), [step], meter)
-    edits, groups = (*taking.edits, *done.edits), {**taking.groups, **done.groups}
-    return replace(done, edits=edits, groups=groups), taking.stages
+    removal = run(replace(pipeline_run.view, unsent=chosen), [step], meter)
+    edits, groups = (*removal.edits, *pipeline_run.edits), {**removal.groups, **pipeline_run.groups}
+    return replace(pipeline_run, edits=edits, groups=groups), removal.stages
 
 
-def _stages(found: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:
-    for each in found:
-        if each.row.group is not None:
-            yield each.row.group, stage_named(each.row.explained.stage or BY_HAND).name
+def _stages(rows: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:
+    for matched in rows:
+        if matched.row.group is not None:
+            yield matched.row.group, stage_named(matched.row.explained.stage or BY_HAND).name
 
 
 def _edits(decided: _Decided) -> Iterator[Edit]:
-    """Yield what is written, what is hidden behind it, and what is rewritten."""
-    written = [(each, each.row.written) for each in decided.found if each.row.written is not None]
-    for each, item in written:
+    """Yield the insertions, what is hidden behind them, and the rewritten parts."""
+    written = [
+        (matched, matched.row.written)
+        for matched in decided.found
+        if matched.row.written is not None
+    ]
+    for matched, item in written:
         through = item.through and decided.names.get(item.through, item.through)
-        yield Insert(before=each.before, message=replace(item, through=through))
+        yield Insert(before=matched.before, message=replace(item, through=through))
     standing = {item.group: item for _, item in written if item.kind in _STANDING}
     kinds = {item.group for item in standing.values() if item.kind == "summary"}
     behind: dict[GroupId, list[_Matched]] = {}
-    for each in decided.found:
-        if each.row.fate == "hidden" and each.row.group is not None and not each.is_dropped:
-            behind.setdefault(each.row.group, []).append(each)
+    for matched in decided.found:
+        if (
+            matched.row.fate == "hidden"
+            and matched.row.group is not None
+            and not matched.is_dropped
+        ):
+            behind.setdefault(matched.row.group, []).append(matched)
     _check_standing(decided, standing, behind)
     for group, hidden in behind.items():
         yield Hide(
-            ids=tuple(each.before for each in hidden),
+            ids=tuple(matched.before for matched in hidden),
             group=group,
             kind="condense" if group in kinds else "truncate",
             reason=hidden[0].row.explained.reason,
         )
-    for each in decided.found:
-        if each.row.fate == "rewritten":
-            yield from _rewriting(each, decided)
+    for matched in decided.found:
+        if matched.row.fate == "rewritten":
+            yield from _rewriting(matched, decided)
 
 
 def _check_standing(
@@ -240,7 +260,7 @@ def _check_standing(
     standing: Mapping[GroupId, Synthetic],
     behind: Mapping[GroupId, Sequence[_Matched]],
 ) -> None:
-    """Raise UsageError for messages that nothing stands for, and for what stands for none."""
+    """Raise UsageError for messages hidden behind nothing, and for summaries that hide nothing."""
     for group, hidden in behind.items():
         if group not in standing:
             raise UsageError(
@@ -254,44 +274,44 @@ def _check_standing(
             )
 
 
-def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
-    row, message = each.row, decided.messages[each.before]
-    if row.group is None or not row.texts:
+def _rewriting(matched: _Matched, decided: _Decided) -> Iterator[Replace]:
+    planned, message = matched.row, decided.messages[matched.before]
+    if planned.group is None or not planned.texts:
         raise UsageError(
-            f"{decided.where(each.before)} is to be rewritten without a text; keep or hide it"
+            f"{decided.where(matched.before)} is to be rewritten without a text; keep or hide it"
         )
     why = message.locks.immutable_reason or ("system prompt" if message.id in decided.front else "")
     if why:
-        raise UsageError(f"{decided.where(each.before)} may not be rewritten: {why}")
-    for new in row.texts:
+        raise UsageError(f"{decided.where(matched.before)} may not be rewritten: {why}")
+    for new in planned.texts:
         if new.part >= len(message.parts) or not _takes(message.parts[new.part], new.text):
             raise UsageError(
-                f"{decided.where(each.before)} has no part {new.part} that can be rewritten to "
+                f"{decided.where(matched.before)} has no part {new.part} that can be rewritten to "
                 "this text"
             )
         yield Replace(
-            id=each.before,
+            id=matched.before,
             part=new.part,
             text=new.text,
-            group=row.group,
-            reason=row.explained.reason,
+            group=planned.group,
+            reason=planned.explained.reason,
             refers_to=new.refers_to and decided.names.get(new.refers_to, new.refers_to),
         )
 
 
-def _takes(part: Part, text: str) -> bool:
-    """Tell whether a text may take the place of a part: JSON alone that of arguments."""
+def _takes(part: Part, new_text: str) -> bool:
+    """Tell whether a text may replace a part; arguments are only replaced by JSON of their kind."""
     if isinstance(part, ToolCallPart):
-        return is_replaceable(part) and is_alike(part.arguments, text)
+        return is_replaceable(part) and is_alike(part.arguments, new_text)
     return is_replaceable(part)
 
 
 def _dropped(decided: _Decided) -> Iterator[Edit]:
-    """Yield the edits that hide what was taken out by hand, those side by side together."""
-    original = [each for each in decided.found if each.row.written is None]
-    for is_dropped, side_by_side in groupby(original, lambda each: each.is_dropped):
+    """Yield the edits that hide what the user removed; adjacent messages share a marker."""
+    rows = [matched for matched in decided.found if matched.row.written is None]
+    for is_dropped, side_by_side in groupby(rows, lambda matched: matched.is_dropped):
         if is_dropped:
-            ids = [each.before for each in side_by_side]
+            ids = [matched.before for matched in side_by_side]
             options = SpanOptions(first=ids[0], last=ids[-1])
             marker = Marker(
                 stage=BY_HAND, prefix="truncation", template=options.marker, reason=_DROPPED
@@ -300,13 +320,13 @@ def _dropped(decided: _Decided) -> Iterator[Edit]:
 
 
 def _check_hidden(decided: _Decided) -> None:
-    """Raise UsageError where a plan hides what must stay, or a part of what belongs together."""
-    hidden = [each.before for each in decided.found if each.row.fate == "hidden"]
-    for each in decided.found:
-        others = decided.unit_of(each.before, hidden) if each.is_pinned else []
+    """Raise UsageError if the plan hides a message that must stay, or half of a tool pair."""
+    hidden = [matched.before for matched in decided.found if matched.row.fate == "hidden"]
+    for matched in decided.found:
+        others = decided.unit_of(matched.before, hidden) if matched.is_pinned else []
         if others:
             raise UsageError(
-                f"{decided.where(each.before)} may not be kept alone: it belongs with "
+                f"{decided.where(matched.before)} may not be kept alone: it belongs with "
                 f"{lines_of(others)}, which the plan hides; keep both or hide both"
             )
     for name, reason in reasons_to_stay(decided.view, hidden).items():
@@ -314,12 +334,12 @@ def _check_hidden(decided: _Decided) -> None:
 
 
 def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:
-    """Raise UsageError for a summary or marker in a place where no record can be written.
+    """Raise UsageError for a summary or marker at a position where no record can be inserted.
 
-    Right before the first message that it stands for is always one.
+    The position right before the first message that it replaces is always possible.
     """
     messages = decided.view.messages
-    cuts = {messages[at].id for at in cut_points(messages)[:-1]}
+    cuts = {messages[i].id for i in cut_points(messages)[:-1]}
     first = {e.group: e.ids[0] for e in reversed(edits) if isinstance(e, Hide)}
     for edit in edits:
         if not isinstance(edit, Insert) or edit.message.kind not in _STANDING:
@@ -342,17 +362,17 @@ def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:
 
 
 def _check_references(decided: _Decided) -> None:
-    """Raise UsageError for a text that points the reader to what is hidden."""
-    fates = {each.row.id: each for each in decided.found if each.row.written is None}
-    for each in decided.found:
-        targets = [new.refers_to for new in each.row.texts if each.row.fate == "rewritten"]
-        gone = next(
+    """Raise UsageError for a rewritten text that refers to a hidden message."""
+    fates = {matched.row.id: matched for matched in decided.found if matched.row.written is None}
+    for matched in decided.found:
+        targets = [new.refers_to for new in matched.row.texts if matched.row.fate == "rewritten"]
+        hidden_target = next(
             (fates[t] for t in targets if t in fates and fates[t].row.fate == "hidden"), None
         )
-        if gone is not None:
+        if hidden_target is not None:
             raise UsageError(
-                f"{decided.where(each.before)} is rewritten to point to "
-                f"{decided.where(gone.before)}, which is hidden; keep one of them"
+                f"{decided.where(matched.before)} is rewritten to point to "
+                f"{decided.where(hidden_target.before)}, which is hidden; keep one of them"
             )
 
 
@@ -368,18 +388,19 @@ def _check_pairs(decided: _Decided, after: Sequence[Message]) -> None:
 
 
 def _records(applied: AppliedEdits, before: int, meter: Meter) -> tuple[StageRecord, ...]:
-    """Return what each stage adds to the edits of those before it, from ``before`` tokens on."""
-    found: list[StageRecord] = []
-    made: tuple[Edit, ...] = ()
+    """Return a record per stage, with its tokens after the edits of all stages up to it."""
+    records: list[StageRecord] = []
+    applied_edits: tuple[Edit, ...] = ()
     changes = [edit for edit in applied.edits if not isinstance(edit, RemoveUnsent)]
     for stage in dict.fromkeys(applied.groups.values()):
         edits = tuple(e for e in changes if applied.groups[groups_of([e])[0]] == stage)
         if edits:
-            made += edits
-            after = meter.total(apply(applied.before, made))
-            found.append(_record(stage, edits, before, after))
+            # Cumulative: a later stage may edit what an earlier one inserted.
+            applied_edits += edits
+            after = meter.total(apply(applied.before, applied_edits))
+            records.append(_record(stage, edits, before, after))
             before = after
-    return tuple(found)
+    return tuple(records)
 
 
 def _record(stage: str, edits: Sequence[Edit], before: int, after: int) -> StageRecord:

@@ -1,4 +1,4 @@
-"""What became of each message of a compaction, by which stage, and why."""
+"""The fate of each message in a compaction: kept, hidden, rewritten or written, by which stage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ Fate = Literal["kept", "hidden", "rewritten", "written"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFate:
-    """One message: where it is, how big it was and is, what became of it and why.
+    """A message, its size before and after, its fate, and the reason.
 
-    ``line`` counts from 1; ``tokens_after`` is 0 for what is hidden.
+    ``line`` counts from 1; ``tokens_after`` is 0 for a hidden message.
     """
 
     line: int
@@ -33,14 +33,14 @@ class MessageFate:
 
 
 def message_fates(applied: AppliedEdits, meter: Meter) -> tuple[MessageFate, ...]:
-    """Return one row per message before, and one per written message, in the order they stand."""
+    """Return a row for each message before and each inserted one, in the order of the file."""
     folded = net_edits(applied.edits)
-    left = {message.id: message for message in applied.after}
+    after_by_id = {message.id: message for message in applied.after}
     rows: list[MessageFate] = []
     for message in applied.before:
         for item in folded.inserted.get(message.id, ()):
-            if item.id in left:
-                written = left[item.id]
+            if item.id in after_by_id:
+                written = after_by_id[item.id]
                 stage = applied.groups.get(item.group, "")
                 row = _row(written, "written", stage, item.kind)
                 rows.append(replace(row, tokens_after=meter.message(written)))
@@ -53,7 +53,7 @@ def message_fates(applied: AppliedEdits, meter: Meter) -> tuple[MessageFate, ...
             row = _row(message, "rewritten", applied.groups.get(edit.group, ""), edit.reason)
         else:
             row = _row(message, "kept", "", applied.protected.get(message.id, "no stage chose it"))
-        after = meter.message(left[message.id]) if message.id in left else 0
+        after = meter.message(after_by_id[message.id]) if message.id in after_by_id else 0
         rows.append(replace(row, tokens=meter.message(message), tokens_after=after))
     return tuple(rows)
 
@@ -73,7 +73,7 @@ def _row(message: Message, fate: Fate, stage: str, reason: str) -> MessageFate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedMessage:
-    """What became of a message; ``before`` is None of what was written, ``after`` of what went."""
+    """A message before and after; ``before`` is None if inserted, ``after`` if hidden."""
 
     explained: MessageFate
     before: Message | None
@@ -82,9 +82,9 @@ class ComparedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The messages in the order they stand, and the tokens by category before and after.
+    """The messages in the order of the file, and tokens by category before and after.
 
-    These are of the largest next request before and of the largest after.
+    The tokens are those of the largest next request before, and of the largest after.
     """
 
     messages: tuple[ComparedMessage, ...]
@@ -95,13 +95,13 @@ class Comparison:
 def compare(
     applied: AppliedEdits, explained: Sequence[MessageFate], meter: Meter, cwd: str | None
 ) -> Comparison:
-    """Return the messages of ``explained``, which has all of them, with what they say."""
+    """Return the messages before and after; ``explained`` has a row for each."""
     before = {str(message.id): message for message in applied.before}
     after = {str(message.id): message for message in applied.after}
     return Comparison(
         messages=tuple(
-            ComparedMessage(explained=each, before=before.get(each.id), after=after.get(each.id))
-            for each in explained
+            ComparedMessage(explained=fate, before=before.get(fate.id), after=after.get(fate.id))
+            for fate in explained
         ),
         before=_categories(applied.largest_before, meter, cwd),
         after=_categories(applied.largest_after, meter, cwd),

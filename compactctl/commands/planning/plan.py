@@ -1,6 +1,6 @@
-"""Which stages a compaction runs, with which options, down to which size."""
+"""Plans a compaction: which stages run, with which options, down to which size."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ UNKNOWN_EXCESS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """What the user asked for.
+    """The parts of a plan that the user chose.
 
     Attributes:
         stages: the stages to run; empty runs those of the profile.
@@ -46,7 +46,7 @@ class PlanOptions:
         if_needed: run no stage unless compaction is due.
         overflow: the error of a provider to recover from; it makes the target smaller.
         settings: options of stages, over those of the profile.
-        texts: what the summarize stage is given beside its options.
+        texts: inputs of the summarize stage besides its options.
     """
 
     stages: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How a context is made smaller, wherever it comes from: a file, a batch, lines in memory.
+    """How to make a context smaller, whether it comes from a file, a batch or lines in memory.
 
-    The profile of ``measure`` is also where stages, their options, trigger and target come from.
+    The profile in ``measure`` also supplies the stages, their options, the trigger and the target.
     """
 
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -79,17 +79,19 @@ class Recipe:
 
     @property
     def due(self) -> Trigger:
-        """When compaction is due."""
+        """The trigger that decides whether compaction is due."""
         return self.plan.trigger or self.profile.effective_trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeToReach:
-    """Down to what size stages run; without ``tokens`` and ``share`` every one of them does.
+    """The size down to which stages run; without ``tokens`` and ``share`` all stages run.
 
-    ``share`` is what is kept of each conversation's tokens, where no number is named. ``below`` is
-    1 where ``tokens`` would be too large itself, as the size at which a trigger fires; ``excess``
-    are the tokens that a conversation must lose at least.
+    Attributes:
+        tokens: the size in tokens.
+        share: the share of each conversation's tokens to keep, instead of ``tokens``.
+        below: 1 if ``tokens`` is itself too large, since a trigger fires at that size; else 0.
+        excess: the minimum number of tokens to remove from a conversation.
     """
 
     tokens: int | None = None
@@ -100,9 +102,9 @@ class SizeToReach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run, down to which size (``reach``), and what to leave alone.
+    """The stages to run, the size to reach, and what is protected.
 
-    ``profile`` is the one in effect, and ``gate`` the trigger that must fire first, if any.
+    ``profile`` is the one in effect. No stage runs unless ``gate`` fires, if there is one.
     """
 
     steps: tuple[StageStep[Any], ...]
@@ -112,32 +114,32 @@ class Plan:
     gate: Trigger | None = None
 
     @property
-    def unloads(self) -> bool:
-        """Whether a step takes out what is never sent."""
+    def removes_unsent(self) -> bool:
+        """Whether a step removes records that are never sent."""
         return any(step.stage.only_trims_file for step in self.steps)
 
 
 def make_plan(recipe: Recipe, limits: Limits) -> Plan:
-    """Resolve names and sizes. Raises UsageError for a stage or target that means nothing."""
+    """Resolve names and sizes. Raises UsageError for an unknown stage or an impossible target."""
     options, profile = recipe.plan, recipe.profile
-    whole = _whole(recipe, limits)
-    if whole == 0 and not options.stages:
+    base = _whole(recipe, limits)
+    if base == 0 and not options.stages:
         budget = limits.budget
         raise UsageError(
             f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
     window = limits.budget.window
-    target = _target(recipe, whole, window)
-    fires = _is_of_trigger(recipe) and target is not None
+    target = _target(recipe, base, window)
+    stays_below = _is_of_trigger(recipe) and target is not None
     reach = SizeToReach(
         tokens=target,
         share=options.keep,
-        below=int(fires and _until(recipe).fires_at(target or 0, whole, window)),
-        excess=_excess(options.overflow, whole),
+        below=int(stays_below and _until(recipe).fires_at(target or 0, base, window)),
+        excess=_excess(options.overflow, base),
     )
     return Plan(
-        steps=tuple(_steps(recipe, whole, target)),
+        steps=tuple(_steps(recipe, base, target)),
         reach=reach,
         protect=_protecting(recipe.protect, profile),
         profile=profile,
@@ -145,85 +147,92 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     )
 
 
-def _protecting(asked: ProtectOptions, profile: Profile) -> ProtectOptions:
-    """Return what is left alone: what was asked for, else what the profile leaves alone."""
-    turns = profile.keeps.turns if asked.keep_turns is None else asked.keep_turns
-    return replace(asked, keep_turns=turns, keep_steps=profile.keeps.steps or asked.keep_steps)
+def _protecting(protect: ProtectOptions, profile: Profile) -> ProtectOptions:
+    """Return the protection that was requested, completed by the profile's."""
+    turns = profile.keeps.turns if protect.keep_turns is None else protect.keep_turns
+    return replace(protect, keep_turns=turns, keep_steps=profile.keeps.steps or protect.keep_steps)
 
 
-def _excess(overflow: Overflow | None, whole: int) -> int:
-    """Return the tokens to lose after an overflow: what was too much, and a tenth of it."""
+def _excess(overflow: Overflow | None, base: int) -> int:
+    """Return the tokens to remove after an overflow: the tokens over the limit, plus 10%.
+
+    An error that names no numbers counts as ``UNKNOWN_EXCESS``.
+    """
     if overflow is None:
         return 0
     if overflow.gap is None:
-        return min(UNKNOWN_EXCESS, whole - RECOVERY_TARGET.resolve(whole))
+        return min(UNKNOWN_EXCESS, base - RECOVERY_TARGET.resolve(base))
     return -(-overflow.gap * 11 // 10)
 
 
-def _steps(recipe: Recipe, whole: int, target: int | None) -> Iterator[StageStep[Any]]:
-    options, own = recipe.plan, recipe.profile.stages
+def _steps(recipe: Recipe, base: int, target: int | None) -> Iterator[StageStep[Any]]:
+    options, profile_stages = recipe.plan, recipe.profile.stages
     if options.overflow is not None:
-        own = recipe.profile.overflow_stages or own
-    known = {each.name: each for each in reversed(own)} if recipe.measure.profile else {}
-    chosen = [
+        profile_stages = recipe.profile.overflow_stages or profile_stages
+    by_name = {s.name: s for s in reversed(profile_stages)} if recipe.measure.profile else {}
+    named = [
         replace(
-            known.get(canonical_name(name), ProfileStage(name=canonical_name(name))),
+            by_name.get(canonical_name(name), ProfileStage(name=canonical_name(name))),
             system_name=name,
         )
         for name in options.stages
     ]
-    for each in chosen or own:
-        reach = None if each.target is None else each.target.resolve(whole)
-        stage = stage_named(each.name)
+    for chosen_stage in named or profile_stages:
+        reach = None if chosen_stage.target is None else chosen_stage.target.resolve(base)
+        stage = stage_named(chosen_stage.name)
         yield StageStep(
             stage=stage,
-            options=stage.options(**{**each.options, **options.settings.get(each.name, {})}),
-            falls_back=each.falls_back,
+            options=stage.options(
+                **{**chosen_stage.options, **options.settings.get(chosen_stage.name, {})}
+            ),
+            falls_back=chosen_stage.falls_back,
             extra_tokens=0 if reach is None or target is None else max(0, reach - target),
-            requested_name=each.system_name,
+            requested_name=chosen_stage.system_name,
         )
 
 
 def _whole(recipe: Recipe, limits: Limits) -> int:
-    """Return the tokens that the size to reach is a share of, and never above.
+    """Return the tokens that the target is a share of, and that it never exceeds.
 
-    What the user names is of the window, unless with the rules of a system; what follows from a
-    trigger or a profile is of what levels and gates refer to, so that it is not due again at once.
+    A target named by the user is a share of the window, unless a profile emulates a system. A
+    target that follows from a trigger or profile is a share of the size that gates compare;
+    otherwise compaction would be due again at once.
     """
     options = recipe.plan
     if options.target is not None and not emulates_system(recipe.measure.profile):
-        whole = limits.budget.window
+        base = limits.budget.window
     else:
-        whole = limits.budget.available if options.overflow else limits.base_tokens
-    known = options.overflow.limit if options.overflow else None
-    return whole if known is None else min(whole, known)
+        base = limits.budget.available if options.overflow else limits.base_tokens
+    limit = options.overflow.limit if options.overflow else None
+    return base if limit is None else min(base, limit)
 
 
-def _target(recipe: Recipe, whole: int, window: int) -> int | None:
+def _target(recipe: Recipe, base: int, window: int) -> int | None:
     options = recipe.plan
     if options.keep is not None:
         return None
     if options.target is not None:
-        return options.target.resolve(whole)
+        return options.target.resolve(base)
     if options.overflow is not None:
-        return RECOVERY_TARGET.resolve(whole)
-    return _quiet(recipe, whole, window) if _is_of_trigger(recipe) else None
+        return RECOVERY_TARGET.resolve(base)
+    return _quiet(recipe, base, window) if _is_of_trigger(recipe) else None
 
 
-def _quiet(recipe: Recipe, whole: int, window: int) -> int | None:
-    """Return the size that the profile asks for, or where its trigger fires if that is less.
+def _quiet(recipe: Recipe, base: int, window: int) -> int | None:
+    """Return the profile's target or its trigger's threshold, whichever is lower.
 
-    A trigger that fires at any size, as one of agent-code's in a small window, names none.
+    None if neither names a size. A threshold of 0, as agent-code's in a small window, counts as
+    ``base``.
     """
-    reach, limit = recipe.profile.target, _until(recipe).threshold(whole, window)
-    limit = whole if limit == 0 else limit
-    sizes = [] if limit is None else [limit]
-    sizes += [reach.resolve(whole)] if isinstance(reach, TargetSize) else []
-    return max(1, min(*sizes, whole)) if sizes else None
+    reach, threshold = recipe.profile.target, _until(recipe).threshold(base, window)
+    threshold = base if threshold == 0 else threshold
+    sizes = [] if threshold is None else [threshold]
+    sizes += [reach.resolve(base)] if isinstance(reach, TargetSize) else []
+    return max(1, min(*sizes, base)) if sizes else None
 
 
 def _is_of_trigger(recipe: Recipe) -> bool:
-    """Tell whether to go on until the trigger fires no more."""
+    """Tell whether the target is the size at which the trigger no longer fires."""
     options = recipe.plan
     if options.keep or options.target or options.overflow or options.stages:
         return False
@@ -235,14 +244,10 @@ def _until(recipe: Recipe) -> Trigger:
 
 
 def stage_list(text: str) -> tuple[str, ...]:
-    """Split a list of stage names as given on the command line."""
+    """Split a comma-separated list of stage names. Raises UsageError for an unknown one."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise UsageError("no stage is named; write --stages prune,dedup")
-    return _checked(names)
-
-
-def _checked(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         stage_named(name)
-    return tuple(names)
+    return names

@@ -1,7 +1,7 @@
-"""A compaction as a file: the fate of every message, to be read, edited by hand and carried out.
+"""The plan file: the fate of every message, to be read, edited by hand and applied.
 
-The texts that a compaction writes stand in it as they are, a line each, so that two such files can
-be compared line by line.
+Texts written by the compaction are stored verbatim, one array element per line, so that two plans
+can be compared with diff.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 SCHEMA = "compactctl.plan/1"
 _VERSION = re.compile(r"compactctl\.plan/(\d+)")
-# How much of a message is shown, in characters.
+# Characters of each message that are shown.
 _BEGINNING = 80
 _STANDING = ("summary", "marker")
 _UNPRINTED = re.compile(r"[^\x20-\x7e\n]")
@@ -61,7 +61,7 @@ _UNPRINTED = re.compile(r"[^\x20-\x7e\n]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedText:
-    """The text that takes the place of one part; ``refers_to`` is a message that it points to."""
+    """The text that replaces one part; ``refers_to`` is the message that it points to, if any."""
 
     part: int
     text: str
@@ -70,11 +70,16 @@ class PlannedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMessage:
-    """A message and its fate; who edits a plan changes that, or takes out what is ``written``.
+    """A message and its fate, which the user may edit.
 
-    ``says`` is how it begins. ``group`` joins what is hidden to what stands for it, and ``texts``
-    are those of a message that is rewritten. Both stay behind where the fate is edited, and tell
-    that it was. ``sha256`` is that of a summary's text before anybody edited it.
+    Attributes:
+        explained: the message's row, with its fate.
+        says: the beginning of the message.
+        group: the group that links a hidden message to the summary or marker that replaces it.
+        texts: the new texts of a rewritten message. Like ``group``, they remain if the user edits
+            the fate, and so show that it was edited.
+        written: the inserted message, which the user may delete.
+        sha256: the hash of a summary's text before editing.
     """
 
     explained: MessageFate
@@ -91,17 +96,17 @@ class PlannedMessage:
 
     @property
     def fate(self) -> Fate:
-        """What becomes of it."""
+        """The fate of the message."""
         return self.explained.fate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
-    """What is to become of one transcript, known by its digest.
+    """The planned compaction of one transcript, identified by its digest.
 
-    ``redo`` says that what the client compacted is undone first, ``target`` is the size that was
-    to be reached, None where there was none, and ``unsent`` is what is taken out of the file that
-    is never sent. ``path`` and the tokens are there to be read.
+    ``redo`` undoes the client's compactions first. ``target`` is the size to reach, None if there
+    was none. ``unsent`` lists the kinds of never-sent records to remove. ``path`` and the tokens
+    are for the reader only.
     """
 
     path: str
@@ -116,7 +121,7 @@ class PlanFile:
 
     @property
     def edited_summaries(self) -> frozenset[GroupId]:
-        """The groups of the summaries whose text is not the one that the plan was made with."""
+        """The groups of the summaries whose text was edited after the plan was made."""
         written = ((row, row.written) for row in self.messages)
         return frozenset(
             item.group
@@ -128,7 +133,7 @@ class PlanFile:
 def planned_messages(
     applied: AppliedEdits, explained: Sequence[MessageFate]
 ) -> tuple[PlannedMessage, ...]:
-    """Return all messages with their fates, in order; ``explained`` has a row for each."""
+    """Return a planned message for each row of ``explained``, in order."""
     before = {str(message.id): message for message in applied.before}
     after = {str(message.id): message for message in applied.after}
     folded = net_edits(applied.edits)
@@ -163,14 +168,14 @@ def _hidden(
     return replace(_planned(explained, message, {}), group=hide.group)
 
 
-def _hide(name: str, folded: NetEdits, written: Mapping[MessageId, Synthetic]) -> Hide:
-    """Return the edit whose summary or marker is left for a message, however often it was hidden.
+def _hide(message_id: str, folded: NetEdits, written: Mapping[MessageId, Synthetic]) -> Hide:
+    """Return the edit whose summary or marker finally replaces a message.
 
-    What stands for it may have been hidden itself, behind another one.
+    A summary may itself be hidden: m1 behind S1 (group 1), S1 behind S2 (group 2) gives group 2.
     """
-    hide = folded.hidden[name]
-    own = next(item.id for item in written.values() if item.group == hide.group)
-    return _hide(own, folded, written) if own in folded.hidden else hide
+    hide = folded.hidden[message_id]
+    stand_in_id = next(item.id for item in written.values() if item.group == hide.group)
+    return _hide(stand_in_id, folded, written) if stand_in_id in folded.hidden else hide
 
 
 def _written(row: MessageFate, item: Synthetic, message: Message) -> PlannedMessage:
@@ -188,19 +193,21 @@ def _sha256(text: str) -> str:
 
 
 def _said(message: Message) -> str:
-    """Return the text of a summary or marker, which a later stage may have rewritten."""
+    """Return the final text of a summary or marker, which a later stage may have rewritten."""
     return "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
 
 
 def _beginning(message: Message) -> str:
-    said = (said for part in message.parts for said in part_texts(part) if said.strip())
-    # A secret is masked as a whole before it may be cut: half of one may look like none.
-    begun = (mask_secrets(each[: 30 * _BEGINNING])[: 10 * _BEGINNING] for each in islice(said, 3))
-    return one_line(mask_secrets(" ".join(begun)), _BEGINNING)
+    texts = (texts for part in message.parts for texts in part_texts(part) if texts.strip())
+    # Mask secrets before cutting: half of a secret may not be recognized as one.
+    beginnings = (
+        mask_secrets(text[: 30 * _BEGINNING])[: 10 * _BEGINNING] for text in islice(texts, 3)
+    )
+    return one_line(mask_secrets(" ".join(beginnings)), _BEGINNING)
 
 
 def plan_text(plan: PlanFile) -> str:
-    """Return a plan as JSON: a message per line, but for those with texts."""
+    """Return a plan as JSON: one line per message, and below it one line per line of its texts."""
     head = {
         "schema": SCHEMA,
         "path": plan.path,
@@ -222,26 +229,26 @@ def plan_text(plan: PlanFile) -> str:
 
 
 def _row_text(row: PlannedMessage) -> str:
-    """Return a row on one line, with its texts below it line by line."""
+    """Return a row on one line, and its texts below, line by line."""
     head = _json(dict(_row_fields(row)))[:-1]
     if row.written is not None:
         return f'{head},\n "text": {_lines(row.written.text)}}}'
     texts = ",\n".join(
-        f'  {_json(dict(_text_fields(each)))[:-1]}, "text": {_lines(each.text)}}}'
-        for each in row.texts
+        f'  {_json(dict(_text_fields(text)))[:-1]}, "text": {_lines(text.text)}}}'
+        for text in row.texts
     )
     return f'{head},\n "texts": [\n{texts}]}}' if texts else f"{head}}}"
 
 
-def _lines(said: str) -> str:
-    lines = ",\n".join(f"   {_json(line)}" for line in said.split("\n"))
+def _lines(text: str) -> str:
+    lines = ",\n".join(f"   {_json(line)}" for line in text.split("\n"))
     return f"[\n{lines}]"
 
 
 def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
-    """Yield what a row says beside its texts, without what is empty."""
+    """Yield the fields of a row except its texts; empty fields are left out."""
     explained = row.explained
-    told = {
+    fields = {
         "line": explained.line or None,
         "fate": explained.fate,
         "role": explained.role,
@@ -256,13 +263,13 @@ def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
         **(_written_fields(row.written) if row.written else {}),
         "sha256": row.sha256,
     }
-    yield from ((name, value) for name, value in told.items() if value not in (None, "", []))
+    yield from ((name, value) for name, value in fields.items() if value not in (None, "", []))
 
 
-def _text_fields(each: PlannedText) -> Iterator[tuple[str, Any]]:
-    yield "part", each.part
-    if each.refers_to:
-        yield "refersTo", each.refers_to
+def _text_fields(text: PlannedText) -> Iterator[tuple[str, Any]]:
+    yield "part", text.part
+    if text.refers_to:
+        yield "refersTo", text.refers_to
 
 
 def _written_fields(item: Synthetic) -> dict[str, Any]:
@@ -276,9 +283,9 @@ def _written_fields(item: Synthetic) -> dict[str, Any]:
 
 
 def _json(value: object) -> str:
-    """Return JSON in which letters of all languages stand as they are, and nothing invisible."""
-    made = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTED.sub(lambda found: _shown(found[0]), made)
+    """Return JSON with printable characters of all scripts unescaped, and all others escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTED.sub(lambda match: _shown(match[0]), text)
 
 
 def _shown(character: str) -> str:
@@ -286,7 +293,7 @@ def _shown(character: str) -> str:
 
 
 def read_plan(path: str) -> PlanFile:
-    """Read a plan. Raises NoInputError, and UsageError for what is not a plan of this version."""
+    """Read a plan. Raises NoInputError, and UsageError for an invalid plan or another version."""
     data = open_input(path, READ_LIMITS).data
     try:
         document = json.loads(data)
@@ -304,11 +311,11 @@ def read_plan(path: str) -> PlanFile:
 
 def _check_version(document: object) -> None:
     schema = document.get("schema") if isinstance(document, dict) else None
-    found = _VERSION.fullmatch(schema) if isinstance(schema, str) else None
-    if found is None:
+    match = _VERSION.fullmatch(schema) if isinstance(schema, str) else None
+    if match is None:
         raise ValueError(f'it has no "schema": "{SCHEMA}"')
     if schema != SCHEMA:
-        raise ValueError(f"it is of version {found[1]}, and this compactctl knows version 1")
+        raise ValueError(f"it is of version {match[1]}, and this compactctl knows version 1")
 
 
 def _joined(value: object) -> str:
@@ -317,18 +324,18 @@ def _joined(value: object) -> str:
 
 def _rows(value: object) -> tuple[PlannedMessage, ...]:
     """Read the messages; a ValueError says which one is wrong."""
-    return tuple(_row_at(number, row) for number, row in enumerate(any_list(value), 1))
+    return tuple(_row_at(index, row) for index, row in enumerate(any_list(value), 1))
 
 
-def _row_at(number: int, value: object) -> PlannedMessage:
+def _row_at(index: int, value: object) -> PlannedMessage:
     try:
         return _row(value)
     except ValueError as error:
-        raise ValueError(f"entry {number:,}: {error}") from error
+        raise ValueError(f"entry {index:,}: {error}") from error
 
 
 def _row(value: object) -> PlannedMessage:
-    """Read a message: its fields stand side by side, whichever record they are of."""
+    """Read a message: a flat object with the fields of several records."""
     values: dict[str, Any] = _ROW(value)
     fate, written, others = (
         {name: values[name] for name in validators if name in values}
@@ -345,7 +352,7 @@ def _row(value: object) -> PlannedMessage:
     return replace(row, written=build(Synthetic, {**head, **written}))
 
 
-# What fields are called in a document, where that is something else.
+# JSON keys that differ from the field's name.
 _NAMES = {
     "target": "targetTokens",
     "tokens_before": "tokensBefore",
@@ -355,7 +362,7 @@ _NAMES = {
     "n_bytes": "bytes",
     "n_lines": "lines",
 }
-# What is left out of a row where it is empty.
+# Fields that are left out of a row if empty.
 _EMPTY: Mapping[str, Any] = {"line": 0, "tools": (), "stage": "", "reason": ""}
 _FATE = field_validators(MessageFate, role=one_of(*get_args(Role)))
 _WRITTEN: Mapping[str, Validator] = {

@@ -1,4 +1,4 @@
-"""Runs the stages over every conversation in a transcript."""
+"""Runs the stages over every conversation of a transcript."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -38,22 +38,25 @@ from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
-# Of the size to reach, what the newest work may hold that is left alone unasked.
+# The share of the size to reach up to which the newest work is protected by default.
 NEWEST_SHARE = 0.2
-# What is kept of a conversation where the size to reach is less than is in every request beside it:
-# to take out more would not reach that either.
-LEAST_KEPT = 0.1
+# The share of a conversation to keep if the fixed part of every request alone exceeds the size to
+# reach: removing more would not reach it either.
+MIN_KEPT_SHARE = 0.1
 
 Room = Callable[[tuple[Message, ...]], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageInputs:
-    """What stages are given beside the messages.
+    """The inputs of stages besides the messages.
 
-    ``originals`` are those of stand-ins and of rewritten messages. ``summarizer`` writes summaries,
-    None is the built-in one, with the ``texts`` that are given. ``unsent`` is what the file holds
-    that is never sent, for the stages that take that out, None where every record stays in it.
+    Attributes:
+        originals: the original messages behind summaries, markers and rewritten messages.
+        summarizer: writes the summaries; None is the built-in one.
+        texts: additional inputs of the summarizer.
+        unsent: the records that are never sent, for stages that remove them; None if all records
+            stay in the file.
     """
 
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
@@ -64,13 +67,17 @@ class StageInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What stages came to over all conversations, in figures.
+    """The result of the stages over all conversations, in figures.
 
-    ``size`` is what was found of the largest next request before; ``situation`` is that of the
-    largest one after, as triggers and levels look at it. ``target`` is the size to reach, None
-    where there is none to name or compaction was not due. ``cache`` is what a prompt cache loses,
-    None where it loses nothing or there are several conversations. ``not_due`` says why no stage
-    ran although some were named, "" where they ran.
+    Attributes:
+        stages: a record for each stage.
+        before: the totals before.
+        after: the totals after.
+        size: the size of the largest next request before, and how it is known.
+        situation: the largest next request after, as triggers and levels measure it.
+        target: the size to reach; None if there is none, or compaction was not due.
+        cache: what the prompt cache loses; None if nothing, or with several conversations.
+        not_due: why compaction was not due, "" if stages ran.
     """
 
     stages: tuple[StageRecord, ...]
@@ -85,10 +92,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedEdits:
-    """What stages changed, with all messages before and after.
+    """The edits of the stages, with all messages before and after.
 
-    ``groups`` names the stage behind each group of edits, ``protected`` says why messages were left
-    alone. The largest conversations are those whose next requests are the largest.
+    ``groups`` maps each group of edits to its stage, ``protected`` maps messages to the reason they
+    were protected. The largest conversation is the one with the largest next request.
     """
 
     edits: tuple[Edit, ...]
@@ -102,23 +109,27 @@ class AppliedEdits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRun:
-    """What stages came to: in figures, which go on, and in edits and messages, which do not.
+    """The result of the stages: figures, which are kept, and edits and messages, which are not.
 
-    ``fixed`` are the tokens of every request that no compaction takes out. ``said`` are those of
-    the words of people that stages keep in a conversation that is still too large, 0 where none is,
-    and ``preamble`` those of its system prompt and the like.
+    Attributes:
+        outcome: the figures.
+        applied: the edits and messages.
+        fixed: tokens in every request that no compaction removes.
+        words: tokens of the user's words that stages keep in a conversation over its target; of
+            several conversations the largest figure, 0 if none is over.
+        preamble: tokens of the system prompt and the like in that conversation.
     """
 
     outcome: Outcome
     applied: AppliedEdits
     fixed: int
-    said: int = 0
-    given: int = 0
+    words: int = 0
+    preamble: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizedTranscript:
-    """A transcript, and what its next request comes to: ``size`` now, ``request`` with less."""
+    """A transcript, the ``size`` of its next request, and a model of that ``request`` with less."""
 
     transcript: Transcript
     measured: Measurement
@@ -127,7 +138,7 @@ class SizedTranscript:
 
     @classmethod
     def of(cls, transcript: Transcript, measured: Measurement) -> "SizedTranscript":
-        """Measure the effective history."""
+        """Measure the effective messages."""
         measured.meter.prime(transcript.effective)
         size = context_size(transcript, measured)
         request = request_model(size, transcript, measured)
@@ -137,59 +148,65 @@ class SizedTranscript:
 def run_stages(
     transcript: Transcript, plan: Plan, measured: Measurement, inputs: StageInputs, held: str = ""
 ) -> StageRun:
-    """Run the plan over every conversation on its own; ``held`` says why no step may run.
+    """Run the plan over each conversation separately; ``held`` is the reason why none may run.
 
-    The target is for the whole request: what it holds beside the conversation is taken off.
+    The target is for the whole request; its fixed part is subtracted from it.
     """
     protect = plan.protect.across(transcript.effective)
     meter, sized = measured.meter, SizedTranscript.of(transcript, measured)
     protected: dict[MessageId, str] = {}
     runs: list[PipelineRun] = []
-    kept: list[int] = []
-    waiting: list[str] = []
+    kept_shares: list[int] = []
+    refusals: list[str] = []
     for messages in split_conversations(transcript.effective):
         share = _share(plan.reach, messages, inputs.originals, meter)
-        kept += [] if share is None else [share]
+        kept_shares += [] if share is None else [share]
         room = room_for(plan.reach, messages, sized.request) if share is None else _always(share)
         view = replace(
             view_of(messages, transcript, measured, protect, room),
             originals=inputs.originals,
             summarizer=inputs.summarizer,
             summary_inputs=inputs.texts,
-            # Of the whole file, so for one of its conversations.
+            # Unsent records belong to the file, so only one of its conversations has them.
             unsent={} if runs else inputs.unsent,
         )
         protected.update(view.protection.reasons)
-        asked = sized_request(messages, meter, sized.size.unseen)
-        waiting.append(_not_due(plan.gate, asked.situation(measured.limits)))
-        refusal = held or waiting[-1]
+        request = sized_request(messages, meter, sized.size.unseen)
+        refusals.append(_not_due(plan.gate, request.situation(measured.limits)))
+        refusal = held or refusals[-1]
         runs.append(
             not_needed_run(view, plan.steps, meter, refusal)
             if refusal
             else run(view, plan.steps, meter)
         )
-    done = joined_run(sized, runs, protected)
-    not_due = waiting[0] if waiting and all(waiting) else ""
-    target = None if not_due else size_to_reach(plan.reach, done.outcome, max(kept, default=None))
-    said, given_tokens = max((_words(each, plan, meter) for each in runs), default=(0, 0))
-    outcome = replace(done.outcome, target=target, not_due=not_due)
-    return replace(done, outcome=outcome, said=said, given=given_tokens)
+    stage_run = joined_run(sized, runs, protected)
+    not_due = refusals[0] if refusals and all(refusals) else ""
+    target = (
+        None
+        if not_due
+        else size_to_reach(plan.reach, stage_run.outcome, max(kept_shares, default=None))
+    )
+    words_tokens, preamble_tokens = max(
+        (_words(pipeline_run, plan, meter) for pipeline_run in runs), default=(0, 0)
+    )
+    outcome = replace(stage_run.outcome, target=target, not_due=not_due)
+    return replace(stage_run, outcome=outcome, words=words_tokens, preamble=preamble_tokens)
 
 
-def _words(done: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, int]:
-    """Return the tokens of the words that stages kept, and of what is given, of too large a rest.
+def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, int]:
+    """Return the tokens of the user's words that stages keep, and of the preamble.
 
-    That is 0 of each where the conversation is small enough or no stage keeps such words.
+    Both are 0 if the conversation reaches its target, or if no stage keeps such words.
     """
-    view = done.view.with_current_target()
-    is_kept = any(step.stage.keeps_words for step in plan.steps)
-    if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
+    view = pipeline_run.view.with_current_target()
+    keeps_words = any(step.stage.keeps_words for step in plan.steps)
+    if not keeps_words or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
-    given_messages = {message.id: message for message in preamble(messages)}
-    said = tuple(message for message in messages if message.id not in given_messages)
-    words = lasting_words(read_passages(said)).texts.values()
-    return sum(map(meter.text, words)), meter.total(given_messages.values())
+    preamble_by_id = {message.id: message for message in preamble(messages)}
+    conversation = tuple(message for message in messages if message.id not in preamble_by_id)
+    words = lasting_words(read_passages(conversation)).texts.values()
+    return sum(map(meter.text, words)), meter.total(preamble_by_id.values())
 
 
 def view_of(
@@ -199,19 +216,21 @@ def view_of(
     options: ProtectOptions,
     room: Room | None = None,
 ) -> ConversationView:
-    """Return what a stage looks at in one conversation of a transcript.
+    """Return the input of a stage for one conversation of a transcript.
 
-    ``room`` tells the target, if there is one: of what that leaves for the conversation, the newest
-    work may hold a part, and the oldest messages what is asked for of all of it; without one, of
-    the conversation's tokens.
+    ``room`` computes the target, if there is one. Without one, shares are of the conversation's
+    size. With a target of 100,000 tokens and a preamble of 10,000:
+
+        newest work is protected up to 0.2 * 90,000 = 18,000 tokens (without a target, all)
+        --keep-prefix 10% protects the oldest messages up to 0.1 * 100,000 = 10,000 tokens
     """
     size = measured.meter.total
-    reach = size(messages) if room is None else room(messages)
-    most = inf if room is None else (reach - size(preamble(messages))) * NEWEST_SHARE
-    front = reach * (options.keep_prefix or 0)
+    target = size(messages) if room is None else room(messages)
+    newest_limit = inf if room is None else (target - size(preamble(messages))) * NEWEST_SHARE
+    prefix_limit = target * (options.keep_prefix or 0)
     has_room: tuple[Fits, Fits] = (
-        lambda newest: size(newest) <= most,
-        lambda oldest: size(oldest) <= front,
+        lambda newest: size(newest) <= newest_limit,
+        lambda oldest: size(oldest) <= prefix_limit,
     )
     protected = _protected(messages, options, *has_room)
     return ConversationView(
@@ -235,9 +254,9 @@ def _share(
     originals: Mapping[MessageId, tuple[Message, ...]],
     meter: Meter,
 ) -> int | None:
-    """Return the tokens that are kept of a conversation, as it was before any summary.
+    """Return the tokens to keep of a conversation as it was before any summary.
 
-    None where it is not a share that is kept.
+    None if the size to reach is not a share.
     """
     if reach.share is None:
         return None
@@ -245,19 +264,21 @@ def _share(
 
 
 def kept_tokens(messages: Sequence[Message], share: float, meter: Meter) -> int:
-    """Return the tokens of messages of which a share is kept, and all that is given."""
-    given_tokens = meter.total(preamble(messages))
-    return given_tokens + int(exact(share) * (meter.total(messages) - given_tokens))
+    """Return the tokens to keep: the whole preamble, and a share of everything else."""
+    preamble_tokens = meter.total(preamble(messages))
+    return preamble_tokens + int(exact(share) * (meter.total(messages) - preamble_tokens))
 
 
-def size_to_reach(reach: SizeToReach, outcome: Outcome, kept: int | None = None) -> int | None:
-    """Return the size to reach, None where there is none to name.
+def size_to_reach(
+    reach: SizeToReach, outcome: Outcome, kept_tokens: int | None = None
+) -> int | None:
+    """Return the size to reach in tokens, None if there is none.
 
-    ``kept`` are the tokens that are kept of the largest conversation, where that is a share. After
-    an overflow, what was too much has to go as well.
+    ``kept_tokens`` are the tokens to keep of the largest conversation, if a share of it is kept.
+    After an overflow, at least the excess must be removed.
     """
-    if kept is not None:
-        return outcome.after.unseen + kept
+    if kept_tokens is not None:
+        return outcome.after.unseen + kept_tokens
     if reach.tokens is None or not reach.excess:
         return reach.tokens
     return max(1, min(reach.tokens, outcome.before.request_tokens - reach.excess))
@@ -268,19 +289,22 @@ def _always(tokens: int) -> Room:
 
 
 def room_for(reach: SizeToReach, messages: Sequence[Message], request: RequestModel) -> Room | None:
-    """Return what tells the tokens that messages may come to for a request within the target."""
+    """Return a function that computes the tokens messages may have in a request within the target.
+
+    None if the size to reach is not in tokens.
+    """
     if reach.tokens is None:
         return None
     limit = reach.tokens - reach.below
     if reach.excess:
         limit = min(limit, request.tokens(messages) - reach.excess)
     if request.fixed >= limit:
-        return _always(kept_tokens(messages, LEAST_KEPT, request.meter))
-    return lambda left: request.room(left, limit)
+        return _always(kept_tokens(messages, MIN_KEPT_SHARE, request.meter))
+    return lambda messages_left: request.room(messages_left, limit)
 
 
 def _not_due(gate: Trigger | None, situation: TriggerInput) -> str:
-    """Say why compaction is not due; "" when it is, or nobody asked."""
+    """Return why compaction is not due; "" if it is, or without a gate."""
     if gate is None or gate.matched_condition(situation):
         return ""
     return f"compaction is not due: {situation.tokens:,} tokens, the trigger is {gate}"
@@ -297,26 +321,26 @@ def _protected(
 def _unasked(
     messages: Sequence[Message], options: ProtectOptions, *has_room: Fits
 ) -> frozenset[MessageId]:
-    """Return the messages that nobody asked to leave alone, but for prompts."""
+    """Return the messages, except prompts, that are protected by default and not by request."""
     if options.keep_turns is not None:
         return frozenset()
-    asked = protected_messages(messages, replace(options, keep_turns=0), *has_room)
-    return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
+    requested = protected_messages(messages, replace(options, keep_turns=0), *has_room)
+    return frozenset(m.id for m in messages if m.id not in requested and not m.starts_turn)
 
 
 def joined_run(
     sized: SizedTranscript, runs: Sequence[PipelineRun], protected: Mapping[MessageId, str]
 ) -> StageRun:
-    """Return what the runs over all conversations of a transcript come to together."""
+    """Combine the runs over all conversations of a transcript."""
     size, request, before = sized.size, sized.request, sized.transcript.effective
     meter = request.meter
-    after = tuple(message for each in runs for message in each.view.messages)
+    after = tuple(message for pipeline_run in runs for message in pipeline_run.view.messages)
     unseen = request.unseen(after) if len(runs) == 1 else 0
-    left = [sized_request(each.view.messages, meter, unseen) for each in runs]
+    requests = [sized_request(pipeline_run.view.messages, meter, unseen) for pipeline_run in runs]
     largest_before = largest_of(sized_requests(before, meter, size.unseen))
-    largest_after = largest_of(left or [sized_request((), meter, 0)])
+    largest_after = largest_of(requests or [sized_request((), meter, 0)])
     outcome = Outcome(
-        stages=_joined([each.stages for each in runs]),
+        stages=_joined([pipeline_run.stages for pipeline_run in runs]),
         before=totals_of(before, largest_before, meter),
         after=totals_of(after, largest_after, meter),
         size=size,
@@ -324,8 +348,10 @@ def joined_run(
         cache=cache_use(before, after, request) if len(runs) == 1 else None,
     )
     applied = AppliedEdits(
-        edits=tuple(edit for each in runs for edit in each.edits),
-        groups={name: stage for each in runs for name, stage in each.groups.items()},
+        edits=tuple(edit for pipeline_run in runs for edit in pipeline_run.edits),
+        groups={
+            name: stage for pipeline_run in runs for name, stage in pipeline_run.groups.items()
+        },
         before=before,
         after=after,
         largest_before=largest_before.messages,
@@ -336,14 +362,14 @@ def joined_run(
 
 
 def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
-    """Add up the records of each stage over the conversations; one of them speaks for all."""
+    """Add up the records of each stage over the conversations."""
     if len(runs) == 1:
         return runs[0]
     return tuple(_sum(records) for records in zip(*runs, strict=True))
 
 
 def _sum(records: Sequence[StageRecord]) -> StageRecord:
-    # Where none did anything, the exception says more: it may have what the others have not.
+    # If the stage did nothing anywhere, show its rarest reason: it says the most.
     details = Counter(record.detail for record in records)
     rarest = min(records, key=lambda record: details[record.detail])
     chosen = next((record for record in records if record.outcome == "applied"), rarest)

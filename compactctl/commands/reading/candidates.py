@@ -14,18 +14,17 @@ from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.files.source import read_head, split_lines
 from compactctl.store.files.stale_drafts import DRAFT
 
-MOST = 15
+MAX_CANDIDATES = 15
 """How many candidates are listed."""
 HEAD_BYTES = 1 << 18
-"""What is read of each to tell its format; the longest headers of sessions take a tenth of it."""
+"""Bytes read of each to detect its format; the longest session headers are a tenth of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A file that may be meant: its size, when it was written, its format if that can be told.
+    """A file that may be meant.
 
-    ``modified`` is in seconds since the epoch; ``format`` is empty when a larger part of the file
-    would have to be read.
+    ``modified`` is in seconds since the epoch. ``format`` is empty if the first bytes do not tell.
     """
 
     name: str
@@ -36,33 +35,32 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The newest candidates of a folder, the newest first; ``more`` files were not looked into.
+    """The newest candidates of a folder, newest first; ``more`` older files were not examined.
 
-    ``compacted`` says that only what compactctl wrote was looked for.
+    ``compacted`` means that only files written by compactctl were considered.
     """
 
     folder: Path
     compacted: bool
-    found: tuple[Candidate, ...]
+    files: tuple[Candidate, ...]
     more: int = 0
 
 
-def candidates(folder: Path, *, compacted: bool) -> Candidates:
-    """Return the transcripts in a folder itself, or only those with a compaction to take back.
+def find_candidates(folder: Path, *, compacted: bool) -> Candidates:
+    """Find the transcripts directly in a folder, or only those with a compaction to undo.
 
-    Only the first bytes of each are read, and nothing is written. Files that cannot be read, and
-    those that are not transcripts as far as that can be seen, are left out.
+    Reads only the first bytes of each. Skips unreadable files and those that are not transcripts.
     """
     files = sorted(_files(folder, compacted=compacted), key=_age)
-    looked_at = ((number, _candidate(file, status)) for number, (file, status) in enumerate(files))
-    known = ((number, each) for number, each in looked_at if each is not None)
-    found = list(islice(known, MOST))
-    last = found[-1][0] if len(found) == MOST else len(files) - 1
+    candidates = ((index, _candidate(file, status)) for index, (file, status) in enumerate(files))
+    transcripts = ((index, each) for index, each in candidates if each is not None)
+    known = list(islice(transcripts, MAX_CANDIDATES))
+    last_index = known[-1][0] if len(known) == MAX_CANDIDATES else len(files) - 1
     return Candidates(
         folder=folder,
         compacted=compacted,
-        found=tuple(each for _, each in found),
-        more=len(files) - 1 - last,
+        files=tuple(each for _, each in known),
+        more=len(files) - 1 - last_index,
     )
 
 
@@ -98,9 +96,9 @@ def _candidate(path: Path, status: os.stat_result) -> Candidate | None:
 
 
 def _format(path: Path) -> str:
-    """Return the name of a file's format, "" when its first bytes do not tell.
+    """Return the name of a file's format, "" if its first bytes do not tell.
 
-    Raises NotUnderstoodError when they are the whole file, and NoInputError as open_input.
+    Raises NotUnderstoodError if they are the whole file, and NoInputError as ``open_input`` does.
     """
     head = read_head(path, HEAD_BYTES)
     is_whole = len(head) < HEAD_BYTES

@@ -1,4 +1,4 @@
-"""Finds the transcripts that paths, folders and patterns stand for, all or a part of them."""
+"""Finds the transcripts named by paths, folders and patterns, or one shard of them."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ from compactctl.store.files.stale_drafts import DRAFT
 class FolderEntry:
     """A file or folder by its path below the root, "" for the root itself.
 
-    ``problem`` says why a folder could not be looked into.
+    ``problem`` says why a folder could not be read.
     """
 
     below: str
@@ -37,71 +37,72 @@ ROOT = FolderEntry("", is_folder=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderTree:
-    """A folder without links to folders, without archives and without what is excluded.
+    """A folder without symlinked folders, archives and excluded entries.
 
-    ``exclude`` holds shell patterns for names or paths below the root; ``*`` stands for slashes
-    too.
+    ``exclude`` holds shell patterns for names or paths below the root; ``*`` also matches slashes.
     """
 
     root: str
     exclude: tuple[str, ...] = ()
 
     def files(self, start: FolderEntry = ROOT) -> Iterator[FolderEntry]:
-        """Yield the files below a folder, and the folders that could not be looked into."""
-        waiting = [start]
-        while waiting:
-            for entry in self._entries(waiting.pop()):
+        """Yield the files below a folder, and the folders that could not be read."""
+        pending = [start]
+        while pending:
+            for entry in self._entries(pending.pop()):
                 if entry.is_folder:
-                    waiting.append(entry)
+                    pending.append(entry)
                 else:
                     yield entry
 
     def matching(self, pattern: Sequence[str]) -> Iterator[FolderEntry]:
-        """Yield what matches a pattern, given by its parts; ``**`` stands for any folders.
+        """Yield the entries that match a pattern, split into its parts; ``**`` matches any folders.
 
-        Some entries may come twice. Folders that could not be looked into are among them.
+        Includes folders that could not be read. May yield an entry twice.
         """
-        waiting = [(ROOT, tuple(pattern))]
-        while waiting:
-            entry, rest = waiting.pop()
-            if entry.problem or all(part == "**" for part in rest):
+        pending = [(ROOT, tuple(pattern))]
+        while pending:
+            entry, pattern_parts = pending.pop()
+            if entry.problem or all(part == "**" for part in pattern_parts):
                 yield entry
-            elif rest[0] == "**":
-                waiting.append((entry, rest[1:]))
-                waiting += [(sub, rest) for sub in self._entries(entry) if _opens(sub)]
+            elif pattern_parts[0] == "**":
+                pending.append((entry, pattern_parts[1:]))
+                pending += [
+                    (child, pattern_parts) for child in self._entries(entry) if _opens(child)
+                ]
             else:
-                subs = [sub for sub in self._entries(entry) if _fits(sub, rest)]
-                waiting += [(sub, rest[1:]) for sub in subs]
+                children = [child for child in self._entries(entry) if _fits(child, pattern_parts)]
+                pending += [(child, pattern_parts[1:]) for child in children]
 
     def _entries(self, folder: FolderEntry) -> list[FolderEntry]:
-        place = Path(self.root, folder.below)
+        path = Path(self.root, folder.below)
         prefix = f"{folder.below}/" if folder.below else ""
         try:
-            with os.scandir(place) as found:
+            with os.scandir(path) as items:
                 entries = [
                     FolderEntry(f"{prefix}{item.name}", item.is_dir(follow_symlinks=False))
-                    for item in found
+                    for item in items
                     if not _is_passed_by(item)
                 ]
         except OSError as error:
-            why = f"{place}: cannot be looked into ({error.strerror}); change its mode"
+            why = f"{path}: cannot be looked into ({error.strerror}); change its mode"
             return [FolderEntry(folder.below, problem=why)]
         return [entry for entry in entries if not matches(entry.below, self.exclude)]
 
 
 def matches(below: str, patterns: Sequence[str]) -> bool:
-    """Tell whether a path below a root, or its name alone, fits one of the shell patterns."""
+    """Tell whether a path below a root, or its name alone, matches one of the shell patterns."""
     name = below.rpartition("/")[2]
-    return any(_is_like(name, each) or _is_like(below, each) for each in patterns)
+    return any(_is_like(name, pattern) or _is_like(below, pattern) for pattern in patterns)
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Tell whether a name fits a pattern, or is spelled like one: run[1].jsonl is both."""
+    """Tell whether a name matches a pattern, or equals it: run[1].jsonl is also a file name."""
     return name == pattern or fnmatchcase(name, pattern)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path leads to a folder that can be reached."""
+    """Tell whether a path leads to a folder; False if that cannot be checked."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -118,18 +119,18 @@ def _opens(entry: FolderEntry) -> bool:
     return entry.is_folder or entry.problem is not None
 
 
-def _fits(entry: FolderEntry, rest: Sequence[str]) -> bool:
+def _fits(entry: FolderEntry, pattern_parts: Sequence[str]) -> bool:
     if entry.problem:
         return True
-    is_last = all(part == "**" for part in rest[1:])
+    is_last = all(part == "**" for part in pattern_parts[1:])
     name = entry.below.rpartition("/")[2]
-    return _is_like(name, rest[0]) and (entry.is_folder or is_last)
+    return _is_like(name, pattern_parts[0]) and (entry.is_folder or is_last)
 
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
 DATA_SETS = ("*.parquet",)
-# What clients keep beside their transcripts, by its name: lists of sessions, screens, figures. From
-# the stores of Claude Code, Codex, Cline and Roo Code.
+# Files that clients keep beside their transcripts: session lists, screens, statistics. From the
+# stores of Claude Code, Codex, Cline and Roo Code.
 BESIDE_TRANSCRIPTS = (
     "sessions-index.json", "session_index.jsonl", "ui_messages.json", "task_metadata.json",
     "history_item.json", "taskHistory.json", "_index.json", "*.compaction.json",
@@ -142,10 +143,13 @@ _COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
 class InputFile:
     """One file of a batch.
 
-    ``below`` is its path below the folder, or below the fixed part of the pattern, that it was
-    found with, and its name when it was named itself. ``n_bytes`` is its size on disk, 0 when
-    that is not known. With a ``problem``, ``path`` is a folder that could not be looked into.
-    ``is_named`` tells whether somebody named the file, who then means a transcript.
+    Attributes:
+        path: the file; with a ``problem``, a folder.
+        below: its path below the searched folder or the fixed part of the pattern; its name if the
+            user named the file itself.
+        n_bytes: its size on disk, 0 if unknown.
+        problem: why the folder could not be read, if so.
+        is_named: whether the user named the file, and so says that it is a transcript.
     """
 
     path: str
@@ -157,13 +161,13 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The part of the files with this number, from 1, of so many; each machine works on one."""
+    """Part ``number`` (from 1) of the files, split into ``of`` parts for several machines."""
 
     number: int
     of: int
 
     def holds(self, file: InputFile) -> bool:
-        """Tell whether a file is of this part, by its path below the folder it was found in."""
+        """Tell whether a file is in this part, by a hash of its path below the searched folder."""
         digest = hashlib.sha256(file.below.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.number - 1
 
@@ -178,14 +182,16 @@ def parse_shard(text: str) -> Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChoice:
-    """Which files to work on.
+    """The files to work on.
 
-    ``paths`` are files, folders and patterns. In folders files are taken or left out by shell
-    patterns for names or for paths below: ``include`` takes the place of TRANSCRIPTS without
-    BESIDE_TRANSCRIPTS, ``exclude`` leaves out files and whole folders. Of all of these only those
-    of ``shard`` are worked on, if there is one. A file that no format recognizes is skipped with
-    ``skip_unknown`` also where it was named. ``column`` holds the conversations of Parquet data
-    sets; None finds it by its name.
+    Attributes:
+        paths: files, folders and patterns.
+        include: shell patterns for names, or paths below a folder, of the files to process; they
+            replace the default of TRANSCRIPTS without BESIDE_TRANSCRIPTS.
+        exclude: shell patterns for files and folders to skip.
+        shard: the part of the files to process; None for all.
+        skip_unknown: skip files that no format recognizes, even if named.
+        column: the column of Parquet data sets with the conversations; None finds it by its name.
     """
 
     paths: tuple[str, ...] = ()
@@ -199,32 +205,32 @@ class FileChoice:
 def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile, ...]:
     """Return the files to work on, each once, in the order of the paths and then of names.
 
-    A file that is named is always taken, even a missing one. Folders are searched for
-    TRANSCRIPTS, hidden ones included, without following links to folders. A path that does not
-    exist and has wildcards is a pattern. What compactctl itself wrote is passed by. With
-    ``data_sets`` DATA_SETS are taken as well: those that hold conversations.
+    A named file is always included, even if missing. Folders are searched for TRANSCRIPTS,
+    including hidden ones, without following links to folders. A path that does not exist and has
+    wildcards is a pattern. Files written by compactctl are skipped. ``data_sets`` adds DATA_SETS
+    that hold conversations.
 
-    Raises NoInputError when a pattern or all paths together give nothing, UsageError for ``-``.
+    Raises NoInputError if a pattern, or all paths together, match nothing; UsageError for ``-``.
     """
-    wanted = choice.include or (*TRANSCRIPTS, *(DATA_SETS if data_sets else ()))
+    patterns = choice.include or (*TRANSCRIPTS, *(DATA_SETS if data_sets else ()))
     files: dict[str, InputFile] = {}
     for path in choice.paths:
-        for file in _files(path, choice, wanted):
-            place = os.path.realpath(file.path)
-            if place not in files:
-                files[place] = file
+        for file in _files(path, choice, patterns):
+            real_path = os.path.realpath(file.path)
+            if real_path not in files:
+                files[real_path] = file
             elif file.is_named:
-                files[place] = replace(files[place], is_named=True)
+                files[real_path] = replace(files[real_path], is_named=True)
     if not files:
         raise NoInputError(
-            f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(wanted)}); "
+            f"{', '.join(choice.paths) or 'no path'}: no transcript found ({', '.join(patterns)}); "
             "name files, or other endings with --include"
         )
     shard = choice.shard
     return tuple(file for file in files.values() if shard is None or shard.holds(file))
 
 
-def _files(path: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[InputFile]:
+def _files(path: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[InputFile]:
     if not path:
         raise UsageError("an empty path was given; name a file, a folder or a pattern")
     if path == STANDARD_STREAM:
@@ -233,40 +239,40 @@ def _files(path: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[Inp
         )
     if is_folder(path):
         files = FolderTree(root=path, exclude=choice.exclude).files()
-        return _chosen(path, files, wanted)
+        return _chosen(path, files, patterns)
     if os.path.lexists(path) or not has_magic(path):
         return [InputFile(path=path, below=Path(path).name, n_bytes=_size(path), is_named=True)]
-    return _of_pattern(path, choice, wanted)
+    return _of_pattern(path, choice, patterns)
 
 
 def is_compacted_name(name: str) -> bool:
-    """Tell whether a file is called as compactctl calls what it compacts."""
+    """Tell whether a file name is one that compactctl gives to its output."""
     return bool(_COMPACTED.search(name))
 
 
-def _of_pattern(pattern: str, choice: FileChoice, wanted: Sequence[str]) -> Sequence[InputFile]:
+def _of_pattern(pattern: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[InputFile]:
     parts = PurePosixPath(pattern).parts
     n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
     root = str(PurePosixPath(*parts[:n_fixed]))
     tree = FolderTree(root=root, exclude=choice.exclude)
-    found: list[InputFile] = []
+    files: list[InputFile] = []
     for entry in tree.matching(parts[n_fixed:]):
         if entry.is_folder:
-            found += _chosen(root, tree.files(entry), wanted)
+            files += _chosen(root, tree.files(entry), patterns)
         else:
-            found += _chosen(root, [entry], choice.include or ("*",))
-    if not found:
+            files += _chosen(root, [entry], choice.include or ("*",))
+    if not files:
         raise NoInputError(f"{pattern}: no file matches; check the pattern and the folder")
-    return sorted(found, key=_order)
+    return sorted(files, key=_order)
 
 
 def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[InputFile]:
-    found = (_input(root, each) for each in entries if _is_wanted(each, include))
-    return sorted((item for item in found if _is_of_conversations(item)), key=_order)
+    files = (_input(root, entry) for entry in entries if _is_wanted(entry, include))
+    return sorted((item for item in files if _is_of_conversations(item)), key=_order)
 
 
 def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
-    """Tell whether to take a file; what is kept beside transcripts has to be asked for."""
+    """Tell whether to include a file; files beside transcripts need a pattern of the user's."""
     if entry.problem:
         return True
     name = entry.below.rpartition("/")[2]
@@ -276,7 +282,7 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
 
 
 def _is_of_conversations(item: InputFile) -> bool:
-    """Tell whether a table that nobody named holds conversations; most tables hold other things."""
+    """Tell whether a table found in a folder holds conversations; most hold other things."""
     return bool(item.problem) or not is_data_set(item.path) or holds_conversations(item.path)
 
 
@@ -292,7 +298,7 @@ def _order(item: InputFile) -> list[str]:
 
 
 def _size(path: str) -> int:
-    """Return the size of a file that is an input; its mode is noted, as workers read the file."""
+    """Return the size of an input file, and note its mode here, since workers read the file."""
     try:
         info = Path(path).stat()
     except OSError:
@@ -304,9 +310,9 @@ def _size(path: str) -> int:
 
 
 def listed_paths(source: str) -> tuple[str, ...]:
-    """Read paths from a file, ``-`` for standard input: a line each, or each ended by a NUL byte.
+    """Read paths from a file, ``-`` for standard input: one per line, or separated by NUL bytes.
 
-    Raises NoInputError for a list that cannot be read or names nothing.
+    Raises NoInputError for a list that cannot be read or is empty.
     """
     data = open_input(source, TEXT_LIMITS).data
     separator = b"\0" if b"\0" in data else b"\n"

@@ -1,4 +1,4 @@
-"""What clients tell their hooks and status lines on standard input, and the transcript in it."""
+"""Reads the JSON that clients send to hooks and status lines, and the transcript it names."""
 
 import json
 import os
@@ -13,52 +13,54 @@ _TRANSCRIPT = ("transcript_path", "transcriptPath")
 _SESSION = ("session_id", "sessionId")
 # Copilot CLI names the folder of a session.
 _IN_FOLDER = "events.jsonl"
-_MOST = 64_000_000
-"""Bytes that are read; a hook may be told the result of a tool."""
+_MAX_BYTES = 64_000_000
+"""Bytes that are read; the input of a hook may contain a tool result."""
 _OPENS, _NEXT = "{", ","
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_hook_input() -> Mapping[str, Any]:
-    """Return what a client says on standard input; empty for anything but a JSON object."""
+    """Return the JSON object on standard input; empty for anything else, or a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         return {}
     try:
-        told = json.loads(sys.stdin.buffer.read(_MOST))
+        document = json.loads(sys.stdin.buffer.read(_MAX_BYTES))
     except (ValueError, OSError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
-def transcript_of(told: Mapping[str, Any]) -> str | None:
-    """Return the transcript of the session that a client tells of; None where it names none."""
-    path = next((told[name] for name in _TRANSCRIPT if told.get(name)), None)
-    if not isinstance(path, str) or not any(name in told for name in _SESSION):
+def transcript_of(hook_input: Mapping[str, Any]) -> str | None:
+    """Return the path of the session's transcript, None if the client names none."""
+    path = next((hook_input[name] for name in _TRANSCRIPT if hook_input.get(name)), None)
+    if not isinstance(path, str) or not any(name in hook_input for name in _SESSION):
         return None
     return str(Path(path) / _IN_FOLDER) if os.path.isdir(path) else path  # noqa: PTH112 - any text
 
 
 def hook_fields_at_start(start: bytes) -> Mapping[str, Any]:
-    """Return the members of a JSON object that are whole in the start of one; empty for none.
+    """Return the complete members in the beginning of a JSON object.
 
-    Clients name the session and its transcript before anything that may be long.
+    Clients name the session and its transcript before anything that may be long:
+
+        b'{"session_id": "a", "tool_response": "..'  ->  {"session_id": "a"}
     """
     return dict(_members(start.decode("utf-8", "surrogateescape")))
 
 
 def _members(text: str) -> Iterator[tuple[str, Any]]:
     decoder = json.JSONDecoder()
-    at, mark = _behind_space(text, 0), _OPENS
+    pos, delimiter = _behind_space(text, 0), _OPENS
     try:
-        while text[at : at + 1] == mark:
-            name, at = decoder.raw_decode(text, _behind_space(text, at + 1))
-            value, at = decoder.raw_decode(text, _behind_space(text, _behind_space(text, at) + 1))
+        while text[pos : pos + 1] == delimiter:
+            name, pos = decoder.raw_decode(text, _behind_space(text, pos + 1))
+            value, pos = decoder.raw_decode(text, _behind_space(text, _behind_space(text, pos) + 1))
             yield name, value
-            at, mark = _behind_space(text, at), _NEXT
+            pos, delimiter = _behind_space(text, pos), _NEXT
     except (ValueError, RecursionError):
         return
 
 
-def _behind_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return at if found is None else found.end()
+def _behind_space(text: str, pos: int) -> int:
+    match = _SPACE.match(text, pos)
+    return pos if match is None else match.end()

@@ -1,4 +1,4 @@
-"""Proof that a new file says what the stages meant, before it is published."""
+"""Proves, before a new file is published, that it reads back as the stages left the messages."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -13,32 +13,31 @@ from compactctl.tokens.meter import part_texts
 
 @dataclass(frozen=True, slots=True)
 class ExpectedMessage:
-    """What the model is to read of a message, as a digest, and the line the message stood on."""
+    """The digest of what the model reads of a message, and the line it was on before."""
 
     content: bytes
     line: int
 
 
 def expected_messages(messages: Iterable[Message]) -> tuple[ExpectedMessage, ...]:
-    """Return what the effective history is to say, so that the messages need not be held."""
+    """Return digests of the effective messages, so that the messages can be freed."""
     return tuple(ExpectedMessage(_content(message), message.line) for message in messages)
 
 
 def prove_layout(
     lines: Iterable[bytes], chosen: Format, expected: Sequence[ExpectedMessage], name: str
 ) -> None:
-    """Read the new file back and compare its effective history with what it should be.
+    """Read the new file back and compare its effective messages with the expected ones.
 
-    ``name`` is the transcript named in the IntegrityError for the first message that differs;
-    nothing has been written then.
+    Raises IntegrityError for the first difference; ``name`` is the transcript named in it.
     """
     document = document_of(lines)
-    found = parse(lines if document is None else (document,), chosen).effective
-    for index, (new, old) in enumerate(zip(found, expected, strict=False)):
+    messages = parse(lines if document is None else (document,), chosen).effective
+    for index, (new, old) in enumerate(zip(messages, expected, strict=False)):
         if _content(new) != old.content:
             raise _refusal(name, f"message {index + 1} (line {old.line + 1}) differs")
-    if len(found) != len(expected):
-        raise _refusal(name, f"{len(found)} messages instead of {len(expected)}")
+    if len(messages) != len(expected):
+        raise _refusal(name, f"{len(messages)} messages instead of {len(expected)}")
 
 
 def _content(message: Message) -> bytes:
@@ -51,8 +50,8 @@ def _content(message: Message) -> bytes:
     return digest.digest()
 
 
-def _refusal(name: str, what: str) -> IntegrityError:
+def _refusal(name: str, difference: str) -> IntegrityError:
     return IntegrityError(
         f"{name}: the new file would not read back as intended "
-        f"({what}); nothing was written, please report this"
+        f"({difference}); nothing was written, please report this"
     )

@@ -29,23 +29,23 @@ _PREFIX = "opencode:"
 
 
 def database_path(session: str) -> str:
-    """Return what stands for a path of a session in OpenCode's database."""
+    """Return the pseudo path of a session in OpenCode's database."""
     return f"{_PREFIX}{session}"
 
 
 def is_in_database(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path means a session in a database; an existing file always wins."""
+    """Tell whether a path is the pseudo path of a session in a database, and no existing file."""
     text = os.fspath(path)
     return text.startswith(_PREFIX) and not os.path.lexists(text)
 
 
 def session_of(path: str) -> str:
-    """Return the id of the session that a path in a database means."""
+    """Return the id of the session in a pseudo path."""
     return path.removeprefix(_PREFIX)
 
 
 def read_from_database(path: str) -> bytes:
-    """Return a session as one line of JSON. NoInputError when it is not there or locked."""
+    """Return a session as one line of JSON. NoInputError if it is missing or locked."""
     import sqlite3
 
     from compactctl.sessions.clients.opencode import opencode_document
@@ -54,7 +54,7 @@ def read_from_database(path: str) -> bytes:
 
     note_mode(PRIVATE_FILE)
     try:
-        found = opencode_document(session_of(path), this_machine())
+        document = opencode_document(session_of(path), this_machine())
     except sqlite3.Error as error:
         is_busy = getattr(error, "sqlite_errorcode", 0) in {
             sqlite3.SQLITE_BUSY,
@@ -66,13 +66,13 @@ def read_from_database(path: str) -> bytes:
         raise NoInputError(
             f"{path}: OpenCode's database cannot be read ({error}); {advice}"
         ) from error
-    if found is None:
+    if document is None:
         raise NoInputError(f"{path}: there is no such session; see compactctl sessions")
-    return found
+    return document
 
 
 _IN_ORDER = "in-order.jsonl"
-# As tac, which macOS has not, and which joins two lines where the last one has no end.
+# Like tac, which macOS lacks, and which joins two lines if the last one is unterminated.
 _REVERSE = "awk '{line[NR] = $0} END {for (n = NR; n; n--) print line[n]}'"
 _STANDS = {
     "newest first": "its records stand newest first",
@@ -83,19 +83,19 @@ _NAMED = 3
 
 
 def check_one_session(transcript: Transcript, path: str) -> None:
-    """Raise NotUnderstoodError for several sessions in one, and for records out of order."""
+    """Raise NotUnderstoodError for several sessions in one file, and for records out of order."""
     if transcript.session_lines:
         raise NotUnderstoodError(f"{path}: {_of_several(transcript.session_lines, path)}")
     if transcript.order:
         turned = f"turn it around: {feed_command(_REVERSE, path)} > {_IN_ORDER}"
-        again = "export it again in that order; compactctl stats measures it as it is"
+        reexport = "export it again in that order; compactctl stats measures it as it is"
         what = _STANDS[transcript.order]
-        advice = turned if transcript.order == "newest first" else again
+        advice = turned if transcript.order == "newest first" else reexport
         raise NotUnderstoodError(f"{path}: {what}; {advice}")
 
 
 def order_warning(order: RecordOrder) -> str:
-    """Return what to say where a session is measured in another order than the file's."""
+    """Return the warning that a session is measured in another order than the file's."""
     return (
         f"{_STANDS[order]}; they are read in the order of their ids and times, and lines are "
         "numbered in it"
@@ -103,18 +103,20 @@ def order_warning(order: RecordOrder) -> str:
 
 
 def _of_several(sessions: tuple[SessionLines, ...], path: str) -> str:
-    """Say which sessions there are, and how to take them apart."""
-    told = ", ".join(f"{each.id} from line {each.first + 1}" for each in sessions[:_NAMED])
+    """Describe the sessions in a file, and how to split it."""
+    labels = ", ".join(
+        f"{session.id} from line {session.first + 1}" for session in sessions[:_NAMED]
+    )
     more = f" and {len(sessions) - _NAMED} more" if len(sessions) > _NAMED else ""
-    several = f"holds {len(sessions)} sessions ({told}{more})"
+    several = f"holds {len(sessions)} sessions ({labels}{more})"
     in_turn = all(before.last < after.first for before, after in pairwise(sessions))
     if in_turn:
-        starts = " ".join(str(each.first + 1) for each in sessions[1:])
+        starts = " ".join(str(session.first + 1) for session in sessions[1:])
         return f"{several}; split it: {feed_command('csplit -f session-', path, starts)}"
-    one = sessions[0].id
-    chosen = shlex.quote(f'select((.sessionId // .session_id) == "{one}")')
+    first_id = sessions[0].id
+    chosen = shlex.quote(f'select((.sessionId // .session_id) == "{first_id}")')
     extract = feed_command(f"jq -c {chosen}", path)
-    return f"{several}; take each out: {extract} > {shlex.quote(one)}.jsonl"
+    return f"{several}; take each out: {extract} > {shlex.quote(first_id)}.jsonl"
 
 
 _FIELD = "format"
@@ -122,16 +124,16 @@ _RECORDED = re.compile(rb'%b\\*": ?\\*"([a-z-]+:[^"\\]+)' % _FIELD.encode())
 
 
 def format_field(name: str) -> dict[str, str]:
-    """Return what written records say of a format; nothing of one that is detected."""
+    """Return the metadata that records a format with a field; a detectable one is not recorded."""
     return {_FIELD: name} if ":" in name else {}
 
 
 def recorded_format(lines: Iterable[bytes]) -> str | None:
-    """Return the name of the format that records in these lines say, None where none does."""
+    """Return the format recorded in these lines, None if there is none."""
     for line in lines:
-        found = _RECORDED.search(line) if METADATA_MARK.search(line) else None
-        if found is not None:
-            name = found.group(1).decode(errors="replace")
+        match = _RECORDED.search(line) if METADATA_MARK.search(line) else None
+        if match is not None:
+            name = match.group(1).decode(errors="replace")
             try:
                 format_named(name)
             except UsageError:
@@ -141,19 +143,19 @@ def recorded_format(lines: Iterable[bytes]) -> str | None:
 
 
 def with_usage_once(transcript: Transcript) -> Transcript:
-    """Return a transcript whose reports count no token twice, with a warning where some did."""
-    found, growth = without_double_counts(transcript, lambda: _size(transcript.session.model))
+    """Correct usage that counts cached tokens twice, and add a warning if some did."""
+    corrected, growth = without_double_counts(transcript, lambda: _size(transcript.session.model))
     if growth is None:
         return transcript
     warning = (
         f"the reported usage counts cached tokens twice ({growth:.2f} reported for each counted "
         "token), as some proxies write it; each is counted once"
     )
-    return replace(found, warnings=(*found.warnings, warning))
+    return replace(corrected, warnings=(*corrected.warnings, warning))
 
 
 def _size(name: str | None) -> Callable[[Message], float]:
-    """Return how a model's messages are measured; the user's own table is not asked."""
+    """Return a function that measures a model's messages, without the user's model table."""
     from compactctl.tokens.counters.selection import best_counter
     from compactctl.tokens.meter import Meter
     from compactctl.tokens.models.lookup import resolve_model
@@ -164,7 +166,7 @@ def _size(name: str | None) -> Callable[[Message], float]:
     return RequestMeter(Meter(counter), overhead_for(model, counter)).total
 
 
-# Enough of a file to tell what it is when it is not JSON, also where it is a cut-off transcript.
+# Enough of a file to tell what it is if it is not JSON, or a truncated transcript.
 HEAD_BYTES = 1 << 18
 _OPENINGS = (b"{", b"[")
 _CLOSINGS = (b"}", b"]")
@@ -174,9 +176,9 @@ _CLOSINGS = (b"}", b"]")
 class InputOptions:
     """What to read: a file, ``-`` for standard input, or a session in a client's database.
 
-    ``format`` names the format instead of detecting it, with ``:FIELD`` behind that of API logs
-    whose messages are in a field of their own. ``strict`` refuses what is not understood. Where
-    there are several files, ``path`` is filled in for each.
+    ``format`` names the format instead of detecting it, followed by ``:FIELD`` for API logs whose
+    messages are in that field. ``strict`` rejects content that is not understood. For several
+    files, ``path`` is set for each of them by ``at``.
     """
 
     path: str = ""
@@ -185,13 +187,13 @@ class InputOptions:
     strict: bool = False
 
     def at(self, path: str) -> "InputOptions":
-        """Return the same for one of several files."""
+        """Return these options for one of several files."""
         return replace(self, path=path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptFile:
-    """A transcript and where it was read from."""
+    """A transcript and the source it was read from."""
 
     source: Source
     format: Format
@@ -224,9 +226,9 @@ def _in_order(options: InputOptions) -> Transcript:
 
 
 def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
-    """Read what a path means: a file, standard input, or a session in a client's database.
+    """Open a file, standard input, or a session in a client's database.
 
-    Raises NoInputError, and NotUnderstoodError for compressed data that is damaged.
+    Raises NoInputError, and NotUnderstoodError for damaged compressed data.
     """
     if not is_in_database(path):
         return open_input(path, limits)
@@ -237,7 +239,7 @@ def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
 def loaded_from(
     source: Source, path: str, format_name: str | None = None, limits: ReadLimits = NO_LIMITS
 ) -> TranscriptFile:
-    """Read what was opened as ``path``. Raises NotUnderstoodError."""
+    """Read the transcript in a source that was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
     transcript = _checked(parse(lines, chosen), path, _asked(lines, format_name))
     if transcript.format != chosen.name:
@@ -278,22 +280,22 @@ def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
 def document_of(
     lines: Iterable[bytes], where: str = "", limits: ReadLimits = NO_LIMITS
 ) -> bytes | None:
-    """Return the one JSON value that these lines are together, None when each has its own.
+    """Return the single JSON value that spans these lines, None if each line has its own.
 
-    NoInputError when they begin like one and are more than one line may have.
+    Raises NoInputError if they begin like a single value and exceed the limit of a line.
     """
     start = list(islice(lines, 2))
     if len(start) <= 1 or is_value(start[0]) or not start[0].strip():
         return None
-    found: list[bytes] = []
+    pieces: list[bytes] = []
     size = 0
     for line in lines:
         size += len(line)
         if size > limits.max_line_bytes and start[0].strip() not in _OPENINGS:
             return None
         limits.check_line(size, where, 1)
-        found.append(line)
-    data = b"".join(found)
+        pieces.append(line)
+    data = b"".join(pieces)
     return data if is_value(data) else None
 
 
@@ -310,13 +312,13 @@ def is_tagged(lines: Sequence[bytes], where: str) -> bool:
 
 
 def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
-    """Tell the same of a transcript that is read already.
+    """Tell whether records of a transcript show that compactctl wrote them.
 
-    A record shows it by its tags, or by any other field of the ``compactctl`` object, as one has
-    whose usage was restated.
+    They do by tags, or by any other field of the ``compactctl`` object, such as that of restated
+    usage.
     """
     tags = (message.tags for message in transcript.messages)
-    if any(each.operation or each.through for each in tags):
+    if any(t.operation or t.through for t in tags):
         return True
     marked = {
         index: decode(line)[0] for index, line in enumerate(lines) if METADATA_MARK.search(line)
@@ -327,13 +329,13 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
         for message in transcript.messages
         if message.record_path and marked.get(message.line)
     )
-    return any(isinstance(each, Mapping) and own_metadata(each) for each in (*records, *elements))
+    return any(isinstance(t, Mapping) and own_metadata(t) for t in (*records, *elements))
 
 
 def scan(options: InputOptions) -> Transcript:
     """Read messages without keeping the file's bytes. Raises as ``load`` does.
 
-    Records that do not stand as the client wrote them are put in order first, with a warning.
+    Records out of order are sorted first, with a warning.
     """
     path = options.path
     if path == STANDARD_STREAM or is_in_database(path):
@@ -354,12 +356,12 @@ def scan(options: InputOptions) -> Transcript:
 
 
 def _asked(lines: Sequence[bytes], format_name: str | None) -> Sequence[bytes] | None:
-    """Return the first lines where the format was asked for, None where it was detected."""
+    """Return the first lines if the user named the format, None if it was detected."""
     return None if format_name is None else lines[:MAX_SNIFFED]
 
 
 def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -> Transcript:
-    """Return a transcript that can be worked on. Raises NotUnderstoodError."""
+    """Check that a transcript can be processed. Raises NotUnderstoodError."""
     _check_pieces(transcript, path)
     check_one_session(transcript, path)
     if asked is not None:
@@ -368,7 +370,7 @@ def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -
 
 
 def _check_pieces(transcript: Transcript, where: str) -> None:
-    """Raise NotUnderstoodError where lines were cut: the largest requests would be missing."""
+    """Raise NotUnderstoodError if lines were truncated: the largest requests would be missing."""
     for opaque in transcript.opaque:
         joining = join_advice(opaque.damage, where)
         if joining is not None:
@@ -376,9 +378,9 @@ def _check_pieces(transcript: Transcript, where: str) -> None:
 
 
 def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str) -> None:
-    """Raise NotUnderstoodError where the format that was asked for has none of the records.
+    """Raise NotUnderstoodError if no record is of the format that the user named.
 
-    ``start`` has the first lines.
+    ``start`` holds the first lines.
     """
     if transcript.messages:
         return
@@ -395,9 +397,9 @@ def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str
 
 
 def check_strict(transcript: Transcript, options: InputOptions) -> None:
-    """Raise NotUnderstoodError naming what is carried without understanding, if that is asked for.
+    """With ``strict``, raise NotUnderstoodError for content that is not understood.
 
-    That are the first such lines, or the fields that hold much text.
+    It names the first such lines, or the fields that hold much text.
     """
     if not options.strict:
         return
@@ -408,13 +410,13 @@ def check_strict(transcript: Transcript, options: InputOptions) -> None:
     if not transcript.opaque:
         return
     shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
-    rest = len(transcript.opaque) - 5
-    more = f" and {rest} more" if rest > 0 else ""
+    n_more = len(transcript.opaque) - 5
+    more = f" and {n_more} more" if n_more > 0 else ""
     raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
 
 
 def _head(lines: Iterable[bytes]) -> bytes:
-    """Return the start of a file."""
+    """Return the first HEAD_BYTES of a file."""
     head = bytearray()
     for line in lines:
         head += line[:HEAD_BYTES]

@@ -132,7 +132,7 @@ def _columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn,
     found = timeline.rounds.rounds
     costs = result.costs.rounds if result.costs and timeline.is_reported else (None,) * len(found)
     shared = -(-len(found) // _MOST_COLUMNS) or 1
-    every = list(zip(found, timeline.held, costs, strict=True))
+    every = list(zip(found, timeline.contexts, costs, strict=True))
     return tuple(_column(every[at : at + shared]) for at in range(0, len(every), shared))
 
 

@@ -294,26 +294,26 @@ def _costs(costs: Costs) -> dict[str, Any]:
 
 def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenItem]:
     """Yield the graph and what it shows; a sentence where there is nothing to draw."""
-    if not timeline.held:
+    if not timeline.contexts:
         yield "there is no request to draw"
         return
     names = _largest(timeline)
     peak = max(each.usage.context for each in timeline.rounds.rounds)
     limits = [(name, size) for name, size in _limits(result) if size <= _HIGHEST * peak]
     yield Graph(
-        columns=tuple(_layers(held, names) for held in timeline.held),
+        columns=tuple(_layers(held, names) for held in timeline.contexts),
         top=_HEADROOM * max(peak, *(size for _, size in limits), 1),
         limits=tuple(size for _, size in limits),
         marks=tuple(_compactions(timeline)),
     )
-    yield f"{plural(len(timeline.held), 'request')}, at most {peak:,} tokens; {_lines(limits)}"
+    yield f"{plural(len(timeline.contexts), 'request')}, at most {peak:,} tokens; {_lines(limits)}"
     yield _legend(names, timeline)
 
 
 def _largest(timeline: Timeline) -> list[str]:
     """Return the categories that take most of all requests, the largest first."""
     sums: Counter[str] = Counter()
-    for held in timeline.held:
+    for held in timeline.contexts:
         sums.update(held)
     return [name for name, size in sums.most_common(len(SHADES) - 1) if size]
 

@@ -191,7 +191,7 @@ def candidates_terminal(
 
     ``options`` are those that were typed already.
     """
-    if not candidates.found:
+    if not candidates.files:
         yield _nothing_found(candidates, command)
         return
     where = "Compacted in this folder" if candidates.compacted else "In this folder"
@@ -203,11 +203,11 @@ def candidates_terminal(
         text("Written"),
         text("Format", spare=1),
     )
-    yield table(columns, [_candidate_cells(candidate, now) for candidate in candidates.found])
+    yield table(columns, [_candidate_cells(candidate, now) for candidate in candidates.files])
     yield ""
     if candidates.more:
         yield f"and {plural(candidates.more, 'older file')}"
-    names = [candidate.name for candidate in candidates.found]
+    names = [candidate.name for candidate in candidates.files]
     originals = [name for name in names if not is_compacted_name(name)]
     best = names[0] if candidates.compacted or not originals else originals[0]
     yield f"type: {typed_command(command, best, options)}"

@@ -26,7 +26,7 @@ def timeline_of(name: str) -> Timeline:
 def test_what_requests_held_adds_up_to_their_contexts(path: Path) -> None:
     timeline = timeline_of(path.name)
     assert timeline.rounds.rounds
-    for held, each in zip(timeline.held, timeline.rounds.rounds, strict=True):
+    for held, each in zip(timeline.contexts, timeline.rounds.rounds, strict=True):
         assert sum(held.values()) == each.usage.context
         assert min(held.values()) >= 0
         assert held[OVERHEAD] + held[UNSEEN] <= each.usage.context

@@ -140,7 +140,10 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
     assert size.source == "inferred from the usage reported on line 2, of what is sent no more"
     assert size.restored > 0
     assert size.total == 100 + size.overhead + size.restored + size.frames + size.unexplained
-    assert size.range == (size.total - size.restored, size.total - size.restored + size.most)
+    assert size.range == (
+        size.total - size.restored,
+        size.total - size.restored + size.max_restored,
+    )
 
 
 def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most() -> None:
