@@ -1,4 +1,4 @@
-"""The program's entry: runs a command and turns every outcome into an exit code."""
+"""The entry point: run a command and turn every outcome into an exit code."""
 
 import gc
 import io
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 NAME = "compactctl"
 NOT_UNDERSTOOD = 4
-# EX_IOERR of sysexits.h, as for disks.
+# EX_IOERR of sysexits.h, as for disk errors.
 OUTPUT_ERROR = 74
-# As for disks: what the system has is not enough.
 MEMORY_ERROR = 74
-# 128 and the number of the signal, as shells have it.
+# 128 plus the number of the signal, as in shells.
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -34,17 +33,17 @@ _TOO_DEEP = (
     "take it out, or name another file"
 )
 _COMPLETION = "_COMPACTCTL_COMPLETE"
-# A transcript becomes millions of objects that live to the end: looking for cycles among them
-# after every 700 new ones, Python's default, takes a quarter of the time that is not counting,
-# after 100,000 still a twentieth. There are next to none: a batch takes no more memory.
-_NEW_OBJECTS = 1_000_000
+# A transcript becomes millions of objects that live until the end. Collecting garbage after every
+# 700 new ones, Python's default, takes a quarter of the time not spent on counting tokens, after
+# 100,000 still a twentieth. Cycles are so rare that a batch takes no more memory.
+_GC_THRESHOLD = 1_000_000
 
 
 class _Output(io.FileIO):
-    """A standard stream whose reader may go away: what is written from then on goes nowhere.
+    """A standard stream that discards everything once its reader is gone.
 
-    The command does its work to the end, and its exit code stays what it found. ``losses`` are the
-    errors that end the stream; any other is raised, as that of a full disk.
+    So the command still does its work, and its exit code tells the result. ``losses`` are the
+    errors that mean a lost reader; any other is raised, such as that of a full disk.
     """
 
     def __init__(self, stream: io.TextIOWrapper, losses: tuple[type[OSError], ...]) -> None:
@@ -54,21 +53,21 @@ class _Output(io.FileIO):
         self._losses = losses
 
     def write(self, data: "ReadableBuffer") -> int:
-        """Write, and return the bytes that are done with."""
+        """Write ``data``, or discard it, and return its size."""
         try:
             return super().write(data)
         except self._losses:
-            _drop(self.fileno())
+            _discard_output(self.fileno())
             return memoryview(data).nbytes
 
 
 class Terminated(BaseException):
-    """SIGTERM came: clean up and end. Not an Exception, so that nobody handles it as an error."""
+    """SIGTERM: clean up and exit. Not an Exception, so that nothing handles it as an error."""
 
 
 def main() -> NoReturn:
     """Run the command line and exit; errors are one line on standard error, no traceback."""
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
     signal.signal(signal.SIGTERM, _terminate)
     _fill_closed_streams()
     _outlive_readers()
@@ -76,14 +75,14 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str], prepare: Callable[[], None] = lambda: None) -> int:
-    """Run the command line and return its exit code; ``prepare`` is done first."""
+    """Call ``prepare``, run the command line and return its exit code."""
     try:
         prepare()
         return _run(arguments)
     except (MemoryError, ImportError, OSError, SyntaxError) as error:
         if not is_out_of_memory(error):
             raise
-    # Only here, where nothing refers to what was worked on any more, is there memory again.
+    # Only here, after the traceback is released, is there memory again.
     with suppress(OSError):
         os.write(2, _NO_MEMORY)
     return MEMORY_ERROR
@@ -102,7 +101,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _require_system() -> None:
-    """Raise UsageError on a system where files cannot be locked and replaced as on POSIX."""
+    """Raise UsageError on Windows, where files cannot be locked and replaced as on POSIX."""
     if sys.platform == "win32":
         from compactctl.errors import UsageError
 
@@ -118,7 +117,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
         register_completion()
         cli.main(prog_name=NAME)
-    # click's own main() would end the program itself, with exit code 1, when a pipe is closed.
+    # click's main() would exit with code 1 when a pipe is closed.
     with noted_modes(), cli.make_context(NAME, list(arguments)) as context:
         code = cli.invoke(context)
     sys.stdout.flush()
@@ -126,7 +125,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _explain(error: BaseException, arguments: Sequence[str]) -> int:
-    """Say in a line what went wrong, and return the exit code."""
+    """Print the error in one line and return its exit code."""
     import click
 
     from compactctl.errors import CompactctlError
@@ -136,7 +135,7 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
         case SystemExit():
             raise error
         case click.exceptions.Exit():
-            return _flushed(error.exit_code)
+            return _flush(error.exit_code)
         case click.exceptions.NoArgsIsHelpError():
             error.show()
             return error.exit_code
@@ -150,14 +149,14 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
             return _fail(f"compactctl: terminated; {state_line(error)}", TERMINATED)
         case OSError():
             with suppress(OSError):
-                _drop(sys.stdout.fileno())
+                _discard_output(sys.stdout.fileno())
             return _fail(system_line(error), OUTPUT_ERROR)
         case _:
             return _fail(bug_report(error, arguments), INTERNAL_ERROR)
 
 
 def _leave(code: int) -> NoReturn:
-    """End the program at once: taking millions of objects apart is a fifth of a short run."""
+    """Exit at once: freeing millions of objects takes a fifth of a short run."""
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -172,8 +171,8 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _flushed(code: int) -> int:
-    """Return the exit code of a command that ended early, unless its output was refused."""
+def _flush(code: int) -> int:
+    """Return the exit code of a command that ended early, or that of its output's error."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -181,38 +180,38 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _drop(number: int) -> None:
-    """Let go of what cannot be written any more, or Python would try once more when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, number)
-    os.close(nowhere)
+def _discard_output(fd: int) -> None:
+    """Redirect a descriptor to nowhere, or Python would fail once more when it flushes at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, fd)
+    os.close(null)
 
 
 def _outlive_readers() -> None:
-    """Let the program go on when what reads a standard stream goes away, as ``head`` does.
+    """Let the program finish when the reader of a standard stream is gone, as with ``head``.
 
-    Of standard error nothing is needed: whatever refuses it changes no exit code.
+    Nothing depends on standard error: no error there changes the exit code.
     """
     closed = (BrokenPipeError, ConnectionResetError)
-    for name, number, losses in (("stdout", 1, closed), ("stderr", 2, (OSError,))):
+    for name, fd, losses in (("stdout", 1, closed), ("stderr", 2, (OSError,))):
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and stream.fileno() == number:
-            own = io.TextIOWrapper(
+        if isinstance(stream, io.TextIOWrapper) and stream.fileno() == fd:
+            tolerant = io.TextIOWrapper(
                 io.BufferedWriter(_Output(stream, losses)),
                 encoding=stream.encoding,
                 errors=stream.errors,
                 line_buffering=stream.line_buffering,
                 write_through=stream.write_through,
             )
-            setattr(sys, name, own)
+            setattr(sys, name, tolerant)
 
 
 def _fill_closed_streams() -> None:
-    """Open a device in the place of every standard stream that is closed.
+    """Open a device for every standard stream that is closed.
 
-    The next file would get its number otherwise, and with it what is meant for the stream. Standard
-    output refuses what is written, so that its loss is told; standard error takes it; standard
-    input stays None, which says that it is closed.
+    Otherwise the next opened file would get its descriptor, and the stream's output with it.
+    Standard output is opened read-only, so that the loss of output is an error; standard error
+    discards everything; standard input stays None, which marks it as closed.
     """
     if sys.stdin is None:
         os.open(os.devnull, os.O_RDONLY)
@@ -222,7 +221,7 @@ def _fill_closed_streams() -> None:
 
 
 def _accept_any_text() -> None:
-    """Write what the terminal's encoding cannot express in other words instead of failing."""
+    """Replace characters that the terminal's encoding lacks, instead of failing."""
     from compactctl.views.terminal.screen import PLAIN, register
 
     register()

@@ -1,42 +1,42 @@
-"""The errors compactctl raises on purpose; each class owns its exit code.
+"""The errors that compactctl raises on purpose, with their exit codes.
 
-A message is one line: where, what, and what to do.
+A message is one line: where, what is wrong, and what to do.
 """
 
 import errno
 from collections.abc import Iterable
 
 GATE_FAILED = 1
-"""The exit code of a command that did its work, when a gate does not pass."""
+"""The exit code of a command that did its work but whose gate does not pass."""
 INTERNAL_ERROR = 70
-"""The exit code of an error that nobody foresaw, EX_SOFTWARE of sysexits.h."""
+"""The exit code of a bug, EX_SOFTWARE of sysexits.h."""
 _GENERATED = "<string>"
-"""Where code comes from that dataclasses write and compile when they are made."""
-# What loaders say when a library does not fit into memory: glibc's, musl's and macOS's.
+"""The file name of the code that ``dataclass`` generates and compiles."""
+# The loaders of glibc, musl and macOS when a library does not fit into memory.
 _NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out, for what was done or for a library that was to be loaded."""
+    """Tell whether memory ran out, be it while a library was loaded."""
     if isinstance(error, ImportError):
         return any(words in str(error) for words in _NO_ROOM)
     if isinstance(error, SyntaxError):
-        # Python's parser has no other words; what the standard library generates is well formed.
+        # Python's parser raises this too. Generated code is well formed, so memory is the reason.
         return error.filename == _GENERATED
     is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
     return is_refused or isinstance(error, MemoryError)
 
 
-def suggestion(name: str, names: Iterable[str], otherwise: str, most: int = 1) -> str:
-    """Return what to say of a name that is not among ``names``: those it comes close to, if any."""
+def suggestion(name: str, names: Iterable[str], otherwise: str, max_names: int = 1) -> str:
+    """Return "did you mean …?" with the names most like ``name``, or ``otherwise`` if none is."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(names), n=most)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
+    matches = get_close_matches(name, list(names), n=max_names)
+    return f"did you mean {' or '.join(matches)}?" if matches else otherwise
 
 
 class CompactctlError(Exception):
-    """Anything compactctl can explain to its user. Raised only through a subclass."""
+    """An error that compactctl can explain to its user. Only subclasses are raised."""
 
     exit_code = INTERNAL_ERROR
 
@@ -54,7 +54,7 @@ class SummarizerFailedError(CompactctlError):
 
 
 class UsageError(CompactctlError):
-    """Options contradict each other or have no meaning here."""
+    """Options contradict each other or do not apply."""
 
     exit_code = 2
 
@@ -66,13 +66,13 @@ class NoInputError(CompactctlError):
 
 
 class NotUnderstoodError(CompactctlError):
-    """No format fits the input, or ``--strict`` met lines that are not understood."""
+    """No format matches the input, or ``--strict`` met lines that are not understood."""
 
     exit_code = 4
 
 
 class NotATranscriptError(NotUnderstoodError):
-    """The input is whole, and no format fits: some other data, or a format that is new."""
+    """The input is intact but no format matches: it is other data, or a new format."""
 
 
 class DoesNotFitError(CompactctlError):
@@ -82,21 +82,21 @@ class DoesNotFitError(CompactctlError):
 
 
 class ArchiveError(CompactctlError):
-    """The archive is missing, unreadable or of a version this program does not know."""
+    """The archive is missing, unreadable or of an unknown version."""
 
     exit_code = 6
 
 
 class MissingArchiveError(ArchiveError):
-    """Records of the transcript name an operation whose archive is not here; others are."""
+    """A record names an operation whose archive is missing, while others are present."""
 
 
 class NewerArchiveError(ArchiveError):
-    """A newer compactctl wrote the archive, in a way that this one cannot read."""
+    """A newer compactctl wrote the archive in a version that this one cannot read."""
 
 
 class LargeArchiveError(ArchiveError):
-    """The archive holds more than may be read; options allow more."""
+    """The archive is larger than the limits, which options can raise."""
 
 
 class IntegrityError(CompactctlError):
@@ -106,6 +106,6 @@ class IntegrityError(CompactctlError):
 
 
 class ChangedError(CompactctlError):
-    """The transcript changed while we worked, or since it was compacted."""
+    """The transcript changed during the command, or since it was compacted."""
 
     exit_code = 8

@@ -1,4 +1,4 @@
-"""The command that installs an optional package beside this program, however it came here."""
+"""The command that installs an optional package, whether compactctl came with pip, pipx or uv."""
 
 import shlex
 import sys
@@ -13,11 +13,11 @@ _NAME = "compactctl"
 def install_command(requirement: str) -> str:
     """Return the command that adds a package, such as ``mcp>=2``, to this program's environment.
 
-    It names no extra of compactctl, which may come from a checkout and no index.
+    It names the package and no extra of compactctl, which may be installed from a checkout.
     """
     package = shlex.quote(requirement)
     prefix = Path(sys.prefix)
-    # What pipx and uv leave in an environment that they manage.
+    # pipx and uv leave these files in the environments that they manage.
     if (prefix / "pipx_metadata.json").exists():
         return f"pipx inject {shlex.quote(prefix.name)} {package}"
     if (prefix / "uv-receipt.toml").exists():

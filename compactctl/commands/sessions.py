@@ -275,7 +275,7 @@ def _window(session: Session) -> int | None:
     if details.window:
         return details.window
     model = resolve_model(details.model)
-    if not (model.is_known or model.inferred):
+    if not (model.is_known or model.is_inferred):
         return None
     if details.context is not None and details.context > model.window:
         return smallest_window_for(model, details.context)

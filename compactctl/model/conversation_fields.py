@@ -1,10 +1,10 @@
-"""Fields of a logged message that say which conversation it belongs to, and when it was sent."""
+"""Fields of a logged message that name its conversation and the time it was sent."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# The first that a row has counts: a session may hold several conversations. A trace is often that
-# of one request, and counts where nothing else is named.
+# In order of precedence: a session may hold several conversations, so its id comes after theirs. A
+# trace often covers a single request, so its id comes last.
 _CONVERSATION = (
     "conversation_id",
     "conversationId",
@@ -18,19 +18,22 @@ _CONVERSATION = (
     "traceId",
 )
 _CONVERSATION_NAMES = frozenset(_CONVERSATION)
-TIMES = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
+TIME_FIELDS = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
 
 
 def conversation_id(record: Mapping[str, Any]) -> str | int | None:
-    """Return the id of the conversation that a message belongs to, None where it has none."""
+    """Return the first id in a record that can name its conversation; None if it has none."""
     if _CONVERSATION_NAMES.isdisjoint(record):
         return None
     return next((record[name] for name in _CONVERSATION if _is_id(record.get(name))), None)
 
 
-def placing_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that put what is written at the place of a message where that stands."""
-    return {name: record[name] for name in (*_CONVERSATION, *TIMES) if name in record}
+def placement_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ids and times of a record, which an inserted record beside it has to repeat.
+
+    Without them a reader of the log would count the inserted record to another conversation.
+    """
+    return {name: record[name] for name in (*_CONVERSATION, *TIME_FIELDS) if name in record}
 
 
 def _is_id(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a stage may propose: edits keyed by message id, or a reason for proposing none."""
+"""What a stage may propose: edits keyed by message id, or a reason why there are none."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ HideKind = Literal["condense", "truncate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hide:
-    """Take messages out of the effective history, behind the group's summary or marker."""
+    """Hide messages from the effective history, behind the group's summary or marker."""
 
     ids: tuple[MessageId, ...]
     group: GroupId
@@ -22,9 +22,9 @@ class Hide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replace:
-    """Put ``text`` in place of one part's content.
+    """Replace the content of one part by ``text``.
 
-    ``refers_to`` names a message that the new text points the reader to.
+    ``refers_to`` is the message that the new text refers the model to; None for none.
     """
 
     id: MessageId
@@ -37,7 +37,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insert:
-    """Put a summary or marker right before the message ``before``."""
+    """Insert a summary or marker right before the message ``before``."""
 
     before: MessageId
     message: Synthetic
@@ -45,9 +45,10 @@ class Insert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveUnsent:
-    """Take what is never sent out of the file, by its kinds; no message changes.
+    """Remove records that the client never sends, by kind. No message changes.
 
-    ``id`` is a message at which the edit is archived: what it takes out has none.
+    ``id`` is only the key under which the archive stores the edit: removed records are not messages
+    and have no message id.
     """
 
     id: MessageId
@@ -61,10 +62,10 @@ Edit = Hide | Replace | Insert | RemoveUnsent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A stage's edits.
+    """The edits that a stage proposes.
 
-    ``notes`` are lines a user may want to read about them; ``figures`` are what the stage has
-    counted, by the names that the reference systems give them in their results.
+    ``notes`` are shown to the user. ``figures`` are counts by the names that the reference systems
+    use for them in their own results.
     """
 
     stage: str
@@ -75,7 +76,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A stage that does nothing, why, and which option changes that."""
+    """Why a stage proposes nothing; ``detail`` says which option would change that."""
 
     stage: str
     reason: str
@@ -83,9 +84,9 @@ class Skipped:
 
 
 def groups_of(edits: Iterable[Edit]) -> tuple[GroupId, ...]:
-    """Return the groups of edits in order of first appearance."""
-    names = (e.message.group if isinstance(e, Insert) else e.group for e in edits)
-    return tuple(dict.fromkeys(names))
+    """Return the groups of edits, each once, in order of first appearance."""
+    groups = (e.message.group if isinstance(e, Insert) else e.group for e in edits)
+    return tuple(dict.fromkeys(groups))
 
 
 def without_group(edits: Iterable[Edit], group: str) -> tuple[Edit, ...]:

@@ -1,4 +1,4 @@
-"""What stands at a path in a JSON value, also in one that is written as a text."""
+"""Look up a path in a JSON value, also through strings that hold JSON themselves."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,11 @@ from compactctl.model.message import JsonPath
 
 
 def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return what stands at ``path``, None where that leads nowhere.
+    """Return the value at ``path``, None if there is none.
 
-    A path leads through a text that holds JSON as if the value stood there itself.
+    A string that holds JSON counts as the value in it::
+
+        value_at({"arguments": '{"path": "a.py"}'}, ("arguments", "path"))  ->  "a.py"
     """
     for step in path:
         holder = json_in(value)
@@ -24,7 +26,7 @@ def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any v
 
 
 def json_in(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return the JSON that a text holds, or a text in it; other values and texts as they are."""
+    """Decode a string as JSON for as long as the result is one; return anything else unchanged."""
     while isinstance(value, str):
         try:
             value = json.loads(value, strict=False)

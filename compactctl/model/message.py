@@ -11,18 +11,20 @@ Role = Literal["system", "user", "assistant", "tool"]
 SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
 RecordLocation = tuple[int, JsonPath]
-"""Where a record is: the index of its line, and its path in it, () for all of it."""
-# Among the details of a marker: what it hides was dropped for good.
+"""The index of a record's line and its path in that line, () when the record is the line."""
 FINAL_KEY = "final"
+"""In the details of a marker: the messages behind it were dropped for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """Prose of any role. ``path`` leads from the line's root to the text value.
+    """Prose of any role.
 
-    ``embedded`` is set where that value is more than this text, which cannot be replaced alone.
-    ``added`` is what the client sends with it and no file holds. ``typed`` is what of a user's or
-    system's text no client or harness put there, None for all of it.
+    Attributes:
+        typed: the text without what a client or harness added to it; None if nothing was added.
+        added: text that the client sends with it but does not store.
+        embedded: the text is only a part of the value at ``path`` and cannot be replaced alone.
+        path: leads from the root of the line to the value that holds the text.
     """
 
     text: str
@@ -34,9 +36,10 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasoningPart:
-    """Thinking of the model; ``opaque`` when only a signature or encrypted data is stored.
+    """Reasoning of the model.
 
-    ``sealed`` is the length of that signature or data in characters.
+    ``opaque`` means that the file has it only as a signature or encrypted data; ``sealed`` is the
+    length of these in characters.
     """
 
     text: str
@@ -47,11 +50,13 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallPart:
-    """A request to run a tool. ``arguments`` is JSON text as sent, not always valid.
+    """A request to run a tool.
 
-    ``embedded`` is set where they cannot be replaced alone: they stand in a text with more in it,
-    or the provider runs the tool.
-    ``added`` is what the client sends as the answer of a call that has none in the file.
+    Attributes:
+        arguments: JSON text as the model wrote it, not always valid.
+        added: what the client sends as the result of a call without a result in the file.
+        embedded: the arguments cannot be replaced alone, because they are part of a longer text or
+            because the provider runs the tool.
     """
 
     call_id: CallId
@@ -64,11 +69,10 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaPart:
-    """An image, document or sound; the data itself is never held.
+    """An image, document or recording, without its data.
 
-    ``n_bytes`` is the decoded size; ``width`` and ``height`` of an image are pixels, ``seconds`` is
-    the length of a recording, ``pages`` are those of a PDF: 0 when unknown.
-    ``embedded`` is set where it stands in a block that only its provider understands.
+    ``n_bytes`` is the decoded size. Pixels of an image, seconds of a recording and pages of a PDF
+    are 0 when unknown. ``embedded`` means it is in a block that only its provider understands.
     """
 
     media_type: str
@@ -83,12 +87,15 @@ class MediaPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultPart:
-    """The answer to a tool call. ``path`` leads to the content value that an edit replaces.
+    """The result of a tool call.
 
-    ``cleared`` is set when the client already sends a placeholder instead of the stored content;
-    ``text`` is then that placeholder. ``said`` is what a person wrote in it: the answer to a
-    question, or why they turned the call down. ``embedded`` is set for a tool that the provider
-    runs, which accepts no other content: such a result stays, or goes together with its call.
+    Attributes:
+        text: what the model reads: the stored content, or the client's placeholder for it.
+        said: what the user wrote in it: the answer to a question, or why they denied the call.
+        cleared: the client already sends a placeholder instead of the stored content.
+        embedded: the provider runs the tool and accepts no other content, so the result can only
+            stay, or go together with its call.
+        path: leads to the content value that an edit replaces.
     """
 
     call_id: CallId
@@ -104,7 +111,7 @@ class ToolResultPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """A file's text that the client attached to the conversation."""
+    """The text of a file that the client attached to the conversation."""
 
     file_path: str
     text: str
@@ -132,14 +139,14 @@ Part = (
 
 
 def media_of(part: Part) -> tuple[MediaPart, ...]:
-    """Return the media in a part: itself, or those of a tool result."""
+    """Return the part itself if it is a medium, or the media of a tool result."""
     if isinstance(part, MediaPart):
         return (part,)
     return part.media if isinstance(part, ToolResultPart) else ()
 
 
 def is_replaceable(part: Part) -> bool:
-    """Return whether an edit may put another text in the place of a part's content."""
+    """Tell whether an edit may replace the content of a part by text."""
     match part:
         case ReasoningPart() | ToolDefinitionPart():
             return False
@@ -151,15 +158,19 @@ def is_replaceable(part: Part) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tags:
-    """The non-destructive marks of a record, under their field names' meaning.
+    """The tags of a record, with which compactctl hides messages without removing them.
 
-    ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
-    ``through`` names the newest message there was when compactctl wrote the record; from the record
-    on it is the first one of that name, or the one with the number ``occurrence``.
-    ``overhead_tokens`` are the tokens that every request had then beside the transcript's own,
-    ``model`` the model that nothing else names any more, ``largest_answered`` the tokens of a
-    request that was answered though it was larger than the model's usual window; ``is_final`` tells
-    that no later stage is to work on what a marker hides.
+    Attributes:
+        condense_id, truncation_id, edit_id: on a summary, a marker or a rewritten record.
+        condense_parent, truncation_parent, edit_parent: the same id on the records it hides.
+        operation: the operation that wrote the record.
+        through: the newest message when compactctl wrote the record; counted from the record on,
+            the first message with that id, or the one with the number ``occurrence``.
+        overhead_tokens: tokens of every request at that time that are not in the transcript.
+        model: the session's model, if no other record names it any more.
+        largest_answered: tokens of a request that was answered although it was larger than the
+            model's usual window.
+        is_final: no later stage may work on what this marker hides.
     """
 
     condense_id: str | None = None
@@ -180,29 +191,31 @@ class Tags:
     @property
     def hidden_by(self) -> tuple[str, ...]:
         """The ids of the summary, marker or rewritten record that hide this record."""
-        names = (self.condense_parent, self.truncation_parent, self.edit_parent)
-        return tuple(name for name in names if name)
+        parents = (self.condense_parent, self.truncation_parent, self.edit_parent)
+        return tuple(parent for parent in parents if parent)
 
     @property
     def hiding_ids(self) -> tuple[str, ...]:
         """The ids under which this record hides others."""
-        names = (self.condense_id, self.truncation_id, self.edit_id)
-        return tuple(name for name in names if name)
+        ids = (self.condense_id, self.truncation_id, self.edit_id)
+        return tuple(tag_id for tag_id in ids if tag_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedUsage:
     """What the provider reported for the request that this message answers, in tokens.
 
-    ``context`` is everything that was sent, 0 or less where the report is not a size; ``output`` is
-    what the answer is billed as, None when the number is a placeholder; ``reasoning`` is what of
-    the output was told to be reasoning. ``growth`` is by how much the answer makes the context
-    larger, None where that is the output. Of the context ``cache_read`` was read from the
-    provider's cache and ``cache_write`` put into it, None where that was not reported;
-    ``cache_write_1h`` is what of the latter is to stay there for an hour. ``resent`` adds up what
-    the provider sent to its model again for this answer, after tools of its own; None as a rule.
-    ``is_sum`` tells that the context adds up three numbers of the report: what was new, read and
-    written.
+    Attributes:
+        context: everything that was sent; 0 or less if the report is not a size.
+        output: what the answer is billed as; None if the number is a placeholder.
+        growth: by how much the answer makes the context larger; None if that is ``output``.
+        reasoning: the part of ``output`` reported as reasoning.
+        cache_read: the part of ``context`` read from the prompt cache; None if not reported.
+        cache_write: the part of ``context`` written to it; None if not reported.
+        cache_write_1h: the part of ``cache_write`` that is kept for an hour.
+        resent: the sum of what the provider sent to its model again for this answer, after running
+            tools itself; usually None.
+        is_sum: ``context`` is the sum of three reported numbers: new, read and written tokens.
     """
 
     context: int
@@ -217,7 +230,7 @@ class ReportedUsage:
 
     @property
     def answer(self) -> int | None:
-        """By how much the answer makes the context larger, None where that is not known."""
+        """By how much the answer makes the context larger; None if unknown."""
         return self.output if self.growth is None else self.growth
 
 
@@ -226,16 +239,15 @@ NO_TAGS = Tags()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Who wrote a message, and what for. Messages of one origin share the record.
+    """Who wrote a message, and why.
 
     Attributes:
-        is_injected: a user or system record that no person wrote (reminder, command echo, memory).
-        is_instruction: injected, but an instruction of the user's choice: the text that a command
-            of theirs stands for.
-        is_summary: stands for earlier messages (written by a client or by compactctl).
+        is_injected: a user or system record that no user wrote (reminder, command echo, memory).
+        is_instruction: injected, but chosen by the user: the text behind a command of theirs.
+        is_summary: represents earlier messages; written by a client or by compactctl.
         is_synthetic: written by compactctl.
-        is_subagent: a subagent's, whose context is its own.
-        is_logged_answer: what was answered to a request in a log, which the next request repeats,
+        is_subagent: belongs to a subagent, which has a context of its own.
+        is_logged_answer: the answer to a request in a log; the next request repeats it together
             with the results of its calls.
     """
 
@@ -249,11 +261,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locks:
-    """Why an edit may not touch a record.
+    """Why an edit must not touch a record.
 
     Attributes:
-        immutable_reason: why it must stay exactly as it is; None when it may be edited.
-        unmovable_reason: why it must stay where it is, though its content may be replaced.
+        immutable_reason: why the record must stay exactly as it is; None if it may be edited.
+        unmovable_reason: why it must stay in place, although its content may be replaced.
     """
 
     immutable_reason: str | None = None
@@ -273,11 +285,10 @@ class Message:
         record_path: JSON path of the record inside its line; () when the line is the record.
         conversation: 0 unless one file holds several independent conversations.
         response_id: shared by all records of one model response; None outside of responses.
-        timestamp: when it was written, in seconds since 1970; None where that is not known.
-        rank: where it stands among messages of several states of a transcript, whose lines mean
-            nothing to one another; None in one state.
-        dialect: the name of the format whose shape the record has, in files of several; None in
-            all others.
+        timestamp: when it was written, in seconds since 1970; None if unknown.
+        rank: its position among messages of several states of a transcript, whose line numbers
+            cannot be compared; None if all are of one state.
+        dialect: the format that the record is written in, in a file that mixes formats; else None.
     """
 
     id: MessageId
@@ -308,19 +319,19 @@ class Message:
 
     @property
     def has_unstored_reasoning(self) -> bool:
-        """Whether it holds reasoning that the file does not have as text."""
+        """Whether the file has some of its reasoning only as a signature or encrypted data."""
         return any(isinstance(part, ReasoningPart) and part.opaque for part in self.parts)
 
     @property
-    def is_thought(self) -> bool:
-        """Whether there is nothing but reasoning in this message."""
+    def is_only_reasoning(self) -> bool:
+        """Whether it has parts, and all of them are reasoning."""
         return bool(self.parts) and all(isinstance(part, ReasoningPart) for part in self.parts)
 
     @property
     def starts_turn(self) -> bool:
-        """Whether a person wrote this message, which starts a turn.
+        """Whether the user wrote this message, which starts a turn.
 
-        Results may stand beside their words: some APIs join consecutive messages of a user.
+        It may hold tool results too: some APIs join consecutive messages of a user.
         """
         if self.role != "user" or self.origin.is_injected or self.origin.is_summary:
             return False
@@ -329,13 +340,13 @@ class Message:
         )
 
     def as_unmovable(self, reason: str) -> "Message":
-        """Return the message as one that must stay where it is."""
+        """Return the message with a lock that keeps it in place."""
         return replace(self, locks=replace(self.locks, unmovable_reason=reason))
 
     def words(self, part: Part) -> str:
-        """Return what a person or the agent's operator wrote in a part of this message.
+        """Return what the user or the agent's operator wrote in a part of this message.
 
-        It is "" where a client, a tool, a model or compactctl wrote all of it.
+        It is "" if a client, a tool, a model or compactctl wrote all of it.
         """
         match part:
             case TextPart() if self.origin.is_instruction:
@@ -343,7 +354,7 @@ class Message:
             case TextPart() if (
                 self.role == "user" and self.origin.is_synthetic and self.origin.is_summary
             ):
-                # A harness may have joined a request with a summary that has lost its tags.
+                # A harness may have joined a prompt with a summary that lost its tags.
                 return part.typed or ""
             case TextPart() if (
                 self.origin.is_injected or self.origin.is_summary or self.origin.is_synthetic
@@ -359,10 +370,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthetic:
-    """A message compactctl writes, before it has bytes.
+    """A message that compactctl writes, before a format encodes it.
 
     It is a summary, a marker, or the missing half of a tool pair: a call of ``tool`` without
-    arguments or its result, both under ``call_id``.
+    arguments, or the result of call ``call_id``.
     """
 
     id: MessageId
@@ -377,5 +388,5 @@ class Synthetic:
 
     @property
     def is_final(self) -> bool:
-        """Whether no later stage is to work on what a marker hides."""
+        """Whether no later stage may work on what this marker hides."""
         return bool(self.details.get(FINAL_KEY))

@@ -1,4 +1,4 @@
-"""Numbers as they were meant: fractions, which do not round as floats do."""
+"""Turn numbers into fractions, so that ``0.29`` means 29/100 and not the nearest binary float."""
 
 from fractions import Fraction
 from math import isfinite
@@ -8,16 +8,15 @@ _FINEST = 10**9
 
 
 def exact(number: float) -> Fraction:
-    """Return what a finite float stands for: 0.29 is 29/100, and 1 / 3 is a third.
+    """Return the nearest fraction with a denominator of at most a billion, for a finite float.
 
-    It is the nearest fraction with a denominator of at most a billion, so that errors of float
-    arithmetic vanish: 0.1 + 0.2 is 3/10.
+    This undoes rounding errors: 0.29 is 29/100, 1 / 3 is a third, and 0.1 + 0.2 is 3/10.
     """
     return Fraction(number).limit_denominator(_FINEST)
 
 
 def fraction_of(value: object) -> Fraction | None:
-    """Return a number of whatever type; None for what is none, is not finite, or is a bool."""
+    """Convert a number of any type; return None for a bool, NaN, infinity or another value."""
     if isinstance(value, bool) or not isinstance(value, Number):
         return None
     if isinstance(value, Rational):

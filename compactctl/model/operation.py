@@ -21,7 +21,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChange:
-    """The states before and after a command, and the operation that led there, if any did."""
+    """The states before and after a command; ``operation`` is None if nothing changed."""
 
     before: Digest
     after: Digest
@@ -32,9 +32,9 @@ class StateChange:
 class ArchivedLine:
     """One raw line of the state before an operation, and what became of it.
 
-    ``after_line`` is the line's index after the operation, None when it is gone. The tag columns
-    hold the group that hides or rewrote the record. ``edits`` is the JSON text of the edits
-    anchored at this line, None when there are none.
+    ``after_line`` is the line's index after the operation, None if the line was removed. The tag
+    columns hold the group that hides or rewrote the record. ``edits`` is the JSON text of the edits
+    archived with this line, None if there are none.
     """
 
     raw: bytes
@@ -55,9 +55,9 @@ class ArchivedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """What one stage did in one run; tokens are those of the effective history.
+    """What one stage did in one run.
 
-    ``figures`` are what the stage has counted beside that, by name.
+    Tokens are those of the effective history; ``figures`` are the stage's other counts by name.
     """
 
     name: str
@@ -73,24 +73,25 @@ class StageRecord:
 
     @property
     def tokens_saved(self) -> int:
-        """Tokens saved, the cost of summary, marker and placeholders included."""
+        """Tokens saved, net of summary, marker and placeholders."""
         return self.tokens_before - self.tokens_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One step in the life of a transcript, from the state ``before`` to the state ``after``.
+    """One change of a transcript, from the state ``before`` to the state ``after``.
 
-    ``head`` is the compaction in effect afterwards: the operation itself for a compaction, and
-    where one of a client's was undone, an earlier one (or None for the first state) for a rewind.
-    ``parent`` is the compaction in effect before. ``appended`` says that all lines stayed as they
-    were, and records behind them make the client read them otherwise.
-
-    ``detail`` says in words what the states do not: of an undo what it took out ("by its client on
-    line 12"), of a compaction that was carried out again which one that was, and which group it
-    lacks; "" of all others. The figures of its ``stages`` do not hold then: they are those of the
-    compaction before. ``recorded_at`` is in ISO 8601, UTC. What the id of a compaction follows from
-    is said at ``operation_id``.
+    Attributes:
+        id: of a compaction, computed from its input and options; see ``operation_id``.
+        parent: the compaction in effect before.
+        head: the compaction in effect afterwards: for a compaction, and for the undo of a client's
+            own, the operation itself; for a rewind an earlier one, or None for the first state.
+        detail: for an undo, what it removed ("by its client on line 12"). For a compaction carried
+            out again without a group, which compaction and which group; the figures of ``stages``
+            are then those of that compaction. Otherwise "".
+        appended: all lines stayed as they were; records appended after them change what the client
+            sends.
+        recorded_at: ISO 8601, UTC.
     """
 
     id: OperationId
@@ -110,12 +111,12 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignSchema:
-    """A record of another system.
+    """A record that another system documents, and how its fields map to ours.
 
     Attributes:
-        system: whose it is.
-        source: where the record is described, and what the system calls it.
-        fields: its names, each with that of our figure.
+        system: the system's name.
+        source: where the record is documented, and its name there.
+        fields: the name of our figure for each of its fields.
     """
 
     system: str
@@ -123,7 +124,7 @@ class ForeignSchema:
     fields: Mapping[str, str]
 
 
-def neurolink_schema(record: str, **names: str) -> ForeignSchema:
-    """Return the record of that name in NeuroLink's documentation of context compaction."""
+def neurolink_schema(record: str, **fields: str) -> ForeignSchema:
+    """Describe a record of NeuroLink's documentation of context compaction."""
     source = f"NeuroLink documentation, Context Compaction: {record}"
-    return ForeignSchema(system="neurolink", source=source, fields=names)
+    return ForeignSchema(system="neurolink", source=source, fields=fields)

@@ -1,4 +1,4 @@
-"""What a summary is asked for, what comes back, and who writes it."""
+"""Summaries: the request for one, the text that comes back, and the names of their writers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Literal
 from compactctl.model.message import Message
 
 BUILTIN_SUMMARIZER = "offline"
-"""What the built-in summarizer is called."""
+"""The built-in summarizer."""
 COUNTS = "counts"
-"""What the stage ``plain`` is called as a summarizer: it counts messages and quotes none."""
+"""The summarizer of the stage ``plain``, which counts messages and quotes none."""
 EXTERNAL_SUMMARIZERS = ("openai", "llm")
-"""Summarizers that hand the conversation to something else, as options and profiles name them."""
+"""Summarizers that send the conversation to another program, as options and profiles name them."""
 
 FailurePolicy = Literal["builtin", "skip", "fail"]
-"""What to do without a usable summary: the built-in one, none, or an error."""
+"""What to do if an external summarizer fails: use the built-in one, write none, or fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,16 +22,16 @@ class SummaryRequest:
     """What is to be summarized, and how.
 
     Attributes:
-        messages: the originals that the summary will stand for, oldest first.
-        budget: tokens the text may have.
-        template: name of the sections it is to have.
-        template_text: a template of the user's own, which counts instead; "" for none.
+        messages: the originals that the summary will replace, oldest first.
+        budget: maximum length of the text in tokens.
+        template: name of the built-in template.
+        template_text: the user's template, which takes precedence; "" for none.
         cwd: the session's working folder.
-        previous: text of the newest earlier summary, to be carried forward; "" without one.
+        previous: text of the newest earlier summary, to be carried forward; "" for none.
         lookahead: messages that stay and follow the summary; shown for continuity, not summarized.
-        following: all messages that follow it; what they say need not be said twice.
-        continues: the messages go on with a conversation that another summary begins.
-        instructions: what the user wants the summary to heed.
+        following: all messages that follow it; the summary need not repeat them.
+        continues: the messages continue a conversation that begins with another summary.
+        instructions: the user's instructions for the summary.
     """
 
     messages: tuple[Message, ...]
@@ -48,12 +48,12 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryInputs:
-    """What a run brings along for summaries, beside the options of the stage that writes them.
+    """Inputs of a run for its summaries, beside the options of the stage that writes them.
 
     Attributes:
-        summary: the text itself, written elsewhere; "" to have one written.
-        template: sections of the user's own instead of those that the options name; "" for none.
-        archive_hint: where the originals will be and how to see them.
+        summary: a finished summary, written elsewhere; "" to have one written.
+        template: the user's template instead of the one that the options name; "" for none.
+        archive_hint: where the originals will be archived and how to read them.
     """
 
     summary: str = ""
@@ -66,7 +66,7 @@ NO_SUMMARY_INPUTS = SummaryInputs()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A summary's text, what wrote it, and why that was not what had been asked for, if so."""
+    """A summary's text and writer; ``note`` says why it is not the requested writer, if so."""
 
     text: str
     writer: str = BUILTIN_SUMMARIZER

@@ -1,4 +1,4 @@
-"""The names that tags have in a record, and both ways between them and ``Tags``."""
+"""Read and write tags, and the ``compactctl`` object that holds the other metadata of a record."""
 
 import re
 from collections.abc import Mapping
@@ -6,10 +6,14 @@ from typing import Any
 
 from compactctl.model.message import NO_TAGS, Tags
 
-# The object that holds what only compactctl needs; its presence makes a tag ours.
 METADATA_KEY = "compactctl"
+"""The object in a record that holds what only compactctl needs; its presence makes a tag ours."""
 METADATA_MARK = re.compile(rb'compactctl\\*"')
-"""What a line with such a record has in it, also inside a text; most need no parsing to tell."""
+"""Found in every line with such a record, even inside a string, so that few lines are parsed."""
+APPENDED_KEY = "appended"
+"""In the ``compactctl`` object of a record: the operation that appended it."""
+APPENDED_BYTES = b'"appended":'
+"""Found in every line with such a record, so that few lines are parsed."""
 
 # Names used by Roo Code and NeuroLink; edit tags follow the same pattern.
 _FIELDS = (
@@ -38,20 +42,21 @@ def read_tags(record: Mapping[str, Any]) -> Tags:
     """Read the tags at the top level of a record; values of a wrong type count as absent."""
     if TAG_NAMES.isdisjoint(record):
         return NO_TAGS
-    metadata = record.get(METADATA_KEY)
-    found: dict[str, Any] = {}
+    tags: dict[str, Any] = {}
     for name, field in _FIELDS:
         value = record.get(name)
         if isinstance(value, bool if name == "isTruncationMarker" else str):
-            found[field] = value
-    if isinstance(metadata, Mapping):
-        values = ((field, metadata.get(name), kind) for name, field, kind in _METADATA_FIELDS)
-        found |= {field: value for field, value, kind in values if isinstance(value, kind)}
-    return Tags(**found)
+            tags[field] = value
+    metadata = read_metadata(record)
+    for name, field, kind in _METADATA_FIELDS:
+        value = metadata.get(name)
+        if isinstance(value, kind):
+            tags[field] = value
+    return Tags(**tags)
 
 
 def tag_fields(tags: Tags) -> dict[str, Any]:
-    """Return the record fields that say ``tags``, in a fixed order, without empty ones."""
+    """Encode ``tags`` as fields of a record, in a fixed order, without empty ones."""
     fields = {name: getattr(tags, field) for name, field in _FIELDS if getattr(tags, field)}
     metadata = {
         name: getattr(tags, field) for name, field, _ in _METADATA_FIELDS if getattr(tags, field)
@@ -59,17 +64,23 @@ def tag_fields(tags: Tags) -> dict[str, Any]:
     return {**fields, METADATA_KEY: metadata} if metadata else fields
 
 
-APPENDED_KEY = "appended"
-"""In the ``compactctl`` object of a record: the operation that appended it."""
-APPENDED_BYTES = b'"appended":'
-"""What a line with such a record has in it; most lines need no parsing to tell."""
+def read_metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the ``compactctl`` object of a record; empty if there is none or it is damaged."""
+    metadata = record.get(METADATA_KEY)
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def without_metadata(record: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Remove ``key`` from the ``compactctl`` object, and the object if nothing else is in it."""
+    metadata = {name: value for name, value in record[METADATA_KEY].items() if name != key}
+    bare = {name: value for name, value in record.items() if name != METADATA_KEY}
+    return {**bare, METADATA_KEY: metadata} if metadata else bare
 
 
 def appended_by(record: Mapping[str, Any]) -> str | None:
     """Return the operation that appended a record, None for any other record."""
-    metadata = record.get(METADATA_KEY)
-    name = metadata.get(APPENDED_KEY) if isinstance(metadata, Mapping) else None
-    return name if isinstance(name, str) else None
+    operation = read_metadata(record).get(APPENDED_KEY)
+    return operation if isinstance(operation, str) else None
 
 
 def is_appended(record: Mapping[str, Any]) -> bool:
@@ -79,8 +90,4 @@ def is_appended(record: Mapping[str, Any]) -> bool:
 
 def without_marker(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a record as it was before it was marked as appended."""
-    if not is_appended(record):
-        return record
-    rest = {name: value for name, value in record[METADATA_KEY].items() if name != APPENDED_KEY}
-    bare = {name: value for name, value in record.items() if name != METADATA_KEY}
-    return {**bare, METADATA_KEY: rest} if rest else bare
+    return without_metadata(record, APPENDED_KEY) if is_appended(record) else record

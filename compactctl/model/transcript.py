@@ -11,39 +11,35 @@ RecordOrder = Literal["", "newest first", "shuffled"]
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    r"""One line as it stands in the file, up to and including its ``\n``.
-
-    ``index`` counts lines from 0; people are shown ``number``, which counts from 1.
-    """
+    r"""One line of a file, up to and including its ``\n``; ``index`` counts from 0."""
 
     index: int
     data: bytes
 
     @property
     def number(self) -> int:
-        """The line number shown to people."""
+        """The line number shown to users, which counts from 1."""
         return self.index + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque:
-    """A line, or a piece of one, that is carried verbatim because it is not understood."""
+    """A line, or a part of one, that is not understood and therefore kept verbatim."""
 
     line: int
     n_bytes: int
     damage: str
 
 
-# The share of a file's text that may be left aside without a word.
-_LITTLE_TEXT = 0.1
+# The share of a file's text that may be unread without a warning.
+_MAX_UNREAD_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
     """Text in fields that a format does not know, in bytes of UTF-8.
 
-    ``fields`` has the bytes by the field's name, the most first; ``read`` is the text that was
-    read.
+    ``fields`` maps names to bytes, the largest first; ``read`` is the text in known fields.
     """
 
     fields: Mapping[str, int] = field(default_factory=dict)
@@ -51,18 +47,18 @@ class Unread:
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that were not read."""
+        """The bytes in unknown fields."""
         return sum(self.fields.values())
 
     @property
     def is_much(self) -> bool:
-        """Whether this is more than a tenth of the file's text: sizes are then too small."""
-        return self.n_bytes > _LITTLE_TEXT * (self.n_bytes + self.read)
+        """Whether this is more than a tenth of the file's text, which makes counts too low."""
+        return self.n_bytes > _MAX_UNREAD_SHARE * (self.n_bytes + self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordStats:
-    """How many records of a kind a file has, and how many bytes they take on disk."""
+    """The number of records of one kind in a file, and their bytes on disk."""
 
     count: int
     n_bytes: int
@@ -79,7 +75,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pointer:
-    """A line that names a linked record but is not one; ``path`` leads to that name in it."""
+    """A line that names a linked record but is not one; ``path`` leads to the name in it."""
 
     line: int
     target: str
@@ -88,9 +84,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupersededVersion:
-    """An older version of the message ``message_id``, which would be sent without the newer one.
+    """An older version of message ``message_id`` that is still in the file.
 
-    ``record_path`` leads to it in its line; () when the line is the record.
+    Removing only the newest version would make the client send this one again. ``record_path``
+    leads to it in its line; () when the line is the record.
     """
 
     line: int
@@ -100,9 +97,9 @@ class SupersededVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientTokenCounts:
-    """What a client itself counted of its context when the session ended, in tokens.
+    """The tokens that a client counted in its context when the session ended.
 
-    ``total`` is everything the next request would have sent.
+    ``total`` is everything that the next request would have sent.
     """
 
     system: int
@@ -113,10 +110,10 @@ class ClientTokenCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
-    """What was reported before a client cleared content, where nothing was reported since.
+    """The newest usage report, if the client has cleared content since then.
 
-    ``usage`` is that of the newest response, ``response_id``; ``saved`` the tokens that the client
-    says it saved, None where it says nothing.
+    ``usage`` belongs to ``response_id``; ``saved`` are the tokens that the client claims to have
+    saved, None if it names none.
     """
 
     usage: ReportedUsage
@@ -126,7 +123,7 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True)
 class SessionLines:
-    """One of several sessions in a file: its id, and the indices of its first and last line."""
+    """One of several sessions in a file, with the indices of its first and last line."""
 
     id: str
     first: int
@@ -135,10 +132,13 @@ class SessionLines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A request that the provider refused as too long, on the line of index ``line``.
+    """A request that the provider refused as too long.
 
-    It held the first ``sent`` messages of the effective history. ``tokens`` is what the provider
-    counted of it and ``limit`` what it takes, None where it says nothing.
+    Attributes:
+        line: index of the line with the refusal.
+        sent: the request held this many messages of the effective history, from the first on.
+        tokens: how many tokens the provider counted; None if it does not say.
+        limit: how many it accepts; None if it does not say.
     """
 
     line: int
@@ -149,7 +149,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """What a file says of its session; None where it does not say so.
+    """What a file says about its session; None if it does not say.
 
     Attributes:
         model: the model in force at the end.
@@ -157,13 +157,13 @@ class SessionInfo:
         client_version: version of the client that wrote the newest record.
         file_version: version of the format.
         cwd: the working folder.
-        drops_past_reasoning: whether reasoning is sent only until the turn it belongs to ends, as
-            most models read it that do not show it.
-        holds_overhead: whether the effective history has the system prompt and tool definitions
-            as they were sent.
-        client_counts: what the client counted of the effective history.
-        usage_line: index of the line with the usage from which the client takes the size of its
-            context; None where it takes that of the newest answer.
+        drops_past_reasoning: whether reasoning is sent only until its turn ends, as for most
+            models that do not show it.
+        holds_overhead: whether the effective history includes the system prompt and the tool
+            definitions as they were sent.
+        client_counts: tokens of the effective history by the client's own count.
+        usage_line: index of the line whose usage the client takes as the size of its context;
+            None if it takes that of the newest answer.
     """
 
     model: str | None = None
@@ -179,13 +179,13 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLinks:
-    """What ties the records of a file together.
+    """How the records of a file refer to one another.
 
     Attributes:
         links: records linked by parent ids, in file order, messages or not.
-        pointers: what names one of these beside them.
-        superseded: older versions of messages, which go when the message goes or gets something
-            written before it.
+        pointers: other lines that name one of these records.
+        superseded: older versions of messages, to be removed when the message is removed or
+            something is inserted before it.
     """
 
     links: tuple[Link, ...] = ()
@@ -195,14 +195,13 @@ class RecordLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastCompactions:
-    """What was done to the context before.
+    """Earlier compactions, by the client or by compactctl.
 
     Attributes:
-        by_client: whether the client's own compaction put something in the place of messages.
-        lines: indices of the lines on which the client says that it compacted or cleared.
-        own_history_lines: indices of the lines on which compactctl repeats all that is sent.
-        cleared: the newest report of what the client has cleared content of since, None where
-            something was reported afterwards.
+        by_client: whether the client's own compaction replaced messages.
+        lines: indices of the lines that record a compaction or clearing by the client.
+        own_history_lines: indices of the lines in which compactctl repeats everything that is sent.
+        cleared: the newest usage report, if the client has cleared content since then.
     """
 
     by_client: bool = False
@@ -213,25 +212,24 @@ class PastCompactions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """What a format read from a file.
+    """A transcript as a format read it.
 
     Attributes:
         format: name of the format.
         n_lines: raw lines in the file; n_bytes: its size.
         messages: the full history in file order, hidden and abandoned records included.
-        effective: what the next request would send, in the order it would be sent; messages in
-            it may differ from their namesakes in ``messages`` where the client itself sends a
-            placeholder. Several conversations follow one another.
-        session: what the file says of its session.
-        chain: how its records are tied together.
-        compactions: what the client and compactctl compacted before.
-        refusal: the newest request, where the provider refused it as too long.
-        metadata: records that never reach the model, by kind.
-        opaque: lines that are carried without being understood.
+        effective: what the next request would send, in the order sent. A message may differ from
+            the one with its id in ``messages`` if the client sends a placeholder instead. Several
+            conversations follow one another.
+        session: what the file says about its session.
+        chain: how its records refer to one another.
+        compactions: earlier compactions, by the client or by compactctl.
+        refusal: the newest request, if the provider refused it as too long.
+        metadata: records that are never sent, by kind.
+        opaque: lines that are not understood and kept verbatim.
         unread: text in fields that the format does not know, hidden messages included.
-        session_lines: where each session stands, in a file into which several were put; () for
-            one.
-        order: how the records stand, where not as the client wrote them.
+        session_lines: the lines of each session in a file that holds several; () for one.
+        order: how records are ordered if not as the client wrote them; "" otherwise.
         warnings: one line each, ready to be shown.
     """
 

@@ -1,4 +1,4 @@
-"""What clients keep in a session beside the conversation and send to no model."""
+"""Records that clients keep in a session but never send to a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ class UnsentRule:
     """Which records of a client, or values in them, are never sent.
 
     Attributes:
-        kind: what they are: told while something runs, copies of what tools gave back for the
-            screen, or states of files to go back to.
-        match: the strings that such a record has, by their paths.
-        path: leads to the value in it, ``ANY_INDEX`` to all elements of an array; () for all of it.
-        replacement: the JSON text that its client wants there instead; "" where it needs none.
+        kind: progress reports, copies of tool results for the screen, or snapshots of files.
+        match: the strings that identify such a record, by path; one of each set must match.
+        path: leads to the value in it, ``ANY_INDEX`` to all elements of an array; () for the
+            whole record.
+        replacement: JSON text that the client needs in its place; "" if it can be removed.
     """
 
     kind: UnsentKind
@@ -30,13 +30,13 @@ class UnsentRule:
 
 
 def match_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:
-    """Return where records of these types have their type."""
+    """Return a ``match`` for the records of these types."""
     return {("type",): frozenset(types)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsentValue:
-    """A record, or a value in it, that is never sent; ``n_bytes`` is what goes with it."""
+    """A record, or a value in it, that is never sent; ``n_bytes`` is what removing it saves."""
 
     kind: UnsentKind
     line: int

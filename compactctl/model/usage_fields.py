@@ -1,8 +1,8 @@
-"""The token counts from which a client takes the size of its context.
+"""The token counts that a client takes as the size of its context, and how to restate them.
 
-Clients decide by what was reported for the newest answer whether to refuse a session or to compact
-it. After a compaction that is the size of before; so it is restated, and what the provider reported
-stays beside it, for every count of ours.
+Clients refuse or compact a session by the usage reported for its newest answer. After a compaction
+that is still the old size. So it is restated, and the provider's report is kept beside it for our
+own counts.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,22 @@ from typing import Any
 
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, MessageId
-from compactctl.model.tags import METADATA_KEY
+from compactctl.model.tags import METADATA_KEY, read_metadata, without_metadata
 
-# What the provider reported, in the ``compactctl`` object of a record whose counts are restated.
 REPORTED_KEY = "reported"
+"""In the ``compactctl`` object of a record with restated counts: what the provider reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageFields:
-    """Where a client's records tell the tokens of a request and its answer.
+    """Where a client's records hold the tokens of a request and its answer.
 
-    ``path`` leads to the object of counts, the others to its fields: ``input``, with or without
-    what ``cached_inputs`` tell, ``output``, and ``total`` of all, None where there is none.
+    Attributes:
+        path: leads to the object of counts; all other paths start there.
+        input: sent tokens, with or without ``cached_inputs``.
+        cached_inputs: tokens read from or written to the prompt cache.
+        output: tokens of the answer.
+        total: the sum of all; None if the client stores none.
     """
 
     path: JsonPath
@@ -32,20 +36,24 @@ class UsageFields:
     total: JsonPath | None = None
 
     def values_for(self, counts: Mapping[str, Any], tokens: int) -> dict[JsonPath, int]:
-        """Return the fields that make ``counts`` come to ``tokens``; the answer's stay."""
-        answer = value_at(counts, self.output)
-        said = min(answer, tokens) if isinstance(answer, int) else 0
-        fields = {
-            self.input: tokens - said,
-            self.output: said,
+        """Return new values that make ``counts`` add up to ``tokens``.
+
+        The answer keeps its count. ``{"in": 90_000, "cached": 5_000, "out": 700}`` restated to
+        20,000 tokens becomes ``{"in": 19_300, "cached": 0, "out": 700}``.
+        """
+        output = value_at(counts, self.output)
+        output = min(output, tokens) if isinstance(output, int) else 0
+        values = {
+            self.input: tokens - output,
+            self.output: output,
             **dict.fromkeys(self.cached_inputs, 0),
         }
-        return fields if self.total is None else {**fields, self.total: tokens}
+        return values if self.total is None else {**values, self.total: tokens}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRestatement:
-    """The record whose counts are to come to ``tokens``: a message's own, or a line beside them."""
+    """The record whose counts are restated to ``tokens``; ``id`` is None if it is not a message."""
 
     line: int
     tokens: int
@@ -56,23 +64,14 @@ def with_reported_usage(record: Mapping[str, Any], fields: UsageFields) -> Mappi
     """Return a record as it was before its counts were restated."""
     if METADATA_KEY not in record:
         return record
-    own = own_metadata(record)
-    if not isinstance(own.get(REPORTED_KEY), Mapping):
+    reported = read_metadata(record).get(REPORTED_KEY)
+    if not isinstance(reported, Mapping):
         return record
-    rest = {name: value for name, value in own.items() if name != REPORTED_KEY}
-    bare = {name: value for name, value in record.items() if name != METADATA_KEY}
-    found = _with_value(bare, fields.path, own[REPORTED_KEY])
-    return {**found, METADATA_KEY: rest} if rest else found
-
-
-def own_metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what only compactctl needs of a record; empty where it says nothing."""
-    own = record.get(METADATA_KEY)
-    return own if isinstance(own, Mapping) else {}
+    return _with_value(without_metadata(record, REPORTED_KEY), fields.path, reported)
 
 
 def _with_value(record: Mapping[str, Any], path: JsonPath, value: object) -> Mapping[str, Any]:
-    """Return an object with another value at ``path``, as far as that leads through objects."""
+    """Return a copy with another value at ``path``; unchanged if that does not lead there."""
     first, *rest = path
     inner = record.get(str(first))
     if rest and not isinstance(inner, Mapping):

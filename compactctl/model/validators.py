@@ -1,8 +1,8 @@
-"""Validators of values that are read from files: what is not as it must be is refused.
+"""Validators for values that are read from files.
 
-A validator is a function from such a value to the value of the model, or a ValueError that says
-where and what is wrong. Nothing is converted on the way: ``true`` is not a number, nor is ``"3"``.
-Those of a record's fields follow from its annotations; only what has bounds is spelled out::
+A validator is a function that returns the value for the model, or raises a ValueError that says
+where and what is wrong. It converts nothing: neither ``true`` nor ``"3"`` is a number. The
+validators of a record's fields follow from its annotations; only bounds are spelled out::
 
     object_of(Digest, field_validators(Digest, n_bytes=int_up_to(2**50)))
 """
@@ -21,32 +21,32 @@ T = TypeVar("T")
 Validator = Callable[[object], Any]
 
 MAX_INT64 = 2**63 - 1
-"""The largest number that Parquet and other languages can hold."""
+"""The largest integer that Parquet and most languages can hold."""
 
 
 def string(value: object) -> str:
-    """Take any string."""
+    """Accept any string."""
     if not isinstance(value, str):
         raise _invalid("is not text")
     return value
 
 
 def string_list(value: object) -> tuple[str, ...]:
-    """Take any list of strings."""
+    """Accept any list of strings."""
     if not isinstance(value, list):
         raise _invalid("is not a list of texts")
     return tuple(map(string, value))
 
 
 def boolean(value: object) -> bool:
-    """Take true or false."""
+    """Accept true and false."""
     if not isinstance(value, bool):
         raise _invalid("is neither true nor false")
     return value
 
 
 def matching(pattern: re.Pattern[str]) -> Validator:
-    """Return the validator of strings that match the pattern from end to end."""
+    """Accept strings that match all of ``pattern``."""
 
     def read(value: object) -> str:
         if not pattern.fullmatch(string(value)):
@@ -57,33 +57,33 @@ def matching(pattern: re.Pattern[str]) -> Validator:
 
 
 def string_or_number(value: object) -> str:
-    """Take any string, and a number as one: 60000 is ``"60000"``."""
+    """Accept any string or number; 60000 becomes ``"60000"``."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _invalid("is not text")
     return str(value)
 
 
 def integer(value: object) -> int:
-    """Take any whole number."""
+    """Accept any integer."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise _invalid("is not a whole number")
     return value
 
 
-def non_negative_int(value: object, most: int = MAX_INT64) -> int:
-    """Take a whole number from 0 to ``most``."""
-    if not 0 <= integer(value) <= most:
+def non_negative_int(value: object, maximum: int = MAX_INT64) -> int:
+    """Accept an integer from 0 to ``maximum``."""
+    if not 0 <= integer(value) <= maximum:
         raise ValueError("is negative or too large")
     return integer(value)
 
 
-def int_up_to(most: int) -> Validator:
-    """Return the validator of whole numbers from 0 to ``most``."""
-    return partial(non_negative_int, most=most)
+def int_up_to(maximum: int) -> Validator:
+    """Accept integers from 0 to ``maximum``."""
+    return partial(non_negative_int, maximum=maximum)
 
 
 def finite_number(value: object) -> float:
-    """Take any number that fits a float; neither infinite nor ``nan``."""
+    """Accept any number that fits into a float, but neither infinity nor NaN."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             return value
@@ -92,20 +92,20 @@ def finite_number(value: object) -> float:
     raise _invalid("is not a number")
 
 
-def number(value: object, most: float) -> float:
-    """Take a number from 0 to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise _invalid(f"is not a number from 0 to {most:,}")
+def number(value: object, maximum: float) -> float:
+    """Accept a number from 0 to ``maximum``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= maximum:
+        raise _invalid(f"is not a number from 0 to {maximum:,}")
     return float(value)
 
 
 def fraction(value: object) -> float:
-    """Take a number from 0 to 1."""
+    """Accept a number from 0 to 1."""
     return number(value, 1)
 
 
 def one_of(*allowed: str) -> Validator:
-    """Return the validator of these strings."""
+    """Accept these strings."""
 
     def read(value: object) -> str:
         if string(value) not in allowed:
@@ -116,12 +116,12 @@ def one_of(*allowed: str) -> Validator:
 
 
 def optional(validator: Validator) -> Validator:
-    """Return a validator that also takes null."""
+    """Accept null beside what ``validator`` accepts."""
     return lambda value: None if value is None else validator(value)
 
 
 def scalar(value: object) -> str | int | float | bool | None:
-    """Take anything that holds no other value; a number only if other languages can hold it."""
+    """Accept strings, numbers, booleans and null; integers only if they fit into 64 bits."""
     if not isinstance(value, str | int | float | None):
         raise _invalid("is not a plain value")
     if isinstance(value, int) and abs(value) > MAX_INT64:
@@ -129,42 +129,42 @@ def scalar(value: object) -> str | int | float | bool | None:
     return value
 
 
-def list_of(validator: Validator, most: int) -> Validator:
-    """Return the validator of lists of at most ``most`` items, as a tuple."""
+def list_of(validator: Validator, max_items: int) -> Validator:
+    """Accept lists of at most ``max_items`` items; return a tuple."""
 
     def read(value: object) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise _invalid("is not a list")
-        if len(value) > most:
-            raise ValueError(f"has {len(value):,} items, more than {most:,}")
+        if len(value) > max_items:
+            raise ValueError(f"has {len(value):,} items, more than {max_items:,}")
         return tuple(map(validator, value))
 
     return read
 
 
 def any_list(value: object) -> tuple[object, ...]:
-    """Take a list with any content."""
+    """Accept any list; return a tuple."""
     if not isinstance(value, list):
         raise _invalid("is not a list")
     return tuple(value)
 
 
 def any_table(value: object) -> Mapping[str, Any]:
-    """Take a table with any content."""
+    """Accept any TOML table."""
     if not isinstance(value, dict):
         raise _invalid("is not a table")
     return value
 
 
 def json_object(value: object) -> dict[str, Any]:
-    """Take an object with any content."""
+    """Accept any JSON object."""
     if not isinstance(value, dict):
         raise _invalid("is not an object")
     return value
 
 
 def dict_of(validator: Validator) -> Validator:
-    """Return the validator of objects with any names."""
+    """Accept objects whose values ``validator`` accepts, with any names."""
     return lambda value: {
         name: _at(name, validator, item) for name, item in json_object(value).items()
     }
@@ -175,10 +175,10 @@ def object_of(
     validators: Mapping[str, Validator],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Validator:
-    """Return the validator of objects with these fields, which are the arguments of ``kind``.
+    """Accept objects with these fields; return ``kind`` called with them.
 
-    ``names`` are those that fields have in the object, where these are other ones. A name that no
-    field has is refused, as is a missing one that ``kind`` insists on.
+    ``names`` maps a field to its name in the object where that differs. An unknown name is refused,
+    as is a missing field that ``kind`` requires.
     """
     fields = {names.get(field, field): field for field in validators}
 
@@ -196,7 +196,7 @@ def object_of(
 
 
 def build(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
-    """Return ``kind`` of these arguments. Raises ValueError if one is missing."""
+    """Call ``kind`` with ``values``. Raises ValueError if an argument is missing."""
     try:
         return kind(**values)
     except TypeError as error:
@@ -204,10 +204,10 @@ def build(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
 
 
 def field_validators(kind: Callable[..., Any], **others: Validator) -> dict[str, Validator]:
-    """Return the validators of a record's fields by their annotations, but for the ``others``.
+    """Derive the validators of a record's fields from its annotations, except for ``others``.
 
-    An ``int`` is not negative, a ``float`` is a fraction, and a list of ``Literal`` has no more
-    items than there are choices.
+    An ``int`` must not be negative, a ``float`` is from 0 to 1, and a list of ``Literal`` has at
+    most as many items as there are choices.
     """
     return {
         name: others.get(name) or _validator_of(hint) for name, hint in get_type_hints(kind).items()
@@ -222,7 +222,7 @@ def _validator_of(hint: Any) -> Validator:  # noqa: ANN401 - annotations have no
         return one_of(*arguments)
     if origin is tuple:
         choices = get_args(arguments[0])
-        return list_of(one_of(*choices), most=len(choices)) if choices else string_list
+        return list_of(one_of(*choices), max_items=len(choices)) if choices else string_list
     if origin in (Union, UnionType):
         return optional(_validator_of(arguments[0]))
     return _OF_TYPES[hint]
@@ -244,7 +244,7 @@ def _at(name: str, validator: Validator, value: object) -> object:
 
 
 def _invalid(why: str) -> ValueError:
-    """Return what every validator raises, also for a value of another type."""
+    # A ValueError also for a wrong type, for which linters would have TypeError.
     return ValueError(why)
 
 
@@ -253,16 +253,15 @@ Default = TypeVar("Default")
 
 @dataclass(frozen=True, slots=True)
 class SettingsTable:
-    """The entries of a table; ``location`` is how complaints about them begin."""
+    """The entries of a TOML table; ``location`` is how an error about one of them begins."""
 
     entries: Mapping[str, object]
     location: str = ""
 
     def get(self, key: str, validator: Callable[[object], T], default: Default) -> T | Default:
-        """Return what stands under ``key``, ``default`` where nothing does.
+        """Return the validated value of ``key``, or ``default`` if the table lacks it.
 
-        ``validator`` returns the value that is meant, or raises ValueError with what is wrong.
-        Raises UsageError then.
+        Raises UsageError if ``validator`` raises ValueError.
         """
         if key not in self.entries:
             return default
@@ -270,7 +269,7 @@ class SettingsTable:
 
 
 def validate_value(location: str, validator: Callable[[object], T], value: object) -> T:
-    """Return the value that is meant. Raises UsageError, which begins with ``location``."""
+    """Return the validated value. Raises UsageError, which begins with ``location``."""
     try:
         return validator(value)
     except ValueError as error:
@@ -278,9 +277,9 @@ def validate_value(location: str, validator: Callable[[object], T], value: objec
 
 
 def check_keys(entries: Iterable[str], keys: Iterable[str], where: str, remark: str = "") -> None:
-    """Raise UsageError for the first key that is not among ``keys``; ``where`` names the table.
+    """Raise UsageError for the first entry that is not among ``keys``; ``where`` names the table.
 
-    ``remark`` is what to think of where the key comes close to none.
+    ``remark`` is shown if the entry resembles no key.
     """
     names = sorted(keys)
     unlike = "; ".join(filter(None, (f"there are {', '.join(names)}", remark)))

@@ -192,4 +192,4 @@ _FIELDS: Mapping[str, Mapping[str, Validator]] = {
     "unload": {**_COMMON, **field_validators(RemoveUnsent)},
 }
 _ROW = {kind: object_of(dict, validators) for kind, validators in _FIELDS.items()}
-_ROWS = list_of(_row, most=MESSAGE_EDITS)
+_ROWS = list_of(_row, max_items=MESSAGE_EDITS)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from compactctl.history.stand_ins import base_id, occurrence, same_name_indices
-from compactctl.model.conversation_fields import placing_fields
+from compactctl.model.conversation_fields import placement_fields
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER
@@ -313,7 +313,7 @@ class _FileLayout:
             )
         )
         if self.writer.parent_path is None:
-            record = {**placing_fields(neighbour), **record}
+            record = {**placement_fields(neighbour), **record}
         if self.options.tags:
             fields = tag_fields(synthetic_tags(item, self.options.operation))
             fields = {**fields, METADATA_KEY: fields.get(METADATA_KEY, {}) | _summary_writer(item)}

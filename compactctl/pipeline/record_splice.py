@@ -7,8 +7,8 @@ from typing import Any
 from compactctl.model.edit import Replace
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
-from compactctl.model.tags import METADATA_KEY
-from compactctl.model.usage_fields import REPORTED_KEY, UsageFields, own_metadata
+from compactctl.model.tags import METADATA_KEY, read_metadata
+from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
 from compactctl.pipeline.quoted_json import Quoted, Span, escape, unescape
 from compactctl.pipeline.spans import find_places, find_spans, splice
 from compactctl.pipeline.writer import RecordWriter
@@ -159,7 +159,7 @@ def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0)
     new = splice(record, value_replacements(record, new_counts.items(), depth))
     if new == record:
         return record
-    metadata = own_metadata(value)
+    metadata = read_metadata(value)
     return with_fields(
         new, {METADATA_KEY: {**metadata, REPORTED_KEY: metadata.get(REPORTED_KEY, counts)}}, depth
     )
@@ -169,5 +169,5 @@ def reported_usage(record: str) -> dict[str, Any]:
     """Return the metadata field with the usage the provider reported; empty if never restated."""
     if f'"{REPORTED_KEY}"' not in record:
         return {}
-    metadata = own_metadata(json.loads(record, strict=False))
+    metadata = read_metadata(json.loads(record, strict=False))
     return {REPORTED_KEY: metadata[REPORTED_KEY]} if REPORTED_KEY in metadata else {}

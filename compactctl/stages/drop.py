@@ -57,7 +57,7 @@ def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> lis
     droppable = [
         message
         for index, message in enumerate(messages)
-        if not message.is_thought
+        if not message.is_only_reasoning
         # A result with the user's words stays, whatever the tool is.
         and not any(part.said for part in message.results)
         and all(
@@ -66,7 +66,7 @@ def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> lis
         )
     ]
     responses = {message.response_id for message in droppable} - {None}
-    thoughts = (m for m in messages if m.response_id in responses and m.is_thought)
+    thoughts = (m for m in messages if m.response_id in responses and m.is_only_reasoning)
     return [message.id for message in (*droppable, *thoughts)]
 
 

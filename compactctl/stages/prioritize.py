@@ -122,7 +122,7 @@ def _kind(message: Message) -> PriorityKind:
         return "tool_calls"
     if message.role == "user":
         return "injected" if message.origin.is_injected else "user"
-    if message.is_thought:
+    if message.is_only_reasoning:
         return "reasoning"
     return "tool_results" if message.role == "tool" else "assistant"
 

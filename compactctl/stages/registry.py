@@ -64,6 +64,6 @@ def stage_named(name: str) -> Stage[Any]:
     stage = by_name.get(canonical_name(name))
     if stage is None:
         names = (*by_name, *ALIASES)
-        hint = suggestion(name.lower(), names, f"stages: {', '.join(by_name)}", most=2)
+        hint = suggestion(name.lower(), names, f"stages: {', '.join(by_name)}", max_names=2)
         raise UsageError(f"there is no stage {name!r}; {hint}")
     return stage

@@ -19,14 +19,14 @@ class Limits:
         base: which of them levels and gates refer to.
         client: whose own compaction is known; None without one.
         compacts_at: from about which size on it compacts; None without a client.
-        assumed: the window that it takes the model to have, where it does not know the model.
+        assumed_window: the window that the client assumes for a model it does not know.
     """
 
     budget: Budget
     base: LimitBase
     client: ClientRule | None = None
     compacts_at: int | None = None
-    assumed: int | None = None
+    assumed_window: int | None = None
 
     @property
     def due_at(self) -> int | None:
@@ -56,22 +56,26 @@ def limits_of(
     budget: Budget,
     client: ClientRule | None,
     requested_base: LimitBase = "client",
-    assumed: int | None = None,
+    assumed_window: int | None = None,
 ) -> Limits:
     """Return the limits; the available input is the base where the client has none.
 
-    ``assumed`` is the window that the client takes the model to have, None for the budget's.
+    ``assumed_window`` is the window that the client takes the model to have, None for the budget's.
     """
     believed = budget
-    if assumed is not None:
-        believed = replace(budget, window=assumed, max_output=None, is_input_only=False)
+    if assumed_window is not None:
+        believed = replace(budget, window=assumed_window, max_output=None, is_input_only=False)
     limit = None if client is None else client.threshold_tokens(believed)
     if limit is None:
         return Limits(
             budget=budget, base="available" if requested_base == "client" else requested_base
         )
     return Limits(
-        budget=budget, base=requested_base, client=client, compacts_at=limit, assumed=assumed
+        budget=budget,
+        base=requested_base,
+        client=client,
+        compacts_at=limit,
+        assumed_window=assumed_window,
     )
 
 

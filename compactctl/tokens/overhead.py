@@ -191,12 +191,12 @@ def overhead_for(model: ModelInfo, counter: TokenCounter) -> RequestOverhead:
 def _of_family(model: ModelInfo) -> RequestOverhead:
     """Return the framing for o200k_base counts."""
     if not model.family.startswith("Claude"):
-        framing = OPENAI.scaled(model.factor)
+        overhead = OPENAI.scaled(model.factor)
         is_known = model.family.startswith("OpenAI")
         return (
-            framing
+            overhead
             if is_known
-            else replace(framing, hidden_reasoning=NO_SIGNATURE, summarized_reasoning=NO_SIGNATURE)
+            else replace(overhead, hidden_reasoning=NO_SIGNATURE, summarized_reasoning=NO_SIGNATURE)
         )
     return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
 
@@ -207,8 +207,8 @@ class RequestMeter:
     Memory grows with the messages estimated; results never change.
     """
 
-    def __init__(self, meter: Meter, framing: RequestOverhead) -> None:
-        self.framing = framing
+    def __init__(self, meter: Meter, overhead: RequestOverhead) -> None:
+        self.overhead = overhead
         self._meter = meter
         # By identity, as in the meter, which keeps the messages. Few have sealed reasoning.
         self._visible: dict[int, float] = {}
@@ -225,38 +225,38 @@ class RequestMeter:
 
     def _estimate(self, message: Message) -> float:
         self._meter.message(message)
-        visible = _visible_tokens(message, self._meter, self.framing)
+        visible = _visible_tokens(message, self._meter, self.overhead)
         self._visible[id(message)] = visible
-        sealed = _sealed_tokens(message, self._meter, self.framing)
+        sealed = _sealed_tokens(message, self._meter, self.overhead)
         if sealed:
             self._sealed[id(message)] = sealed
         return visible
 
 
-def _visible_tokens(message: Message, meter: Meter, framing: RequestOverhead) -> float:
-    tokens = sum([_part_tokens(part, message, meter, framing) for part in message.parts])
-    return tokens + overhead_tokens(message, framing)
+def _visible_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -> float:
+    tokens = sum([_part_tokens(part, message, meter, overhead) for part in message.parts])
+    return tokens + overhead_tokens(message, overhead)
 
 
-def overhead_tokens(message: Message, framing: RequestOverhead) -> int:
+def overhead_tokens(message: Message, overhead: RequestOverhead) -> int:
     """Return what a message adds to a request beside what is counted of it."""
     answers = len(message.results) + sum([bool(call.added) for call in message.calls])
-    tokens = framing.per_call * len(message.calls) + framing.per_result * answers
+    tokens = overhead.per_call * len(message.calls) + overhead.per_result * answers
     if message.origin.is_injected and message.role == "user":
-        return tokens + framing.per_injected
+        return tokens + overhead.per_injected
     if any(isinstance(part, TextPart) for part in message.parts):
-        return tokens + (framing.per_prompt if message.role == "user" else framing.per_text)
+        return tokens + (overhead.per_prompt if message.role == "user" else overhead.per_text)
     return tokens
 
 
-def _sealed_tokens(message: Message, meter: Meter, framing: RequestOverhead) -> float:
+def _sealed_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -> float:
     """Estimate by its signatures what of a message's thinking is not stored as text.
 
     What is stored beside them is a summary of the same.
     """
     thought = [part for part in message.parts if isinstance(part, ReasoningPart)]
     sealed = [
-        (framing.summarized_reasoning if part.text else framing.hidden_reasoning).tokens(
+        (overhead.summarized_reasoning if part.text else overhead.hidden_reasoning).tokens(
             part.sealed
         )
         for part in thought
@@ -264,25 +264,25 @@ def _sealed_tokens(message: Message, meter: Meter, framing: RequestOverhead) -> 
     ]
     if not any(sealed):
         return 0.0
-    told = sum([meter.part(part) for part in thought]) * framing.assistant_text
+    told = sum([meter.part(part) for part in thought]) * overhead.assistant_text
     return max(0.0, sum(sealed) - told)
 
 
-def _part_tokens(part: Part, message: Message, meter: Meter, framing: RequestOverhead) -> float:
+def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOverhead) -> float:
     tokens = meter.part(part)
     match part:
         case ToolResultPart():
             media = sum([meter.part(item) for item in part.media])
-            ratio = framing.numbered if has_line_numbers(part.text) else framing.result
+            ratio = overhead.numbered if has_line_numbers(part.text) else overhead.result
             return (tokens - media) * ratio + media
         case ToolCallPart():
-            return tokens * framing.call
+            return tokens * overhead.call
         case MediaPart():
             return tokens
         case FilePart() | ToolDefinitionPart():
-            return tokens * framing.injected
+            return tokens * overhead.injected
         case _:
-            return tokens * _prose(message, framing)
+            return tokens * _prose(message, overhead)
 
 
 def has_line_numbers(text: str) -> bool:
@@ -290,7 +290,7 @@ def has_line_numbers(text: str) -> bool:
     return _NUMBERED.match(text) is not None
 
 
-def _prose(message: Message, framing: RequestOverhead) -> float:
+def _prose(message: Message, overhead: RequestOverhead) -> float:
     if message.role == "assistant":
-        return framing.assistant_text
-    return framing.injected if message.origin.is_injected else framing.user_text
+        return overhead.assistant_text
+    return overhead.injected if message.origin.is_injected else overhead.user_text

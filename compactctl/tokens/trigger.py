@@ -37,11 +37,11 @@ class TriggerInput:
     messages: int
     window: int = 0
 
-    def value(self, what: Metric) -> Fraction:
+    def value(self, metric: Metric) -> Fraction:
         """Return one measurement; the ratio is 1 when nothing is available."""
-        if what == "ratio":
+        if metric == "ratio":
             return Fraction(self.tokens, self.available) if self.available > 0 else Fraction(1)
-        if what == "window":
+        if metric == "window":
             return Fraction(self.tokens, max(1, self.window or self.available))
         values = {
             "tokens": self.tokens,
@@ -49,7 +49,7 @@ class TriggerInput:
             "turns": self.turns,
             "messages": self.messages,
         }
-        return Fraction(values[what])
+        return Fraction(values[metric])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +64,11 @@ class Condition:
     operator: Operator
     value: Fraction
 
-    def holds(self, situation: TriggerInput) -> bool:
+    def holds(self, measurements: TriggerInput) -> bool:
         """Tell whether the comparison holds."""
-        found, value = situation.value(self.metric), self.value
-        if self.is_clamped(situation.available):
-            value = Fraction(situation.available)
+        found, value = measurements.value(self.metric), self.value
+        if self.is_clamped(measurements.available):
+            value = Fraction(measurements.available)
         match self.operator:
             case ">=":
                 return found >= value
@@ -84,10 +84,10 @@ class Condition:
         is_size = self.metric == "tokens" and self.operator in (">=", ">")
         return is_size and 0 < available < self.value
 
-    def describe(self, situation: TriggerInput) -> str:
+    def describe(self, measurements: TriggerInput) -> str:
         """Return it in words, with what it means in this situation where that is less."""
-        means = f", of which {situation.available:,} are available"
-        return f"{self}{means if self.is_clamped(situation.available) else ''}"
+        means = f", of which {measurements.available:,} are available"
+        return f"{self}{means if self.is_clamped(measurements.available) else ''}"
 
     def threshold(self, available: int, window: int) -> int | None:
         """Return the size in tokens where it begins to hold; None if size does not matter."""
@@ -118,16 +118,16 @@ class Trigger:
 
     conditions: tuple[Condition, ...] = ()
 
-    def matched_condition(self, situation: TriggerInput) -> str:
+    def matched_condition(self, measurements: TriggerInput) -> str:
         """Return the first condition that holds in words, ``always`` without any, else ""."""
         if not self.conditions:
             return _ALWAYS
-        return next((str(each) for each in self.conditions if each.holds(situation)), "")
+        return next((str(each) for each in self.conditions if each.holds(measurements)), "")
 
-    def describe(self, situation: TriggerInput) -> str:
+    def describe(self, measurements: TriggerInput) -> str:
         """Return what fired, and what it means where it names more than is available."""
-        held = next((each for each in self.conditions if each.holds(situation)), None)
-        return self.matched_condition(situation) if held is None else held.describe(situation)
+        held = next((each for each in self.conditions if each.holds(measurements)), None)
+        return self.matched_condition(measurements) if held is None else held.describe(measurements)
 
     def threshold(self, available: int, window: int) -> int | None:
         """Return the size in tokens from which on it fires; None if size does not matter."""

@@ -196,7 +196,7 @@ def fit_fields(measured: "Measurement", tokens: int) -> dict[str, Any]:
         "windowForInput": measured.budget.is_input_only,
         "client": None if limits.client is None else limits.client.name,
         "compactsAtTokens": limits.compacts_at,
-        "clientWindowTokens": limits.assumed,
+        "clientWindowTokens": limits.assumed_window,
         "untilCompactionTokens": fit.until_compaction,
         "answerTokens": fit.max_answer,
         "base": limits.base,

@@ -61,7 +61,7 @@ def model_text(measured: "Measurement") -> str:
         return f"model {one_line(model.name)}"
     if model.name == _UNNAMED:
         return "no model is recorded; name it with --model"
-    if model.inferred:
+    if model.is_inferred:
         prefix = one_line(model.matched_prefix)
         return f"model {one_line(model.name)} is not listed; measured as {prefix}"
     return f"model {one_line(model.name)} is not listed; set --counter and --window"
@@ -149,10 +149,10 @@ def _compaction(fit: "Fit") -> str:
 
 def _assumption(limits: "Limits") -> "Iterator[Fact]":
     """Yield what the client takes the window for where it does not know the model."""
-    if limits.assumed is None:
+    if limits.assumed_window is None:
         return
     window = limits.budget.window
-    text = f"it does not know the model, and takes its window to be {limits.assumed:,}"
+    text = f"it does not know the model, and takes its window to be {limits.assumed_window:,}"
     if limits.compacts_at is not None and limits.compacts_at > window:
         text += f": too late for {window:,}"
     yield Fact("", text)

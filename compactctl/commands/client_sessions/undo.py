@@ -117,7 +117,7 @@ def _prove(
     gone = {place for each in wanted for place in each.places}
     names = {name for each in wanted for name in each.hidden}
     names |= {message.id for message in loaded.transcript.effective}
-    due = [m for m in loaded.transcript.messages if m.id in names and not m.is_thought]
+    due = [m for m in loaded.transcript.messages if m.id in names and not m.is_only_reasoning]
     places = {
         _moved(m, gone, new) for m in due if not {(m.line, ()), (m.line, m.record_path)} & gone
     }

@@ -530,6 +530,6 @@ def health_check(
         messages,
         size.calibration.requests,
         measured.meter.message,
-        lambda message: overhead_tokens(message, measured.framed.framing),
+        lambda message: overhead_tokens(message, measured.framed.overhead),
         _BY_FACTOR if is_factor else _BY_VOCABULARY,
     )

@@ -262,7 +262,7 @@ class Measurement:
     def without_cached_texts(self) -> "Measurement":
         """Return the measurement with an empty cache, which would keep the measured texts alive."""
         meter = Meter(self.counter, self.meter.image_tokens, self.meter.rates)
-        return replace(self, meter=meter, framed=RequestMeter(meter, self.framed.framing))
+        return replace(self, meter=meter, framed=RequestMeter(meter, self.framed.overhead))
 
 
 def measure(transcript: Transcript, options: MeasureOptions) -> Measurement:

@@ -12,9 +12,8 @@ from compactctl.formats.records.decode import decode
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
-from compactctl.model.tags import METADATA_MARK
+from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import Transcript
-from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import dump
@@ -191,7 +190,7 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
 
 
 def _own(value: object, message: Message) -> Mapping[str, Any]:
-    return own_metadata(value_at(value, message.record_path))
+    return read_metadata(value_at(value, message.record_path))
 
 
 def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:

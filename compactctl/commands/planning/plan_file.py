@@ -377,7 +377,7 @@ _TEXT = object_of(PlannedText, field_validators(PlannedText, text=_joined), _NAM
 _OTHERS: Mapping[str, Validator] = {
     "says": string,
     "group": string,
-    "texts": list_of(_TEXT, most=MAX_INT64),
+    "texts": list_of(_TEXT, max_items=MAX_INT64),
     "sha256": string,
 }
 _ROW = object_of(dict, {**_FATE, **_WRITTEN, **_OTHERS}, _NAMES)

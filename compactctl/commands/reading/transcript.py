@@ -18,9 +18,8 @@ from compactctl.history.damage import unread_text
 from compactctl.history.usage.counted_twice import without_double_counts
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
-from compactctl.model.tags import METADATA_MARK
+from compactctl.model.tags import METADATA_MARK, read_metadata
 from compactctl.model.transcript import RawLine, RecordOrder, SessionLines, Transcript
-from compactctl.model.usage_fields import own_metadata
 from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, open_input, read_lines
@@ -329,7 +328,7 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
         for message in transcript.messages
         if message.record_path and marked.get(message.line)
     )
-    return any(isinstance(t, Mapping) and own_metadata(t) for t in (*records, *elements))
+    return any(isinstance(t, Mapping) and read_metadata(t) for t in (*records, *elements))
 
 
 def scan(options: InputOptions) -> Transcript:

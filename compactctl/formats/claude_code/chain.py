@@ -474,8 +474,8 @@ def _can_be_leaf(node: _ClaudeNode) -> bool:
 
 def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Leave out the reasoning of a response that was interrupted before any text or call."""
-    complete = {message.response_id for message in messages if not message.is_thought}
-    return tuple(m for m in messages if not m.is_thought or m.response_id in complete)
+    complete = {message.response_id for message in messages if not message.is_only_reasoning}
+    return tuple(m for m in messages if not m.is_only_reasoning or m.response_id in complete)
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:

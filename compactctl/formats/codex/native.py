@@ -20,9 +20,8 @@ from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.history.stand_ins import base_id, edit_points
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
-from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, tag_fields
+from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, read_metadata, tag_fields
 from compactctl.model.transcript import RawLine
-from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_sole_record, find_spans
 
@@ -131,7 +130,7 @@ class _Session:
         """Return the tags of ``tagged_record`` as its item carries them in a history."""
         if message.tags == NO_TAGS:
             return {}
-        metadata = dict(own_metadata(tagged_record))
+        metadata = dict(read_metadata(tagged_record))
         if message.tags.through:
             metadata = {n: value for n, value in metadata.items() if n not in _THROUGH_FIELDS}
             metadata |= self._through(message)
@@ -220,7 +219,7 @@ class _RecordStamper:
 
     def stamp(self, text: str) -> bytes:
         """Return a record as the next line, marked as appended."""
-        metadata = {**own_metadata(decode(text.encode())[0][0]), APPENDED_KEY: self._operation}
+        metadata = {**read_metadata(decode(text.encode())[0][0]), APPENDED_KEY: self._operation}
         fields: dict[str, Any] = {"timestamp": self._time, METADATA_KEY: metadata}
         if self._next is not None:
             fields["ordinal"] = self._next

@@ -5,9 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
-from compactctl.model.tags import APPENDED_KEY, METADATA_KEY, is_appended, without_marker
+from compactctl.model.tags import (
+    APPENDED_KEY,
+    METADATA_KEY,
+    is_appended,
+    read_metadata,
+    without_marker,
+)
 from compactctl.model.transcript import RawLine
-from compactctl.model.usage_fields import own_metadata
 from compactctl.pipeline.record_splice import with_fields
 from compactctl.pipeline.spans import find_sole_record
 
@@ -111,7 +116,7 @@ def mark_appended(line: bytes, operation: str) -> bytes:
     """Return a whole line whose record is marked as appended by an operation."""
     text = line.decode()
     start, end, _ = find_sole_record(text)
-    own = {**own_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
+    own = {**read_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
     return (with_fields(text[start:end], {METADATA_KEY: own}) + "\n").encode()
 
 

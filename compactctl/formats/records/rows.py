@@ -14,7 +14,7 @@ from compactctl.formats.records.envelope import (
     REQUEST_PATHS,
 )
 from compactctl.formats.records.json_values import parse_time
-from compactctl.model.conversation_fields import TIMES, conversation_id
+from compactctl.model.conversation_fields import TIME_FIELDS, conversation_id
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
 
@@ -42,7 +42,7 @@ def grouped(items: Iterable[_Item], value_of: Callable[[_Item], object]) -> list
 
 def sent_at(record: Mapping[str, Any]) -> float | None:
     """Return when a message was sent, in seconds since 1970; None where it does not say."""
-    times = (parse_time(record[name]) for name in TIMES if name in record)
+    times = (parse_time(record[name]) for name in TIME_FIELDS if name in record)
     return next((time for time in times if time is not None and time > _EARLIEST), None)
 
 

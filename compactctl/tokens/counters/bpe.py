@@ -24,18 +24,18 @@ _SEAM = re.compile(r"(?<=[A-Za-z])(?=[\x00-&(-@\[-`{-\x7f])|(?<=\n)(?=[^\s/])")
 
 
 def split_at_seams(
-    text: str, *, shortest: int = MIN_SLICE, longest: int = MAX_SLICE
+    text: str, *, min_chars: int = MIN_SLICE, max_chars: int = MAX_SLICE
 ) -> Iterator[tuple[str, bool]]:
-    """Cut ``text`` into slices of at most ``longest`` characters; a shorter text stays whole.
+    """Cut ``text`` into slices of at most ``max_chars`` characters; a shorter text stays whole.
 
     Yields:
         A slice, and whether its end is a seam or the end of the text. Where it is neither, the
         counts of the slices can add up to a few tokens more or fewer than the count of the whole.
     """
     start = 0
-    while len(text) - start > longest:
-        seam = _SEAM.search(text, start + shortest, start + longest)
-        end = seam.start() if seam else start + longest
+    while len(text) - start > max_chars:
+        seam = _SEAM.search(text, start + min_chars, start + max_chars)
+        end = seam.start() if seam else start + max_chars
         yield text[start:end], seam is not None
         start = end
     yield text[start:], True

@@ -46,11 +46,11 @@ class WordCounter:
     0 when there is none.
     """
 
-    def __init__(self, pieces: Collection[str], capitals_from: int) -> None:
+    def __init__(self, pieces: Collection[str], min_capitals_length: int) -> None:
         words = (piece for piece in pieces if _WORD_PIECE.fullmatch(piece))
         self._pieces = {_MARK.sub(lambda mark: _MARKS[mark[0]], word) for word in words}
         self._longest = max(map(len, self._pieces), default=1)
-        self._capitals_from = capitals_from
+        self._capitals_from = min_capitals_length
 
     def count(self, word: str) -> int:
         """Count a word; it is written small with a mark when its capitals follow a rule."""

@@ -73,7 +73,7 @@ class ModelInfo:
         return self.rule in ("own table", "name")
 
     @property
-    def inferred(self) -> bool:
+    def is_inferred(self) -> bool:
         """Whether window and family are those of a model with a similar name."""
         return self.rule in ("longest prefix", "Claude version", "Claude line")
 
@@ -97,7 +97,7 @@ _CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
 
-def resolve_model(name: str | None, own: UserModelTable = NO_USER_MODELS) -> ModelInfo:
+def resolve_model(name: str | None, user_models: UserModelTable = NO_USER_MODELS) -> ModelInfo:
     """Look a model up by its name, else by the longest beginning of it that a table has.
 
     Providers, regions and gateways in front of the name and dates, variants and API versions
@@ -105,7 +105,7 @@ def resolve_model(name: str | None, own: UserModelTable = NO_USER_MODELS) -> Mod
     Never raises: an unknown model gets its provider's defaults if the name has one, else a window
     of 128,000 and an estimate by ``o200k_base``.
     """
-    built_in, row = _built_in(name), own.match(name)
+    built_in, row = _built_in(name), user_models.match(name)
     if row is None:
         return built_in
     return replace(

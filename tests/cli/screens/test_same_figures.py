@@ -348,6 +348,6 @@ def test_a_status_line_names_the_size_that_check_names(
     told = {
         "version": version,
         "model": {"id": model},
-        "context_window": {"context_window_size": limits.assumed or limits.budget.window},
+        "context_window": {"context_window_size": limits.assumed_window or limits.budget.window},
     }
     assert statusline(told).compacts_at == limits.compacts_at

@@ -13,7 +13,7 @@ from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.reading.transcript import InputOptions, scan
 from compactctl.history.pairs import find_orphans
-from compactctl.model.conversation_fields import placing_fields
+from compactctl.model.conversation_fields import placement_fields
 from compactctl.pipeline.layout import Layout
 
 Record = dict[str, Any]
@@ -109,7 +109,7 @@ def test_a_duration_is_no_time(field: str) -> None:
 
 def test_what_is_written_says_where_it_belongs() -> None:
     like = {"chat_id": 7, "createdAt": "2026-01-01T00:00:00Z", "role": "user", "id": "m"}
-    assert placing_fields(like) == {"chat_id": 7, "createdAt": "2026-01-01T00:00:00Z"}
+    assert placement_fields(like) == {"chat_id": 7, "createdAt": "2026-01-01T00:00:00Z"}
 
 
 @pytest.mark.each_choice

@@ -58,9 +58,9 @@ def test_every_short_number_must_be_a_piece() -> None:
 def test_a_word_is_as_few_pieces_and_characters_as_make_it_up(word: str, expected: int) -> None:
     # "then" is <th, e, n>; "theThe" <th, e, The>; "THE" <, T, H, E, >; "THEN" !<, th, e, n>.
     pieces = [*NUMBERS, *WORDS, "⟨bow⟩th", "th", "e⟨eow⟩", "The⟨eow⟩", "n⟨eow⟩"]
-    assert WordCounter(pieces, capitals_from=4).count(word) == expected
+    assert WordCounter(pieces, min_capitals_length=4).count(word) == expected
 
 
 def test_without_the_rule_capitals_are_written_as_they_are() -> None:
-    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=0).count("THEN") == 6
-    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], capitals_from=4).count("THEN") == 1
+    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], min_capitals_length=0).count("THEN") == 6
+    assert WordCounter(["⟨caps⟩⟨bow⟩then⟨eow⟩"], min_capitals_length=4).count("THEN") == 1

@@ -17,7 +17,7 @@ texts = st.lists(fragments, max_size=60).map("".join)
 @given(text=texts, shortest=st.integers(1, 10), extra=st.integers(1, 20))
 def test_slices_add_up_to_the_text_and_stay_short(text: str, shortest: int, extra: int) -> None:
     longest = shortest + extra
-    parts = [part for part, _ in split_at_seams(text, shortest=shortest, longest=longest)]
+    parts = [part for part, _ in split_at_seams(text, min_chars=shortest, max_chars=longest)]
     assert "".join(parts) == text
     assert all(len(part) <= longest for part in parts)
 
@@ -30,7 +30,7 @@ def test_slices_add_up_to_the_text_and_stay_short(text: str, shortest: int, extr
 def test_counts_add_up_over_seams(name: str, text: str, shortest: int) -> None:
     encode = load_encoding(name).encode_ordinary
     groups = [""]
-    for part, seamless in split_at_seams(text, shortest=shortest, longest=shortest + 8):
+    for part, seamless in split_at_seams(text, min_chars=shortest, max_chars=shortest + 8):
         groups[-1] += part
         if seamless:
             groups.append("")
@@ -48,7 +48,7 @@ def test_a_huge_text_is_cut_at_its_first_seam_past_the_shortest_slice() -> None:
 
 
 def test_a_cut_without_a_seam_says_so() -> None:
-    assert list(split_at_seams("日" * 25, shortest=5, longest=10)) == [
+    assert list(split_at_seams("日" * 25, min_chars=5, max_chars=10)) == [
         ("日" * 10, False),
         ("日" * 10, False),
         ("日" * 5, True),

@@ -145,14 +145,14 @@ def test_documented_windows(name: str, window: int) -> None:
 )
 def test_a_model_with_a_similar_name_is_inferred_and_not_known(name: str, match: str) -> None:
     model = resolve_model(name)
-    assert (model.is_known, model.inferred, model.matched_prefix) == (False, True, match)
+    assert (model.is_known, model.is_inferred, model.matched_prefix) == (False, True, match)
 
 
 def test_a_name_that_goes_on_in_words_is_never_known() -> None:
     for listed in all_models():
         if listed.is_known:
             longer = resolve_model(f"{listed.name}-oddity")
-            assert (longer.is_known, longer.inferred, longer.matched_prefix) == (
+            assert (longer.is_known, longer.is_inferred, longer.matched_prefix) == (
                 False,
                 True,
                 listed.matched_prefix,
@@ -308,7 +308,7 @@ def test_the_long_window_never_shortens_a_longer_one() -> None:
 )
 def test_whose_tokens_a_model_counts(name: str, counter: str, vocabulary: str) -> None:
     model = resolve_model(name)
-    assert (model.counter, model.is_known or model.inferred) == (counter, True)
+    assert (model.counter, model.is_known or model.is_inferred) == (counter, True)
     assert model.is_exact == (vocabulary == "own")
 
 
