@@ -24,7 +24,7 @@ class LargeMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """What one tool costs, in tokens of its calls and of its results with their media."""
+    """The tokens of one tool's calls and of its results, media included."""
 
     tool: str
     calls: int
@@ -51,7 +51,7 @@ class Reread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """The tokens of messages; every category is there and they add up to ``total``."""
+    """The tokens of messages; ``categories`` has every category, and they add up to ``total``."""
 
     total: int
     categories: Mapping[Category, int]
@@ -63,7 +63,7 @@ class Breakdown:
 def break_down(
     messages: Sequence[Message], meter: Meter, *, cwd: str | None = None, largest: int = 10
 ) -> Breakdown:
-    """Break the tokens of one conversation, or several, down; lists have the largest first."""
+    """Break down the tokens of one or more conversations; lists are sorted, largest first."""
     reads = find_file_reads(messages, cwd=cwd)
     names = result_tools(messages)
     return Breakdown(
@@ -78,16 +78,16 @@ def break_down(
 def _largest(
     messages: Sequence[Message], names: Mapping[PartIndex, str], meter: Meter, count: int
 ) -> tuple[LargeMessage, ...]:
-    sizes = [(meter.message(message), -index) for index, message in enumerate(messages)]
+    sizes = [meter.message(message) for message in messages]
     return tuple(
         LargeMessage(
-            id=messages[-index].id,
-            line=messages[-index].line,
-            role=messages[-index].role,
-            tools=_tools_in(messages[-index], -index, names),
-            tokens=tokens,
+            id=messages[index].id,
+            line=messages[index].line,
+            role=messages[index].role,
+            tools=_tools_in(messages[index], index, names),
+            tokens=sizes[index],
         )
-        for tokens, index in sorted(sizes, reverse=True)[:count]
+        for index in sorted(range(len(messages)), key=lambda index: -sizes[index])[:count]
     )
 
 
@@ -101,13 +101,13 @@ def _tools(
     messages: Sequence[Message], names: Mapping[PartIndex, str], meter: Meter
 ) -> tuple[ToolUse, ...]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for place, part in iter_parts(messages):
+    for index, part in iter_parts(messages):
         if isinstance(part, ToolCallPart):
             count = counts[part.tool]
             count["calls"] += 1
             count["call_tokens"] += meter.part(part)
         elif isinstance(part, ToolResultPart):
-            count = counts[names[place]]
+            count = counts[names[index]]
             count["results"] += 1
             count["result_tokens"] += meter.part(part)
             count["errors"] += part.is_error
@@ -128,25 +128,25 @@ def _tools(
 def _rereads(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> tuple[Reread, ...]:
-    """Return the files that a conversation read more than once, each by its own reads."""
+    # By conversation: a file that two conversations read once each was not read again.
     groups: dict[int, list[FileRead]] = defaultdict(list)
     for read in reads:
         groups[messages[read.part_index.message].conversation].append(read)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for group in groups.values():
         covered = find_superseded(group)
-        for path, same in group_by_path(group).items():
-            if len(same) == 1:
+        for path, reads_of_file in group_by_path(group).items():
+            if len(reads_of_file) == 1:
                 continue
-            for older, read in enumerate(same, 1 - len(same)):
+            for read in reads_of_file:
                 tokens = meter.part(messages[read.part_index.message].parts[read.part_index.part])
                 is_repeated = read.part_index in covered
                 count = counts[path]
                 count["reads"] += 1
                 count["identical"] += is_repeated
-                count["tokens"] += tokens * (older < 0)
+                count["tokens"] += tokens * (read is not reads_of_file[-1])
                 count["identical_tokens"] += tokens * is_repeated
-    found = (
+    rereads = (
         Reread(
             path=path,
             reads=count["reads"],
@@ -156,7 +156,7 @@ def _rereads(
         )
         for path, count in counts.items()
     )
-    return tuple(sorted(found, key=lambda file: (-file.tokens, file.path)))
+    return tuple(sorted(rereads, key=lambda reread: (-reread.tokens, reread.path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,12 @@ class MessageTokens:
 def message_tokens(
     messages: Sequence[Message], cwd: str | None, meter: Meter
 ) -> list[MessageTokens]:
-    """Return what each message holds; ``cwd`` is the folder that paths in reads start from."""
-    found = [MessageTokens(Counter(), Counter()) for _ in messages]
+    """Return the tokens of each message; paths of file reads are relative to ``cwd``."""
+    tokens_by_message = [MessageTokens(Counter(), Counter()) for _ in messages]
     reads = find_file_reads(messages, cwd=cwd)
-    for place, category, tokens in categorize(messages, reads, meter):
-        found[place.message].categories[category] += tokens
-    for place, tool in result_tools(messages).items():
-        part = messages[place.message].parts[place.part]
-        found[place.message].tools[tool] += meter.part(part)
-    return found
+    for index, category, tokens in categorize(messages, reads, meter):
+        tokens_by_message[index.message].categories[category] += tokens
+    for index, tool in result_tools(messages).items():
+        part = messages[index.message].parts[index.part]
+        tokens_by_message[index.message].tools[tool] += meter.part(part)
+    return tokens_by_message

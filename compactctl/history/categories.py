@@ -1,4 +1,4 @@
-"""Categories: the buckets that every token of a conversation falls into, one each."""
+"""Categories of tokens; every token of a conversation is in exactly one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
@@ -55,11 +55,11 @@ _BY_ROLE: Mapping[Role, Category] = {
 def category_tokens(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> dict[Category, int]:
-    """Return the tokens of every category; together they are the total of the messages.
+    """Return the tokens of every category; they add up to the total of the messages.
 
-    ``reads`` are the file reads among the messages. Media inside a tool result count as media.
-    Injected records and markers are "other"; system messages are the prompt only at the front of
-    their conversation.
+    ``reads`` are the file reads in the messages. Media in a tool result count as media. Injected
+    records and markers are "other"; a system message is the system prompt only at the start of its
+    conversation.
     """
     tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
     for _, category, count in categorize(messages, reads, meter):
@@ -70,31 +70,33 @@ def category_tokens(
 def categorize(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> Iterator[tuple[PartIndex, Category, int]]:
-    """Yield the tokens of every part in order; see ``category_tokens``.
+    """Yield the tokens of every part by category, in order; see ``category_tokens``.
 
-    Its media stand apart, and so does what the client answers a call that has no result.
+    A part is yielded more than once if it has media, or if it is a call to which the client adds
+    the missing result.
     """
-    read_places = {read.part_index for read in reads}
-    front = leading_system_indices(messages)
-    for place, part in iter_parts(messages):
-        message = messages[place.message]
-        media, answer = _media_tokens(part, meter), _answer_tokens(part, meter)
-        category = "file reads" if place in read_places else _category(message, part)
-        if category == "other" and place.message in front:
+    read_indices = {read.part_index for read in reads}
+    system_indices = leading_system_indices(messages)
+    for index, part in iter_parts(messages):
+        message = messages[index.message]
+        media, added = _media_tokens(part, meter), _added_tokens(part, meter)
+        category = "file reads" if index in read_indices else _category(message, part)
+        if category == "other" and index.message in system_indices:
             category = "system prompt"
         if media:
-            yield place, "media", media
-        if answer:
-            yield place, "tool results", answer
-        yield place, category, meter.part(part) - media - answer
+            yield index, "media", media
+        if added:
+            yield index, "tool results", added
+        yield index, category, meter.part(part) - media - added
 
 
 def _category(message: Message, part: Part) -> Category:
     if message.origin.is_summary:
         return "summaries"
     if isinstance(part, TextPart):
-        written = not (message.origin.is_injected or message.origin.is_synthetic)
-        return _BY_ROLE[message.role] if written else "other"
+        if message.origin.is_injected or message.origin.is_synthetic:
+            return "other"
+        return _BY_ROLE[message.role]
     return _BY_PART[type(part)]
 
 
@@ -104,5 +106,5 @@ def _media_tokens(part: Part, meter: Meter) -> int:
     return meter.part(part) if isinstance(part, MediaPart) else 0
 
 
-def _answer_tokens(part: Part, meter: Meter) -> int:
+def _added_tokens(part: Part, meter: Meter) -> int:
     return meter.text(part.added) if isinstance(part, ToolCallPart) else 0

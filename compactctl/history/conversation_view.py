@@ -1,4 +1,4 @@
-"""What a stage looks at: one conversation's effective history and what may not be touched."""
+"""The input of a stage: one conversation's effective history, and what it must not change."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,17 +9,17 @@ from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 
 Between = Callable[[Message, Message], tuple[Role, ...]]
-"""Returns the roles of the messages that have to stand between two, none where they may meet."""
+"""Returns the roles of the messages that must come between two; () if they may be adjacent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """What no stage may touch.
+    """What no stage may change.
 
     Attributes:
-        reasons: messages that may not be hidden or rewritten, with the reason in a user's words.
-        automatic: those of them that nobody asked for, which are the newest work.
-        tools: tools whose calls and results are among them because of their name.
+        reasons: messages that may not be hidden or rewritten, each with the reason shown to users.
+        automatic: those that are protected by default: the newest work.
+        tools: tools whose calls and results are protected by name.
     """
 
     reasons: Mapping[MessageId, str] = field(default_factory=dict)
@@ -33,25 +33,25 @@ class ConversationView:
 
     Attributes:
         messages: the effective history, in the order it is sent.
-        protection: what no stage may touch.
-        target: tokens the conversation should get down to; None when there is no target.
-        target_for: what the target is for the messages that are left, where that depends on them:
-            not all tokens of a request are those of its texts.
-        window: the model's context window in tokens; None when it is not known.
+        protection: what no stage may change.
+        target: size in tokens to compact the conversation to; None for no target.
+        target_for: returns the target for the remaining messages, if it depends on them: not every
+            token of a request is a token of its texts.
+        window: the model's context window in tokens; None if unknown.
         cwd: the session's working folder, to recognize one file under two paths.
-        originals: what a stand-in or a rewritten message was before any stage worked on it, in
-            this run or an earlier one; originals of originals are none.
-        to_be_summarized: messages that no stage may rewrite, as a later one puts a summary in
-            their place.
+        originals: the messages behind each stand-in or rewritten message, as they were before any
+            stage of this run or an earlier one changed them.
+        to_be_summarized: messages that no stage may rewrite, because a later one replaces them by a
+            summary.
         summarizer: writes the summaries; None for the built-in one.
-        summary_inputs: what summaries are given beside the options of their stage.
+        summary_inputs: inputs of summaries besides the options of their stage.
         no_stubs: messages in which nothing may be replaced by a reference to another message.
-        can_write_assistant: whether the format can write what the assistant says: the missing half
-            of a tool pair, a summary as the answer to a question.
-        between: tells what has to stand between two messages for the API to take them; None where
-            any may follow any.
-        unsent: what the file holds beside the conversation that is never sent, by its kinds; None
-            where every record stays in the file.
+        can_write_assistant: whether the format can write assistant messages: the missing half of a
+            tool pair, or a summary as the answer to a question.
+        between: returns the roles that must come between two messages for the API to accept them;
+            None if any message may follow any other.
+        unsent: records in the file that are never sent, by kind; None if every record must stay in
+            the file.
     """
 
     messages: tuple[Message, ...]
@@ -70,7 +70,7 @@ class ConversationView:
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
     def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":
-        """Return the view with the target for what it holds now, and so many tokens more."""
+        """Return the view with the target for its current messages plus ``extra_tokens``."""
         target_for = self.target_for
         target = self.target if target_for is None else target_for(self.messages)
         if target_for is None or target is None or not extra_tokens:

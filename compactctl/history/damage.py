@@ -1,14 +1,18 @@
-"""Whether a file is as its client writes it, or as a crash leaves it."""
+"""Signs of an incomplete transcript: lost, torn or repeated records, and text that was not read."""
 
 from collections.abc import Iterable
 
 from compactctl.model.transcript import Link, Transcript, Unread
 
+# How many fields a message names.
+_MAX_FIELDS = 3
+_KILOBYTE = 1_000
+
 
 def first_damage(transcript: Transcript) -> str | None:
-    """Return the first sign that records were lost, torn, repeated or mixed; None for a whole file.
+    """Return the first sign that records were lost, torn, repeated or mixed; None if intact.
 
-    A record that follows one that is not in the file before it is such a sign.
+    A parent that does not come before its record in the file is such a sign.
     """
     for opaque in transcript.opaque:
         return f"line {opaque.line + 1}: {opaque.damage}"
@@ -18,35 +22,31 @@ def first_damage(transcript: Transcript) -> str | None:
 
 
 def _disorder(links: Iterable[Link]) -> str | None:
-    known: set[str] = set()
+    seen: set[str] = set()
     for link in links:
-        if link.id in known:
+        if link.id in seen:
             return f"line {link.line + 1}: the record is there twice"
-        if link.parent is not None and link.parent not in known:
+        if link.parent is not None and link.parent not in seen:
             return f"line {link.line + 1}: the record it follows does not stand before it"
-        known.add(link.id)
+        seen.add(link.id)
     return None
 
 
-_NAMED = 3
-_KILOBYTE = 1_000
-
-
 def unread_text(unread: Unread) -> str:
-    """Say how much text was not read, and in which fields; "" for a tenth of the text or less.
+    """Say how much text was not read, and in which fields; "" if it is at most a tenth.
 
-    Every command that tells or judges a size asks this, and takes no size for known where it
-    answers.
+    Every command that shows or checks a size must call this, and treat the size as unknown if the
+    answer is not "".
     """
     if not unread.is_much:
         return ""
-    named = [f"`{name}`" for name in unread.fields][:_NAMED]
-    rest = len(unread.fields) - len(named)
-    if rest:
-        named.append("1 other field" if rest == 1 else f"{rest:,} other fields")
-    *names, last = named
-    where = f"{', '.join(names)} and {last}" if names else last
-    return f"{_size_text(unread.n_bytes)} of text in {where} was not read"
+    names = [f"`{name}`" for name in unread.fields][:_MAX_FIELDS]
+    n_more = len(unread.fields) - len(names)
+    if n_more:
+        names.append("1 other field" if n_more == 1 else f"{n_more:,} other fields")
+    *others, last = names
+    fields = f"{', '.join(others)} and {last}" if others else last
+    return f"{_size_text(unread.n_bytes)} of text in {fields} was not read"
 
 
 def _size_text(n_bytes: int) -> str:

@@ -1,4 +1,4 @@
-"""Tool calls and their results, and where a conversation may be cut without parting them."""
+"""Tool calls and their results, and where a conversation may be cut without separating them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -17,7 +17,7 @@ _PAIRED = (ToolCallPart, ToolResultPart)
 
 
 class PartIndex(NamedTuple):
-    """Where a part stands: index of its message, index of the part in the message."""
+    """The position of a part: the index of its message, and its index in the message."""
 
     message: int
     part: int
@@ -34,66 +34,66 @@ class Orphan(NamedTuple):
 def tool_pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex]:
     """Map every tool result to its call: the newest call before it with the same call id.
 
-    Clients that number calls anew in each response reuse ids. An empty id joins nothing.
+    Ids repeat when a client numbers the calls of each response from 0. An empty id matches nothing.
     """
     newest: dict[CallId, PartIndex] = {}
     pairs: dict[PartIndex, PartIndex] = {}
-    for place, part in _tool_parts(messages):
+    for index, part in _tool_parts(messages):
         if isinstance(part, ToolCallPart):
-            newest[part.call_id] = place
+            newest[part.call_id] = index
         elif part.call_id in newest:
-            pairs[place] = newest[part.call_id]
+            pairs[index] = newest[part.call_id]
     return pairs
 
 
 def result_tools(messages: Sequence[Message]) -> dict[PartIndex, str]:
-    """Name the tool behind every tool result; empty when neither result nor call says it."""
+    """Map every tool result to the name of its tool; "" if neither result nor call has it."""
     pairs = tool_pairs(messages)
     return {
-        place: part.tool or _called_tool(messages, pairs.get(place))
-        for place, part in iter_parts(messages)
+        index: part.tool or _called_tool(messages, pairs.get(index))
+        for index, part in iter_parts(messages)
         if isinstance(part, ToolResultPart)
     }
 
 
 def parts_of_tools(messages: Sequence[Message], tools: Iterable[str]) -> dict[PartIndex, str]:
-    """Name the tool behind each call and result of the named ``tools``, in any case, in order."""
-    names = {tool.casefold() for tool in tools}
+    """Map the calls and results of ``tools`` (in any case) to the tool's name, in order."""
+    requested = {tool.casefold() for tool in tools}
     results = result_tools(messages)
-    found = {
-        place: part.tool if isinstance(part, ToolCallPart) else results[place]
-        for place, part in iter_parts(messages)
+    tool_names = {
+        index: part.tool if isinstance(part, ToolCallPart) else results[index]
+        for index, part in iter_parts(messages)
         if isinstance(part, _PAIRED)
     }
-    return {place: tool for place, tool in found.items() if tool.casefold() in names}
+    return {index: tool for index, tool in tool_names.items() if tool.casefold() in requested}
 
 
 def find_orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
     """Return the calls without a result and the results without a call.
 
-    Parts with an empty call id are left out, because nothing can be said about them.
+    Parts with an empty call id are left out: they cannot be matched.
     """
     return frozenset(
         Orphan(
-            message=messages[place.message].id,
+            message=messages[index.message].id,
             call_id=part.call_id,
             kind="call" if isinstance(part, ToolCallPart) else "result",
         )
-        for place, part in orphan_parts(messages).items()
+        for index, part in orphan_parts(messages).items()
     )
 
 
 def orphan_parts(messages: Sequence[Message]) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
-    """Return the same calls and results by their places, in order."""
+    """Return the same calls and results by position, in order."""
     pairs = tool_pairs(messages)
     paired = pairs.keys() | set(pairs.values())
-    return {place: part for place, part in _tool_parts(messages) if place not in paired}
+    return {index: part for index, part in _tool_parts(messages) if index not in paired}
 
 
 def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
-    """Group message indices that are hidden together or not at all, in order of first index.
+    """Group the indices of messages that must be hidden together, in order of their first index.
 
-    Records of one model response belong together, and so do a call and its results.
+    The records of one model response belong together, and so do a call and its results.
     """
     parent = list(range(len(messages)))
 
@@ -103,9 +103,9 @@ def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
             index = parent[index]
         return index
 
-    for one, other in _links(messages):
-        first, second = sorted((root(one), root(other)))
-        parent[second] = first
+    for first, second in _links(messages):
+        low, high = sorted((root(first), root(second)))
+        parent[high] = low
     members: dict[int, list[int]] = {}
     for index in range(len(messages)):
         members.setdefault(root(index), []).append(index)
@@ -113,7 +113,10 @@ def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
 
 
 def cut_points(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return every index from 0 to ``len(messages)`` before which no unit is parted."""
+    """Return every index from 0 to ``len(messages)`` at which a cut splits no unit.
+
+    units (0,), (1, 3), (2, 4), (5,)  ->  0, 1, 5, 6
+    """
     opened = [0] * (len(messages) + 1)
     for unit in atomic_units(messages):
         opened[unit[0] + 1] += 1
@@ -122,7 +125,7 @@ def cut_points(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def iter_parts(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, Part]]:
-    """Walk over all parts in order, each with its place."""
+    """Yield all parts in order, each with its position."""
     for index, message in enumerate(messages):
         for position, part in enumerate(message.parts):
             yield PartIndex(index, position), part
@@ -137,8 +140,8 @@ def _tool_parts(
                 yield PartIndex(index, position), part
 
 
-def _called_tool(messages: Sequence[Message], place: PartIndex | None) -> str:
-    call = messages[place.message].parts[place.part] if place else None
+def _called_tool(messages: Sequence[Message], index: PartIndex | None) -> str:
+    call = messages[index.message].parts[index.part] if index else None
     return call.tool if isinstance(call, ToolCallPart) else ""
 
 

@@ -1,4 +1,4 @@
-"""Which file, and which lines of it, a tool call asks for or changes."""
+"""Which file and lines a tool call reads, and which files it changes."""
 
 import json
 import posixpath
@@ -38,13 +38,13 @@ _SHELL_ARGV_LENGTH = 3
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Lines as a call asks for them, counted as its tool counts; ``last`` None is the end."""
+    """The lines that a call requests, numbered as its tool does; ``last`` is None for the end."""
 
     first: int
     last: int | None
 
     def is_within(self, other: "LineRange | None") -> bool:
-        """Whether ``other`` asks for all of these lines; None asks for the whole file."""
+        """Whether ``other`` includes all of these lines; None is the whole file."""
         if other is None or other.last is None:
             return other is None or other.first <= self.first
         return other.first <= self.first and self.last is not None and self.last <= other.last
@@ -52,7 +52,7 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """A request to show a file; ``lines`` None asks for the whole file."""
+    """A request to read a file; ``lines`` is None for the whole file."""
 
     path: str
     lines: LineRange | None
@@ -60,13 +60,13 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraReadTools:
-    """Names of further tools that read a file, and of further arguments that hold its path."""
+    """Names of additional tools that read a file, and of arguments that hold its path."""
 
     tools: tuple[str, ...] = ()
     path_keys: tuple[str, ...] = ()
 
     def include(self, tool: str) -> bool:
-        """Whether a tool is one of them, however it is spelled."""
+        """Whether a tool is one of them; server prefix, case, "_" and "-" do not matter."""
         return plain_name(tool) in {plain_name(name) for name in self.tools}
 
 
@@ -76,14 +76,14 @@ NO_EXTRA_TOOLS = ExtraReadTools()
 def read_request(
     call: ToolCallPart, *, cwd: str | None = None, extra_tools: ExtraReadTools = NO_EXTRA_TOOLS
 ) -> ReadRequest | None:
-    """Return what a tool call reads, None when it reads no single file.
+    """Return the file and lines that a tool call reads; None unless it reads a single file.
 
-    Shell commands count only in the forms ``cat PATH``, ``sed -n 'A,Bp' PATH``, ``head -n N PATH``.
+    Of shell commands, only ``cat PATH``, ``sed -n 'A,Bp' PATH`` and ``head -n N PATH`` count.
     """
     return _read_request(call.tool, call.arguments, cwd, extra_tools)
 
 
-# Stages ask for the same calls over and over.
+# Stages look up the same calls over and over.
 @lru_cache(maxsize=4096)
 def _read_request(
     tool: str, text: str, cwd: str | None, extra_tools: ExtraReadTools
@@ -116,7 +116,7 @@ def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ..
 
 
 def normal_path(path: str, cwd: str | None = None) -> str:
-    r"""Write a path in one way: ``/`` for ``\``, no ``./`` and ``//``, relative to ``cwd``."""
+    r"""Normalize a path: ``/`` for ``\``, no ``./`` or ``//``, relative to ``cwd`` if inside."""
     plain = posixpath.normpath(re.sub("/{2,}", "/", path.strip().replace("\\", "/")))
     folder = normal_path(cwd).rstrip("/") + "/" if cwd else "/"
     return plain.removeprefix(folder) if folder != "/" else plain
@@ -139,7 +139,7 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
-    """Return the first of the named arguments that is a text with something in it."""
+    """Return the first of the named arguments that is a string and not blank; None if none is."""
     values = (arguments.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
@@ -147,7 +147,7 @@ def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | 
 def _line_range(arguments: Mapping[str, Any]) -> LineRange | None:
     match arguments.get("view_range"):
         case [int(start), int(end)]:
-            # An end of -1 stands for the end of the file.
+            # An end of -1 means the end of the file.
             return LineRange(start, end if end >= start else None)
         case _:
             pass
@@ -168,10 +168,10 @@ def _first_number(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> int | 
 
 def _shell_read(arguments: Mapping[str, Any], cwd: str | None) -> ReadRequest | None:
     command = _command(arguments)
-    found = next((m for form in _SHELL_READS if (m := form.fullmatch(command))), None)
-    if found is None:
+    match = next((m for form in _SHELL_READS if (m := form.fullmatch(command))), None)
+    if match is None:
         return None
-    groups = found.groupdict()
+    groups = match.groupdict()
     path = groups["double"] or groups["single"] or groups["bare"]
     folder = first_text(arguments, FOLDER_KEYS)
     path = posixpath.join(folder, path) if folder else path

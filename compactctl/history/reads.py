@@ -1,4 +1,4 @@
-"""File reads in a conversation, and which of them a later read makes superfluous."""
+"""File reads in a conversation: the file text in their results, and later reads that cover them."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from compactctl.history.read_calls import (
 from compactctl.history.tool_names import kind_of
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
 
-# What clients put in front of the content: OpenCode, OpenHands and SWE-agent, Codex.
+# Headers that clients put before the content: OpenCode, OpenHands and SWE-agent, Codex.
 _HEADERS = (
     re.compile(r"<path>[^\n]*</path>\n<type>file</type>\n<content>\n?"),
     re.compile(r"<file>\n"),
@@ -33,7 +33,7 @@ _HEADERS = (
         r"(?:Total output lines: \d+\n)?Output:\n"
     ),
 )
-# What they put behind it: OpenCode, pi.
+# Footers after it: OpenCode, pi.
 _FOOTERS = (
     re.compile(r"\n*\((?:End of file|File has more lines)[^\n]*\)\n</(?:content|file)>\s*\Z"),
     re.compile(r"\n\[(?:Showing lines |\d+ more lines )[^\n]*\]\s*\Z"),
@@ -42,10 +42,9 @@ _TAIL = 500
 # "   12→" and "12<tab>" (Claude Code), "00012| " and "12: " (OpenCode), "12. " (Copilot CLI).
 _NUMBER = re.compile(r"[ 0]*(\d+)(→|\t|\||: |\. )")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
-# What clients say in place of a file's content, in one line, shorter than this: of an empty file
-# (VS Code, Claude Code's kin), of a file that has not changed since an earlier read (Claude Code),
-# of lines behind its end (Claude Code, OpenCode, pi, Codex), and of one that could not be read,
-# where a format has no mark for errors.
+# One line, shorter than this, in place of a file's content: the file is empty (VS Code, forks of
+# Claude Code), has not changed since an earlier read (Claude Code), ends before the requested lines
+# (Claude Code, OpenCode, pi, Codex), or could not be read (formats that do not mark errors).
 _MAX_NOTICE = 400
 _NOTICE = re.compile(
     r"\b(?:file|contents?)\b.*\b(?:is|are) empty\b|\bempty file\b|\bonly whitespace\b"
@@ -56,15 +55,23 @@ _NOTICE = re.compile(
     r"|\bpermission denied\b|\bis a directory\b",
     re.IGNORECASE,
 )
-# Roo Code and Kilo Code write this, and a notice behind it, for an empty file.
+# Roo Code and Kilo Code write this and a notice for an empty file.
 _NO_CONTENT = "<content/>"
+
+DEFAULT_STUB = "[File {path} - refer to latest read below]"
+_STUB = re.compile(r"\[File .* - refer to latest read below\]", re.DOTALL)
+# Placeholders by stages of compactctl and by known clients, with nothing of the file in them.
+_CLEARED = re.compile(
+    r"\[(?:Old )?[Tt]ool result (?:content )?cleared\]|\[Tool result truncated\b[^\n]*\]"
+    r"|\[Compacted history content evicted\b[^\n]*\]"
+)
 
 
 def file_content(text: str, *, numbered: bool) -> str:
     """Return the file's text: no headers, footers, reminders and, if ``numbered``, line numbers.
 
-    Line numbers go only when every line has one, each one more than the last. Line breaks at the
-    end go too, because clients differ in them.
+    Line numbers are removed only if every line has one and they are consecutive. Trailing line
+    breaks are removed too, because clients differ in them.
     """
     text = _without_reminders(_without_json_wrapper(text))
     for header in _HEADERS:
@@ -77,7 +84,7 @@ def file_content(text: str, *, numbered: bool) -> str:
 
 
 def is_notice(body: str) -> bool:
-    """Whether nothing of a file is shown: the content is blank, or the client's own words."""
+    """Whether a body shows nothing of a file: it is blank, or a notice by the client."""
     body = body.strip()
     if len(body) >= _MAX_NOTICE:
         return False
@@ -116,22 +123,12 @@ def _without_numbers(text: str) -> str:
     return "\n".join(lines)
 
 
-DEFAULT_STUB = "[File {path} - refer to latest read below]"
-_STUB = re.compile(r"\[File .* - refer to latest read below\]", re.DOTALL)
-# Placeholders of compactctl's stages and of known clients: nothing of the file is left in them.
-_CLEARED = re.compile(
-    r"\[(?:Old )?[Tt]ool result (?:content )?cleared\]|\[Tool result truncated\b[^\n]*\]"
-    r"|\[Compacted history content evicted\b[^\n]*\]"
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
     """A tool result that shows a file.
 
-    ``part_index`` is where the result stands, ``path`` the file relative to the working folder
-    where it lies inside, ``requested_lines`` the requested lines (None: the whole file), ``body``
-    the file's text.
+    ``part_index`` is the position of the result, ``path`` is relative to the working folder if
+    inside it, ``requested_lines`` is None for the whole file, ``body`` is the file's text.
     """
 
     part_index: PartIndex
@@ -143,71 +140,76 @@ class FileRead:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the file that were shown."""
+        """The lines of ``body``."""
         return tuple(self.body.split("\n"))
 
     @property
     def shows_content(self) -> bool:
-        """Whether anything of the file was shown: an empty file or one's end shows nothing."""
+        """Whether anything of the file was shown; False for an empty file or lines past its end."""
         return not is_notice(self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """A tool call that changes a file; ``part_index`` is where the call stands."""
+    """A tool call that changes a file; ``part_index`` is the position of the call."""
 
     part_index: PartIndex
     path: str
 
 
 def stub_for(path: str, notice: str = DEFAULT_STUB) -> str:
-    """Return the text that points from an older read of a file to the newest one."""
+    """Return the stub that replaces an older read of a file and refers to the newest one."""
     return notice.replace("{path}", path)
 
 
 def is_stub(text: str, path: str | None = None) -> bool:
-    """Whether a tool result's text is such a pointer.
+    """Whether a tool result's text is such a stub.
 
-    A read of ``path`` is one, too, when it shows a single line in brackets that names the file.
+    For a read of ``path``, a single line in brackets that contains the path is one too.
     """
     if _STUB.fullmatch(text) is not None:
         return True
-    inside = path is not None and path in text and "\n" not in text
-    return inside and text.startswith("[") and text.endswith("]")
+    names_path = path is not None and path in text and "\n" not in text
+    return names_path and text.startswith("[") and text.endswith("]")
 
 
 def find_file_reads(
-    messages: Sequence[Message], *, cwd: str | None = None, also: ExtraReadTools = NO_EXTRA_TOOLS
+    messages: Sequence[Message],
+    *,
+    cwd: str | None = None,
+    extra_tools: ExtraReadTools = NO_EXTRA_TOOLS,
 ) -> tuple[FileRead, ...]:
-    """Return the file reads in order; errors, cleared results, stubs and media are left out."""
+    """Return the file reads in order, without errors, cleared results, stubs and media."""
     return tuple(
         FileRead(
-            part_index=place,
-            message=messages[place.message].id,
+            part_index=index,
+            message=messages[index.message].id,
             tool=call.tool,
             path=request.path,
             requested_lines=request.lines,
             body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
         )
-        for place, part, call, request in _requested(messages, cwd, also, _may_show_content)
+        for index, part, call, request in _requested_reads(
+            messages, cwd, extra_tools, _may_show_content
+        )
         if not is_stub(part.text, request.path)
     )
 
 
 def find_file_edits(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileEdit, ...]:
-    """Return the calls that write, edit or patch files, one per file, in order."""
+    """Return the calls that write, edit or patch files, in order; one entry per call and file."""
     return tuple(
-        FileEdit(place, path)
-        for place, part in iter_parts(messages)
+        FileEdit(index, path)
+        for index, part in iter_parts(messages)
         if isinstance(part, ToolCallPart)
         for path in edited_paths(part, cwd=cwd)
     )
 
 
 def covers(newer: FileRead, older: FileRead) -> bool:
-    """Whether all that ``older`` shows stands in ``newer``, as one block of whole lines.
+    """Whether ``newer`` contains everything that ``older`` shows, as one block of whole lines.
 
-    What shows nothing of a file, such as that it was empty, stands in no other read.
+    A read that shows nothing, such as of an empty file, is not covered by any other.
     """
     if not older.shows_content:
         return False
@@ -215,20 +217,20 @@ def covers(newer: FileRead, older: FileRead) -> bool:
 
 
 def find_superseded(reads: Sequence[FileRead]) -> dict[PartIndex, FileRead]:
-    """Map every read that a later read of its file covers to the newest one that does."""
-    covered: dict[PartIndex, FileRead] = {}
+    """Map the position of every read that later reads of its file cover to the newest of them."""
+    superseded: dict[PartIndex, FileRead] = {}
     for reads_of_file in group_by_path(reads).values():
-        for read, later in zip(reads_of_file, _possible_covers(reads_of_file), strict=True):
-            newest = next((other for other in later if covers(other, read)), None)
+        for read, candidates in zip(reads_of_file, _possible_covers(reads_of_file), strict=True):
+            newest = next((candidate for candidate in candidates if covers(candidate, read)), None)
             if newest is not None:
-                covered[read.part_index] = newest
-    return covered
+                superseded[read.part_index] = newest
+    return superseded
 
 
 def _possible_covers(reads_of_file: Sequence[FileRead]) -> Iterator[Iterator[FileRead]]:
     """Yield, for each read of a file, the later ones that show its rarest line, newest first.
 
-    Only they can show all of it; to compare every read with every later one takes hours.
+    Only these can cover it. Comparing every read with every later one takes hours.
     """
     holders: dict[str, list[FileRead]] = {}
     for read in reads_of_file:
@@ -244,7 +246,7 @@ def _is_after(older: FileRead, newer: FileRead) -> bool:
 
 
 def group_by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
-    """Group reads by file, in order."""
+    """Group reads by path; groups and reads keep their order."""
     grouped: dict[str, list[FileRead]] = {}
     for read in reads:
         grouped.setdefault(read.path, []).append(read)
@@ -252,22 +254,27 @@ def group_by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
 
 
 def stub_targets(messages: Sequence[Message], *, cwd: str | None = None) -> frozenset[PartIndex]:
-    """Return the reads that stubs point to: for each stub the newest read of what it showed.
+    """Return the reads that stubs refer to: for each stub, the newest later read of its lines.
 
-    Where no later read asks for the stub's lines, the newest read of the file counts.
+    If no later read requests the stub's lines, it is the newest read of the file.
     """
     stubs = [
-        (place, request)
-        for place, part, _, request in _requested(messages, cwd, NO_EXTRA_TOOLS, _may_be_stub)
+        (index, request)
+        for index, part, _, request in _requested_reads(messages, cwd, NO_EXTRA_TOOLS, _may_be_stub)
         if is_stub(part.text, request.path)
     ]
     shown = (
         (read for read in find_file_reads(messages, cwd=cwd) if read.shows_content) if stubs else ()
     )
     reads = group_by_path(tuple(shown))
-    newest = {request: _newest(request, reads.get(request.path, ())) for _, request in stubs}
-    later = ([at for at in newest[request] if at > place] for place, request in stubs)
-    return frozenset(places[0] for places in later if places)
+    newest_by_request = {
+        request: _newest_reads(request, reads.get(request.path, ())) for _, request in stubs
+    }
+    later_reads = (
+        [read_index for read_index in newest_by_request[request] if read_index > index]
+        for index, request in stubs
+    )
+    return frozenset(indices[0] for indices in later_reads if indices)
 
 
 def _may_be_stub(part: ToolResultPart) -> bool:
@@ -275,35 +282,35 @@ def _may_be_stub(part: ToolResultPart) -> bool:
     return text.startswith("[") and text.endswith("]") and not _CLEARED.fullmatch(text)
 
 
-def _newest(request: ReadRequest, reads_of_file: Sequence[FileRead]) -> list[PartIndex]:
-    """Return the newest read of a file that asks for the lines, if any, and the newest of all."""
-    fitting = (
+def _newest_reads(request: ReadRequest, reads_of_file: Sequence[FileRead]) -> list[PartIndex]:
+    """Return the newest read of a file that covers the request, if any, then the newest of all."""
+    covering = (
         read
         for read in reversed(reads_of_file)
         if request_covers(read.requested_lines, request.lines)
     )
-    return [read.part_index for read in (*islice(fitting, 1), *reads_of_file[-1:])]
+    return [read.part_index for read in (*islice(covering, 1), *reads_of_file[-1:])]
 
 
-def _requested(
+def _requested_reads(
     messages: Sequence[Message],
     cwd: str | None,
-    also: ExtraReadTools,
-    wanted: Callable[[ToolResultPart], bool],
+    extra_tools: ExtraReadTools,
+    predicate: Callable[[ToolResultPart], bool],
 ) -> Iterator[tuple[PartIndex, ToolResultPart, ToolCallPart, ReadRequest]]:
     results = [
-        (place, part)
-        for place, part in iter_parts(messages)
-        if isinstance(part, ToolResultPart) and wanted(part)
+        (index, part)
+        for index, part in iter_parts(messages)
+        if isinstance(part, ToolResultPart) and predicate(part)
     ]
     pairs = tool_pairs(messages) if results else {}
-    for place, part in results:
-        at = pairs.get(place)
-        call = messages[at.message].parts[at.part] if at else None
+    for index, part in results:
+        call_index = pairs.get(index)
+        call = messages[call_index.message].parts[call_index.part] if call_index else None
         if isinstance(call, ToolCallPart):
-            request = read_request(call, cwd=cwd, extra_tools=also)
+            request = read_request(call, cwd=cwd, extra_tools=extra_tools)
             if request is not None:
-                yield place, part, call, request
+                yield index, part, call, request
 
 
 def _may_show_content(part: ToolResultPart) -> bool:
@@ -311,12 +318,12 @@ def _may_show_content(part: ToolResultPart) -> bool:
 
 
 def is_cleared(part: ToolResultPart) -> bool:
-    """Whether a placeholder of a stage or of a known client stands in place of a result."""
+    """Whether a result was replaced by a placeholder of a stage or of a known client."""
     return part.cleared or _CLEARED.fullmatch(part.text.strip()) is not None
 
 
 def request_covers(newer: LineRange | None, older: LineRange | None) -> bool:
-    """Whether a request for ``newer`` lines of a file asks for all of the ``older`` ones."""
+    """Whether ``newer`` lines of a file include all ``older`` ones; None is the whole file."""
     return newer is None if older is None else older.is_within(newer)
 
 
@@ -325,28 +332,29 @@ def _as_whole_lines(body: str) -> str:
 
 
 def newest_covering_reads(reads_of_file: Sequence[FileRead]) -> Mapping[LineRange | None, FileRead]:
-    """Map the ranges of a file's reads to the newest read that asks for all of their lines.
+    """Map each requested range to the newest of a file's reads that requests all of its lines.
 
-    ``reads_of_file`` are the reads of one file, in order.
+    Reads of 20-40, 1-100 and 1-50, in this order:
+        20-40 -> the third    1-100 -> the second    1-50 -> the third
     """
     newest = {read.requested_lines: read for read in reads_of_file}
-    found: dict[LineRange | None, FileRead] = {}
-    # Of the ranges so far, which begin no later: those that no newer one includes, by their ends.
-    # The further the end, the older is the read.
+    covering: dict[LineRange | None, FileRead] = {}
+    # A sweep over the ranges by their first line. ``ends`` and ``reads`` are the ranges so far that
+    # no newer one includes, by their last line: the further the end, the older the read.
     ends: list[float] = []
     reads: list[FileRead] = []
     for lines in sorted(newest, key=_widest_first):
         read, end = newest[lines], _line_bounds(lines)[1]
-        at = bisect_left(ends, end)
-        if at < len(reads) and reads[at].part_index > read.part_index:
-            found[lines] = reads[at]
+        pos = bisect_left(ends, end)
+        if pos < len(reads) and reads[pos].part_index > read.part_index:
+            covering[lines] = reads[pos]
             continue
-        found[lines] = read
-        stop = at + (at < len(ends) and ends[at] == end)
-        while at and reads[at - 1].part_index < read.part_index:
-            at -= 1
-        ends[at:stop], reads[at:stop] = [end], [read]
-    return found
+        covering[lines] = read
+        stop = pos + (pos < len(ends) and ends[pos] == end)
+        while pos and reads[pos - 1].part_index < read.part_index:
+            pos -= 1
+        ends[pos:stop], reads[pos:stop] = [end], [read]
+    return covering
 
 
 def _widest_first(lines: LineRange | None) -> tuple[float, float]:
@@ -355,7 +363,7 @@ def _widest_first(lines: LineRange | None) -> tuple[float, float]:
 
 
 def _line_bounds(lines: LineRange | None) -> tuple[float, float]:
-    """Return the first and the last line; a request for the whole file includes every other."""
+    """Return the first and the last line; the whole file includes every range."""
     if lines is None:
         return -inf, inf
     return lines.first, inf if lines.last is None else lines.last

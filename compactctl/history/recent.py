@@ -13,25 +13,25 @@ Snap = Literal["forward", "back", "none"]
 
 
 def event_indices(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the indices of what counts as an event: no system prompt, summary or marker."""
-    front = leading_system_count(messages)
+    """Return the indices of events: all messages but the system prompt, summaries and markers."""
+    system_count = leading_system_count(messages)
     return tuple(
         index
         for index, message in enumerate(messages)
-        if index >= front and not (message.origin.is_summary or is_marker(message))
+        if index >= system_count and not (message.origin.is_summary or is_marker(message))
     )
 
 
 def newest_events_start(messages: Sequence[Message], count: int) -> int:
-    """Return where the newest ``count`` (at least 1) events begin, 0 when there are no more."""
-    found = event_indices(messages)
-    return found[-count] if len(found) > count else 0
+    """Return where the newest ``count`` (at least 1) events begin; 0 if there are no older ones."""
+    indices = event_indices(messages)
+    return indices[-count] if len(indices) > count else 0
 
 
 def newest_tokens_start(messages: Sequence[Message], budget: int, meter: Meter) -> int:
     """Return where the newest events begin that fit in ``budget`` tokens together.
 
-    The first that does not fit ends them; the number of messages when the newest does not fit.
+    The first one that does not fit ends them; ``len(messages)`` if the newest does not fit.
     """
     start = len(messages)
     for index in reversed(event_indices(messages)):
@@ -43,7 +43,7 @@ def newest_tokens_start(messages: Sequence[Message], budget: int, meter: Meter) 
 
 
 def newest_turns_start(messages: Sequence[Message], count: int) -> int:
-    """Return where the newest ``count`` turns begin, 0 when there are fewer."""
+    """Return where the newest ``count`` turns begin; 0 if there are fewer."""
     starts = turn_starts(messages)
     if count == 0:
         return len(messages)
@@ -51,9 +51,9 @@ def newest_turns_start(messages: Sequence[Message], count: int) -> int:
 
 
 def snap_to_turn(messages: Sequence[Message], index: int, snap: Snap) -> int:
-    """Return the start of a turn: the first from ``index`` on, or the newest up to it.
+    """Move ``index`` to the start of a turn: the next one ("forward") or the one before ("back").
 
-    Where there is none, that is the number of messages, or 0.
+    If there is none, that is ``len(messages)`` or 0. "none" returns ``index``.
     """
     starts = turn_starts(messages)
     if snap == "forward":
@@ -64,9 +64,9 @@ def snap_to_turn(messages: Sequence[Message], index: int, snap: Snap) -> int:
 
 
 def window_start(messages: Sequence[Message], index: int, snap: Snap, min_turns: int) -> int:
-    """Return the cut point where a window begins that should begin at index ``index``.
+    """Return the cut point at which a window begins that should begin at ``index``.
 
-    It holds the newest ``min_turns`` turns whole, and no tool pair reaches into it.
+    It is moved back until the window holds the newest ``min_turns`` turns and splits no tool pair.
     """
     limit = min(snap_to_turn(messages, index, snap), newest_turns_start(messages, min_turns))
     return max(cut for cut in cut_points(messages) if cut <= limit)

@@ -1,4 +1,4 @@
-"""What kind of work a tool does, told by the names that agent clients give their tools."""
+"""The kind of work a tool does, by the names that agent clients give their tools."""
 
 import re
 from functools import lru_cache
@@ -6,7 +6,7 @@ from typing import Literal
 
 ToolKind = Literal["read", "edit", "write", "search", "find", "shell"]
 
-# Names without case, "_" and "-", as they appear in transcripts of Claude Code, Codex, OpenCode,
+# Names in lower case without "_" and "-", from transcripts of Claude Code, Codex, OpenCode,
 # Gemini CLI, Copilot, Cursor, Cline, Roo, Droid, pi, Kiro, OpenHands, SWE-agent and agent-code.
 TOOL_KINDS: dict[ToolKind, frozenset[str]] = {
     "read": frozenset(
@@ -44,7 +44,7 @@ TOOL_KINDS: dict[ToolKind, frozenset[str]] = {
     ),
 }  # fmt: skip
 
-# These tools read or edit, as their argument "command" says.
+# Tools that read or edit, depending on their argument "command".
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
 
 _PREFIX = re.compile(r".*(?:__|[.:/])")
@@ -53,10 +53,10 @@ _KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
 
 @lru_cache(maxsize=1024)
 def plain_name(tool: str) -> str:
-    """Return a tool's name without its server or namespace, case, "_" and "-"."""
+    """Return a tool's name in lower case, without server or namespace, "_" and "-"."""
     return _PREFIX.sub("", tool).replace("_", "").replace("-", "").casefold()
 
 
 def kind_of(tool: str) -> ToolKind | None:
-    """Return what kind of tool this is, None when its name is not in the table."""
+    """Return the kind of a tool, None if its name is not in the table."""
     return _KINDS.get(plain_name(tool))

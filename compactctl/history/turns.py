@@ -1,4 +1,4 @@
-"""Turns and steps: the pieces a conversation falls into."""
+"""Splits a conversation into turns and steps, and a history into conversations."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from compactctl.model.message import Message, Part, ReasoningPart
 
 
 def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
-    """Split a conversation into ranges that start where a person speaks; they cover all of it.
+    """Split a conversation into turns: ranges that begin with a user's message and cover all of it.
 
     System prompts and injected records before the first prompt belong to its turn. Anything else
-    before it (a summary, the end of an earlier turn) makes a turn of its own.
+    before it (a summary, the end of an earlier turn) is a separate turn.
     """
     starts = turn_starts(messages)
     before_first_prompt = messages[: starts[0]] if starts else messages
@@ -29,8 +29,8 @@ def find_turns(messages: Sequence[Message]) -> tuple[range, ...]:
 def find_steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group indices by model response: its records and the results of its calls.
 
-    Assistant messages that follow one another with the same response id (results between them do
-    not count) are one response; without an id each is its own.
+    Consecutive assistant messages with the same response id are one response, even with results
+    between them. Each message without an id is a response.
     """
     callers = {result.message: call.message for result, call in tool_pairs(messages).items()}
     members: list[list[int]] = []
@@ -49,9 +49,9 @@ def find_steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
 
 
 def leading_system_count(messages: Sequence[Message]) -> int:
-    """Count the system messages at the front, which hold the system prompt.
+    """Count the system messages at the start, which hold the system prompt.
 
-    What compactctl wrote there stands in for messages and is none of it.
+    Those that compactctl wrote do not count: they are stand-ins for messages.
     """
     return sum(
         1 for _ in takewhile(lambda m: m.role == "system" and not m.origin.is_synthetic, messages)
@@ -59,35 +59,38 @@ def leading_system_count(messages: Sequence[Message]) -> int:
 
 
 def leading_system_indices(messages: Sequence[Message]) -> frozenset[int]:
-    """Return the indices of every conversation's leading system messages."""
-    begun: set[int] = set()
-    front: set[int] = set()
+    """Return the indices of the leading system messages of every conversation."""
+    started: set[int] = set()
+    indices: set[int] = set()
     for index, message in enumerate(messages):
         if message.role != "system" or message.origin.is_synthetic:
-            begun.add(message.conversation)
-        elif message.conversation not in begun:
-            front.add(index)
-    return frozenset(front)
+            started.add(message.conversation)
+        elif message.conversation not in started:
+            indices.add(index)
+    return frozenset(indices)
 
 
 def preamble(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return what is not the conversation: the system prompt, tool definitions, fixed records.
+    """Return the messages that no compaction may remove: the system prompt and immutable records.
 
-    They stay whatever is compacted, so that a share of the conversation is one of the rest.
+    Immutable records are tool definitions, for example. Shares (``--keep 30%``) are shares of the
+    other messages.
     """
-    front = leading_system_count(messages)
-    return tuple(m for index, m in enumerate(messages) if index < front or m.locks.immutable_reason)
+    system_count = leading_system_count(messages)
+    return tuple(
+        m for index, m in enumerate(messages) if index < system_count or m.locks.immutable_reason
+    )
 
 
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the indices of the messages that a person wrote, each of which starts a turn."""
+    """Return the indices of the messages that start a turn: those that a user wrote."""
     return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.origin.is_synthetic)
 
 
 def without_expired_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return messages without the size of encrypted reasoning that ended with its turn.
+    """Return messages without the size of encrypted reasoning of past turns, which is not sent.
 
-    A summary is kept: it is encrypted as well, and is sent for as long as it is there.
+    Summaries keep theirs: a client's summary can be encrypted too, and is always sent.
     """
     starts = [index for index, message in enumerate(messages) if message.starts_turn]
     newest = starts[-1] if starts else 0
@@ -108,8 +111,8 @@ def _without_hidden_size(part: Part) -> Part:
 
 
 def split_conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
-    """Split an effective history into its conversations, in order."""
-    found: dict[int, list[Message]] = defaultdict(list)
+    """Split an effective history by conversation, in the order of their numbers."""
+    by_conversation: dict[int, list[Message]] = defaultdict(list)
     for message in messages:
-        found[message.conversation].append(message)
-    return tuple(tuple(found[number]) for number in sorted(found))
+        by_conversation[message.conversation].append(message)
+    return tuple(tuple(by_conversation[number]) for number in sorted(by_conversation))

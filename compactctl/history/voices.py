@@ -1,4 +1,4 @@
-"""Who wrote a text: what of it a person typed, and what a client or harness put there."""
+"""Who wrote a text: the words that a user typed, and what a client or harness added."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from compactctl.model.message import Part, Role, TextPart, ToolResultPart
 
-# Blocks that clients put into the messages of users and systems, by the names of their tags.
+# Blocks that clients add to user and system messages, by tag.
 _TAGS = (
     # Claude Code 1.0 to 2.1; copilot-cli writes the same reminder with an underscore.
     "system-reminder",
@@ -47,20 +47,20 @@ _TAGS = (
     "session_context",
 )
 _TAG = re.compile(rf"<(/?)({'|'.join(_TAGS)})(?=[\s>])[^>\n]*>")
-# What a client writes on a line of its own.
+# Lines that a client adds.
 _LINE = re.compile(
     r"^[ \t]*(?:\[Request interrupted by user[^\]\n]*\]|Caveat: The messages below .*"
     r"|Read the output file to retrieve the result: .*|Full transcript available at: .*)[ \t]*$",
     re.MULTILINE,
 )
-# A text that begins so is the client's up to its end: mini-swe-agent's output of a command, a
-# folder's instructions in Codex.
+# A text that begins with one of these is all by the client: the output of a command in
+# mini-swe-agent, a folder's instructions in Codex.
 _WHOLE = ("<returncode>", "# AGENTS.md instructions")
-# Claude Code stores a person's command as such blocks, the name with its slash.
+# Claude Code stores a command of the user as such blocks, the name with its slash.
 _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
 
-# How Claude Code and OpenCode send what a person typed while the agent worked: in a reminder of its
-# own, or at the end of a result.
+# How Claude Code and OpenCode send what the user typed while the agent worked: in a separate
+# reminder, or at the end of a result.
 _MEANWHILE = re.compile(
     r"(?P<tag><system-reminder>\s*)?"
     r"The user sent (?:a new message while you were working|the following message):\n"
@@ -71,7 +71,7 @@ _BEHIND_IT = re.compile(
     r"|Please address this message and continue)[^\n<]*(?P<tag>\s*</system-reminder>|\s*\Z)"
 )
 
-# Tools by which a model asks a person, in lower case; their results are that person's words.
+# Tools with which a model asks the user, in lower case; their results are the user's words.
 _ASKING = frozenset(
     {
         "ask",
@@ -85,17 +85,17 @@ _ASKING = frozenset(
         "vscode_askquestions",
     }
 )
-# What clients write around an answer: around pairs of a question and what was chosen or written,
-# with notes, or around that alone.
+# What clients write around an answer: pairs of a question and the user's choice or text, with
+# notes, or the answer alone.
 _ANSWER = re.compile(
     r"\s*(?:User has answered your questions|Your questions have been answered|The user answered"
     r"|User (?:responded|selected|provided custom input)|<answer>)(?:: |\n)(.*?)"
     r"(?:\.? (?:You can now continue with|Read the answers carefully)[^\n]*|\s*</answer>)?\s*",
     re.DOTALL,
 )
-# What the model had drawn for the option that was chosen.
+# The model's preview of the option that was chosen.
 _PREVIEW = re.compile(r" selected preview:\n.*?(?=, \"[^\"\n]+\"=\"| user notes: |\Z)", re.DOTALL)
-# What a client writes before the words with which a person turned down a call.
+# What a client writes before the reason with which the user rejected a call.
 _OBJECTION = re.compile(
     r"\s*(?:The (?:user (?:doesn['\u2019]t want|rejected|denied)|tool use was rejected)"
     r"|Plan rejected\.).{0,400}?(?:the user said|[Ff]eedback|[Rr]eason|message):\s*"
@@ -103,23 +103,23 @@ _OBJECTION = re.compile(
     r"(?:\n\nNote: The user's next message may contain .*|\n\nThe plan is stored at: .*)?",
     re.DOTALL,
 )
-# What Claude Code writes there when a person wants to talk about its questions.
+# What Claude Code writes there when the user wants to discuss its questions.
 _CLARIFYING = "The user wants to clarify these questions"
 
 
 def attribute(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
-    """Return the parts of a message with what a person wrote in each of them noted.
+    """Return the parts of a message, each with the words that the user wrote in it.
 
-    A format may have noted it before, from what its own records tell.
+    Parts stay unchanged if the format already set these words from its records.
     """
     replied = map(_with_reply, parts)
     return tuple(replied if role == "assistant" else map(_with_typed, replied))
 
 
 def typed_in(text: str) -> str:
-    r"""Return what is left of a text once the blocks and lines of clients are taken out.
+    r"""Return a text without the blocks and lines that clients added.
 
-    A block counts where a line begins with it; what a person quotes in a sentence stays.
+    Only blocks at the start of a line are removed; one that the user quotes in a sentence stays.
 
     >>> typed_in("<system-reminder>Be brief.</system-reminder>\nPort the shop.")
     'Port the shop.'
@@ -129,25 +129,25 @@ def typed_in(text: str) -> str:
     if text.lstrip().startswith(_WHOLE):
         return ""
     command, body = _command_apart(_with_typed_meanwhile(text))
-    pieces, start = [command], 0
+    pieces, pos = [command], 0
     has_words = bool(command)
-    for opening, end in _blocks(body):
+    for block_start, block_end in _blocks(body):
         # At the start of a line, or right behind another block.
-        is_in_front = opening == start or _is_blank_before(body, opening)
-        if opening < start or not is_in_front:
+        is_in_front = block_start == pos or _is_blank_before(body, block_start)
+        if block_start < pos or not is_in_front:
             continue
-        # One that is cut off is the client's where nothing but blocks stands before it.
-        has_words = has_words or bool(body[start:opening].strip())
-        if end is None and has_words:
+        # A block without an end is the client's only if nothing but blocks comes before it.
+        has_words = has_words or bool(body[pos:block_start].strip())
+        if block_end is None and has_words:
             continue
-        pieces.append(body[start:opening])
-        start = len(body) if end is None else end
-    rest = _LINE.sub("", "".join((*pieces, body[start:])))
-    return text if rest == text else rest.strip()
+        pieces.append(body[pos:block_start])
+        pos = len(body) if block_end is None else block_end
+    typed = _LINE.sub("", "".join((*pieces, body[pos:])))
+    return text if typed == text else typed.strip()
 
 
 def _is_blank_before(text: str, index: int) -> bool:
-    """Tell whether a line begins at ``index``, but for spaces."""
+    """Whether only spaces precede ``index`` on its line."""
     before = index
     while before and text[before - 1] in " \t":
         before -= 1
@@ -155,29 +155,29 @@ def _is_blank_before(text: str, index: int) -> bool:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int | None]]:
-    """Yield where blocks begin and end, None where one does not; one may quote its own kind."""
+    """Yield start and end of blocks, None for one without an end; blocks of one tag may nest."""
     tags = list(_TAG.finditer(text))
-    waiting: dict[str, list[int]] = defaultdict(list)
+    open_blocks: dict[str, list[int]] = defaultdict(list)
     closings: dict[str, list[int]] = defaultdict(list)
     ends: dict[int, int] = {}
     for tag in tags:
         if not tag[1]:
-            waiting[tag[2]].append(tag.start())
+            open_blocks[tag[2]].append(tag.start())
             continue
         closings[tag[2]].append(tag.end())
-        if waiting[tag[2]]:
-            ends[waiting[tag[2]].pop()] = tag.end()
+        if open_blocks[tag[2]]:
+            ends[open_blocks[tag[2]].pop()] = tag.end()
     for tag in tags:
         if tag[1]:
             continue
         following = closings[tag[2]]
-        later = bisect_right(following, tag.end())
-        first = following[later] if later < len(following) else None
-        yield tag.start(), ends.get(tag.start(), first)
+        index = bisect_right(following, tag.end())
+        next_closing = following[index] if index < len(following) else None
+        yield tag.start(), ends.get(tag.start(), next_closing)
 
 
 def command_in(text: str) -> str:
-    """Return a command of Claude Code with its arguments, as typed; "" where a text is none."""
+    """Return a command of Claude Code with its arguments, as typed; "" for other texts."""
     if not text.lstrip().startswith("<command-"):
         return ""
     fields = {match[1]: match[2].strip() for match in _command_blocks(text)}
@@ -185,53 +185,53 @@ def command_in(text: str) -> str:
 
 
 def is_from_client(parts: Iterable[Part]) -> bool:
-    """Tell whether there are texts among the parts, and a client wrote all of them."""
+    """Whether the parts contain texts, and a client wrote all of them."""
     texts = [part for part in parts if isinstance(part, TextPart)]
     return bool(texts) and all(part.typed == "" for part in texts)
 
 
 def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
-    """Return what a person said in the result of a tool, "" if nothing.
+    """Return the words of the user in the result of a tool, "" if there are none.
 
-    That is an answer to a question, an objection to the call, or what they typed meanwhile. With
-    ``is_error`` it is not an answer.
+    These are an answer to a question, a reason for rejecting the call, or a message typed
+    meanwhile. An error (``is_error``) is not an answer.
     """
-    said = [text[start:end] for _, start, end, _ in _typed_meanwhile(text)]
+    replies = [text[start:end] for _, start, end, _ in _typed_meanwhile(text)]
     objection = _OBJECTION.fullmatch(text)
     if objection and not objection[1].startswith(_CLARIFYING):
-        said.append(objection[1])
+        replies.append(objection[1])
     elif tool.lower() in _ASKING and not (objection or is_error):
         answer = _ANSWER.fullmatch(text)
-        said.append(_PREVIEW.sub("", answer[1]) if answer else _texts_in(text))
-    return "\n".join(said)
+        replies.append(_PREVIEW.sub("", answer[1]) if answer else _texts_in(text))
+    return "\n".join(replies)
 
 
 def _typed_meanwhile(text: str) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where a client's note of words begins, where the words do and end, and its own end."""
-    # A plain search is many times as fast, and finds nothing in most texts.
+    """Yield the offsets of a client's note, of the words in it, of their end and of its end."""
+    # A plain search is many times faster, and finds nothing in most texts.
     if "The user sent " not in text:
         return
-    at = 0
-    while (opening := _MEANWHILE.search(text, at)) is not None:
+    pos = 0
+    while (opening := _MEANWHILE.search(text, pos)) is not None:
         closing = _BEHIND_IT.search(text, opening.end())
         if closing is None:
             return
-        at = closing.end()
+        pos = closing.end()
         if bool(opening["tag"]) == closing["tag"].endswith(">"):
             yield opening.start(), opening.end(), closing.start(), closing.end()
 
 
 def _with_typed_meanwhile(text: str) -> str:
-    """Return a text with nothing but the words where a client noted them."""
-    pieces, at = [], 0
+    """Return a text with each such note replaced by the words in it."""
+    pieces, pos = [], 0
     for start, first, last, end in _typed_meanwhile(text):
-        pieces += [text[at:start], text[first:last]]
-        at = end
-    return "".join((*pieces, text[at:]))
+        pieces += [text[pos:start], text[first:last]]
+        pos = end
+    return "".join((*pieces, text[pos:]))
 
 
 def _texts_in(text: str) -> str:
-    """Return the texts in an answer that is a JSON object, else the answer."""
+    """Return the strings in an answer that is a JSON object, otherwise the answer."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -240,7 +240,7 @@ def _texts_in(text: str) -> str:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """Yield the texts in a JSON value in their order, without recursion."""
+    """Yield the non-empty strings in a JSON value in order, without recursion."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -255,26 +255,26 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def _command_blocks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the blocks of a command that a text begins with."""
-    at = len(text) - len(text.lstrip())
-    while (block := _COMMAND.match(text, at)) is not None:
+    """Yield the command blocks at the start of a text."""
+    pos = len(text) - len(text.lstrip())
+    while (block := _COMMAND.match(text, pos)) is not None:
         yield block
-        at = block.end()
+        pos = block.end()
 
 
 def _command_apart(text: str) -> tuple[str, str]:
-    """Return a command as a person typed it, and the text without it.
+    """Return a command as the user typed it, and the text after it.
 
-    A command without arguments and without a text behind it does something in the client alone.
+    A command without arguments and text is left out: it does something in the client only.
     """
     line = command_in(text)
     if not line:
         return "", text
     *_, last = _command_blocks(text)
-    rest = text[last.end() :]
-    if not rest.strip():
+    body = text[last.end() :]
+    if not body.strip():
         return (line if " " in line else ""), ""
-    return f"{line}\n", rest
+    return f"{line}\n", body
 
 
 def _with_typed(part: Part) -> Part:
@@ -287,5 +287,5 @@ def _with_typed(part: Part) -> Part:
 def _with_reply(part: Part) -> Part:
     if not isinstance(part, ToolResultPart) or part.said or part.cleared:
         return part
-    said = reply_in(part.tool, part.text, is_error=part.is_error)
-    return replace(part, said=said) if said else part
+    reply = reply_in(part.tool, part.text, is_error=part.is_error)
+    return replace(part, said=reply) if reply else part

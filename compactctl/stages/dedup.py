@@ -152,7 +152,7 @@ _HINTS: Mapping[DuplicatePolicy, str] = {
 
 def _find_reads(view: ConversationView, options: DedupOptions) -> tuple[FileRead, ...]:
     extra_tools = ExtraReadTools(tools=options.read_tools, path_keys=options.path_keys)
-    return find_file_reads(view.messages, cwd=view.cwd, also=extra_tools)
+    return find_file_reads(view.messages, cwd=view.cwd, extra_tools=extra_tools)
 
 
 def _rewrite_identical(

@@ -68,7 +68,7 @@ def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns()
     alone = protected_messages(conversation(*newest))
     assert list(alone) == ["m0", "m1", "m2"]
     assert list(protected_messages(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
-    tight = protected_messages(conversation(*newest), has_room=lambda messages: len(messages) < 3)
+    tight = protected_messages(conversation(*newest), fits=lambda messages: len(messages) < 3)
     assert list(tight) == ["m0", "m2"]
 
 
