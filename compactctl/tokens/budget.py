@@ -1,4 +1,4 @@
-"""How much of a model's context window is free for input, and how full that is."""
+"""How much of a model's context window is available for input, and how full that is."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,31 +10,31 @@ from compactctl.tokens.models.token_sizes import parse_token_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
 
-# NeuroLink, "Context Window Registry": 35 % of the window and at most 64,000 tokens are kept for
-# the answer when no maximum of output tokens is given.
+# NeuroLink, "Context Window Registry": without a maximum of output tokens, 35% of the window and at
+# most 64,000 tokens are reserved for the answer.
 DEFAULT_RESERVE_PERCENT = 35
 MAX_DEFAULT_RESERVE = 64_000
 
-# In percent of the available input. NeuroLink informs above 60 and compacts from 80; Codebuddy
-# warns from 80 and compacts from 90.
+# In percent of the available input. NeuroLink informs above 60 and compacts at 80; Codebuddy warns
+# at 80 and compacts at 90.
 INFO_ABOVE = 60
 WARNING_FROM = 80
 CRITICAL_FROM = 90
 
-# VS Code Copilot Chat refuses values between a ratio and this many tokens as ambiguous.
+# VS Code Copilot Chat refuses numbers above 1 and below this as ambiguous.
 MIN_TOKEN_TARGET = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetRule:
-    """How much of a window is kept for the answer, and how much of the rest is used.
+    """How much of a window is reserved for the answer, and how much of the rest may be filled.
 
     Attributes:
-        reserve: tokens kept for the answer; None keeps ``percent`` of the window.
+        reserve: tokens reserved for the answer; None reserves ``percent`` of the window.
         percent: see ``reserve``.
-        max_reserve: never keep more than this; None for no bound.
-        use_max_output: keep as much as the model's longest answer has, ``reserve`` if not known.
-        usable_share: share of what is then left that may be filled.
+        max_reserve: upper bound of the reserve; None for no bound.
+        use_max_output: reserve the model's longest answer, or ``reserve`` if that is unknown.
+        usable_share: the share of the remaining window that may be filled.
     """
 
     reserve: int | None = None
@@ -44,16 +44,17 @@ class BudgetRule:
     usable_share: Fraction = Fraction(1)
 
     def reserve_for(self, window: int, max_output: int | None = None) -> int:
-        """Return the tokens of ``window`` kept for the answer of a model with that limit.
+        """Return the tokens of ``window`` reserved for the answer of a model with that limit.
 
-        Where that would leave nothing for input, it is the share that is kept without a rule.
+        If that would leave nothing for input, it is the default share of the window instead.
         """
         share = -(-window * self.percent // 100)
-        wanted = share if self.reserve is None else self.reserve
+        reserve = share if self.reserve is None else self.reserve
         if self.use_max_output and max_output is not None:
-            wanted = max_output
-        kept = wanted if self.max_reserve is None else min(self.max_reserve, wanted)
-        return kept if kept < window else -(-window * DEFAULT_RESERVE_PERCENT // 100)
+            reserve = max_output
+        if self.max_reserve is not None:
+            reserve = min(self.max_reserve, reserve)
+        return reserve if reserve < window else -(-window * DEFAULT_RESERVE_PERCENT // 100)
 
 
 DEFAULT_BUDGET_RULE = BudgetRule()
@@ -65,7 +66,7 @@ def output_reserve(
     rule: BudgetRule = DEFAULT_BUDGET_RULE,
     max_output: int | None = None,
 ) -> int:
-    """Return the tokens kept for the answer: ``max_tokens`` if positive, else by the rule."""
+    """Return the tokens reserved for the answer: ``max_tokens`` if positive, else by the rule."""
     if max_tokens is not None and max_tokens > 0:
         return max_tokens
     return rule.reserve_for(window, max_output)
@@ -73,12 +74,14 @@ def output_reserve(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A context window and what of it is kept for the answer, in tokens.
+    """A context window and the part of it reserved for the answer, in tokens.
 
-    ``source`` says in words where the window comes from, to be shown beside it;
-    ``usable`` is the share of what is left that may be filled. ``max_output`` is the model's
-    longest answer, None when not known. ``is_recorded`` tells that the transcript names the window,
-    ``is_input_only`` that it is for input alone, beside the answer.
+    Attributes:
+        source: where the window comes from, in words to be shown beside it.
+        usable: the share of the remaining window that may be filled.
+        max_output: the model's longest answer; None if unknown.
+        is_recorded: the transcript names the window.
+        is_input_only: the window holds only input; the answer does not count.
     """
 
     window: int
@@ -91,15 +94,15 @@ class Budget:
 
     @property
     def available(self) -> int:
-        """The tokens free for input, never negative."""
+        """The tokens available for input, never negative."""
         return max(0, int((self.window - self.output_reserve) * self.usable))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utilization:
-    """How full the available input is, or another limit in its place.
+    """How full the available input is, or another limit used in its place.
 
-    ``ratio`` is 1.0 when nothing is available; ``percent_left`` is rounded half up, at least 0.
+    ``ratio`` is 1.0 if nothing is available; ``percent_left`` is rounded half up and at least 0.
     """
 
     tokens: int
@@ -110,14 +113,14 @@ class Utilization:
 
 
 def utilization(tokens: int, available: int) -> Utilization:
-    """Judge how full ``available`` tokens of input are with ``tokens``."""
-    room = max(0, available)
+    """Compute how full ``available`` tokens of input are with ``tokens``."""
+    available = max(0, available)
     return Utilization(
         tokens=tokens,
-        available=room,
-        ratio=tokens / room if room else 1.0,
-        level=_level(tokens, room),
-        percent_left=_percent_left(tokens, room),
+        available=available,
+        ratio=tokens / available if available else 1.0,
+        level=_level(tokens, available),
+        percent_left=_percent_left(tokens, available),
     )
 
 
@@ -140,27 +143,27 @@ def _percent_left(tokens: int, available: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSize:
-    """What a compaction is to reach: a share (``ratio``) of a limit, or tokens."""
+    """The target of a compaction: a share (``ratio``) of a limit, or tokens."""
 
     value: float
     unit: Literal["ratio", "tokens"]
 
     def resolve(self, limit: int) -> int:
-        """Return the target in tokens: never above ``limit``, but at least 1."""
-        wanted = int(self.value if self.unit == "tokens" else exact(self.value) * limit)
-        return max(1, min(wanted, limit))
+        """Return the target in tokens, from 1 to ``limit``."""
+        tokens = int(self.value if self.unit == "tokens" else exact(self.value) * limit)
+        return max(1, min(tokens, limit))
 
 
 def parse_share(share: object) -> float:
-    """Read a share, ``30%``, ``0.3`` or a number.
+    """Parse a share: ``30%``, ``0.3`` or a number.
 
     Raises UsageError unless it is above 0 and at most 1.
     """
-    percent = _is_percent(share)
-    size = parse_token_size(str(share).strip().removesuffix("%").rstrip() if percent else share)
-    if size is None or size > (100 if percent else 1):
+    is_percent = _is_percent(share)
+    size = parse_token_size(str(share).strip().removesuffix("%").rstrip() if is_percent else share)
+    if size is None or size > (100 if is_percent else 1):
         raise UsageError(f"{share!r} is not a share; write it as 30% or 0.3")
-    return float(size / 100 if percent else size)
+    return float(size / 100 if is_percent else size)
 
 
 def _is_percent(size: object) -> bool:
@@ -168,11 +171,11 @@ def _is_percent(size: object) -> bool:
 
 
 def parse_target(target: object) -> TargetSize:
-    """Read a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``, or a number.
+    """Parse a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``, or a number.
 
     Raises:
-        UsageError: ``target`` is not a number, or one from 1 to 100, which could mean either; 1.0
-            is all of it.
+        UsageError: ``target`` is not a number, or is one from 1 to 100, which could mean either.
+            1.0 is a share: all of it.
     """
     if _is_percent(target):
         return TargetSize(value=parse_share(target), unit="ratio")

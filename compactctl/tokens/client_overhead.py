@@ -1,4 +1,4 @@
-"""What clients send beside a conversation, as far as it is known: overhead and restored files."""
+"""What clients send beside a conversation, as measured: their overhead, and files they restore."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsualTokens:
-    """How many tokens a client sends beside: usually, and between what in nine of ten cases."""
+    """How many tokens a client usually sends, and the range of nine in ten cases."""
 
     usual: int
     least: int
@@ -15,8 +15,8 @@ class UsualTokens:
 
 
 NOTHING = UsualTokens(usual=0, least=0, most=0)
-# Where a client writes down which files it restored, as Claude Code did in three compactions of
-# 2.1.217 to 2.1.232: -78, 163 and 3,067 tokens beside them.
+# Beside restored files that the client records, as Claude Code did in three compactions of 2.1.217
+# to 2.1.232: -78, 163 and 3,067 tokens.
 WRITTEN = UsualTokens(usual=0, least=-1_000, most=4_000)
 RESTORED: Mapping[str, UsualTokens] = MappingProxyType(
     {
@@ -34,27 +34,31 @@ OVERHEAD: Mapping[str, UsualTokens] = MappingProxyType(
 
 
 def restored_by(format_name: str) -> UsualTokens:
-    """Return what the client of a format restores; nothing where it is not known to."""
+    """Return what a format's client restores after a compaction; nothing if it is unknown."""
     return RESTORED.get(format_name, NOTHING)
 
 
 def overhead_of(format_name: str) -> UsualTokens | None:
-    """Return the overhead of the client of a format; None where it is not known."""
+    """Return the overhead of a format's client: system prompt and tools; None if unknown."""
     return OVERHEAD.get(format_name)
 
 
-# Of tools of one's own, beside what a client sends in nine of ten sessions: the set that Anthropic
+# Tools that a user may add to what a client sends in nine of ten sessions: the set that Anthropic
 # shows in "Introducing advanced tool use on the Claude Developer Platform" (2025-11).
-_OWN_TOOLS = 72_000
+_MAX_USER_TOOLS = 72_000
 
 
 def missing_history(format_name: str, overhead: int, first: int | None) -> int:
-    """Return what of an overhead is history that is not in the file, in tokens.
+    """Estimate how many tokens of an overhead are history that is missing in the file.
 
-    ``first`` is the overhead of the session's first request, None where that is not known. Where
-    the usual overhead of a client is not known nothing is told of it.
+    An overhead is plausible up to that of the client with a large set of tools; beyond it, all but
+    that of the session's first request is missing history. ``first`` is the latter, None if
+    unknown. Returns 0 for a client whose usual overhead is unknown.
     """
-    known = overhead_of(format_name)
-    if known is None or overhead <= (most := known.most + _OWN_TOOLS):
+    client = overhead_of(format_name)
+    if client is None:
         return 0
-    return overhead - (known.usual if first is None or first > most else first)
+    plausible = client.most + _MAX_USER_TOOLS
+    if overhead <= plausible:
+        return 0
+    return overhead - (client.usual if first is None or first > plausible else first)

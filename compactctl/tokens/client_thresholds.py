@@ -1,8 +1,8 @@
-"""Where clients compact by themselves: from about which size of the next request on.
+"""The approximate request size at which each client auto-compacts with its default settings.
 
 One row for each client, or range of its versions, whose rule is known from its source, its
-documentation or its compactions; all with their settings as they come. What a client measures
-differs a little from what it sends next, so it is about there.
+documentation or its compactions. A client measures something slightly different from what it sends
+next, so the size is approximate.
 """
 
 import re
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from compactctl.tokens.budget import Budget
 
-# Codex records what it will fill, 95 % of the model's input: 258,400 of 272,000.
+# Codex records what it is going to fill, 95% of the model's input: 258,400 of 272,000.
 CODEX_RECORDED_SHARE = Fraction(95, 100)
 
 _VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
@@ -20,18 +20,16 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRule:
-    """A client, and from which size on it compacts by itself.
+    """A client, and the size at which it auto-compacts.
 
     Attributes:
-        format: the transcripts that it writes.
-        name: what people call it.
+        format: the format of its transcripts.
+        name: the client's name.
         formula: how the size follows from the window, in words.
-        threshold: the same as a function.
+        threshold: the same as a function; may return 0 or less.
         source, date: where the rule is from, and as of when.
-        below_version: the first version that has another rule, which stands in the next row; () for
-            none.
-        records_input_window: whether a window that it records is for input alone, beside the
-            answer.
+        below_version: the first version with another rule, which is the next row; () for none.
+        records_input_window: whether a window that it records holds only input, without the answer.
     """
 
     format: str
@@ -52,22 +50,24 @@ class ClientRule:
         return next((f"{'.'.join(map(str, row.below_version))} and later" for row in earlier), "")
 
     def threshold_tokens(self, budget: Budget) -> int | None:
-        """Return that size in tokens; None where the window leaves nothing of it."""
-        limit = self.threshold(budget)
-        return limit if limit > 0 else None
+        """Return the threshold in tokens; None if the window is too small for one."""
+        tokens = self.threshold(budget)
+        return tokens if tokens > 0 else None
 
 
 def _claude_code_before_2_1_21(budget: Budget) -> int:
-    return budget.window - _answer(budget, 32_000) - 13_000
+    return budget.window - _answer_reserve(budget, 32_000) - 13_000
 
 
 def _claude_code(budget: Budget) -> int:
-    return budget.window - _answer(budget, 20_000) - 13_000
+    return budget.window - _answer_reserve(budget, 20_000) - 13_000
 
 
 def _codex(budget: Budget) -> int:
-    whole = budget.window / CODEX_RECORDED_SHARE if budget.is_recorded else Fraction(budget.window)
-    return int(whole * Fraction(9, 10))
+    window = Fraction(budget.window)
+    if budget.is_recorded:
+        window /= CODEX_RECORDED_SHARE
+    return int(window * Fraction(9, 10))
 
 
 def _copilot_cli(budget: Budget) -> int:
@@ -75,18 +75,18 @@ def _copilot_cli(budget: Budget) -> int:
 
 
 def _opencode(budget: Budget) -> int:
-    kept = _answer(budget, 32_000)
-    return budget.window - (min(20_000, kept) if budget.is_input_only else kept)
+    reserve = _answer_reserve(budget, 32_000)
+    return budget.window - (min(20_000, reserve) if budget.is_input_only else reserve)
 
 
 def _cline(budget: Budget) -> int:
-    usual = max(budget.window - 40_000, budget.window * 8 // 10)
-    return {64_000: 37_000, 128_000: 98_000}.get(budget.window, usual)
+    default = max(budget.window - 40_000, budget.window * 8 // 10)
+    return {64_000: 37_000, 128_000: 98_000}.get(budget.window, default)
 
 
 def _roo(budget: Budget) -> int:
-    longest = budget.max_output or 8_192
-    return budget.window * 9 // 10 - min(longest, -(-budget.window // 5))
+    max_output = budget.max_output or 8_192
+    return budget.window * 9 // 10 - min(max_output, -(-budget.window // 5))
 
 
 def _gemini_cli(budget: Budget) -> int:
@@ -97,9 +97,8 @@ def _pi(budget: Budget) -> int:
     return budget.window - 16_384
 
 
-def _answer(budget: Budget, most: int) -> int:
-    """Return what is kept for the answer: the model's longest one, at most ``most`` tokens."""
-    return min(budget.max_output or most, most)
+def _answer_reserve(budget: Budget, max_reserve: int) -> int:
+    return min(budget.max_output or max_reserve, max_reserve)
 
 
 CLIENTS: tuple[ClientRule, ...] = (
@@ -193,36 +192,36 @@ CLIENTS: tuple[ClientRule, ...] = (
 )
 
 
-# The window that a client takes a model to have that it does not know, by the first version that
-# takes another one, which stands next; () for none. Claude Code cannot be told by the provider: its
-# published programs return 200,000 up to 2.1.322 (2.1.300, 2.1.319, 2.1.321 and 2.1.322 were
-# looked into; issues of users tell the same of 2.1.173 and 2.1.259), and 1,000,000 from 2.1.323 on
-# (2.1.324 to 2.1.326 and 2.1.332). CLAUDE_CODE_MAX_CONTEXT_TOKENS sets it.
-_ASSUMED: Mapping[str, tuple[tuple[tuple[int, ...], int], ...]] = {
+# The window that a client assumes for a model it does not know, with the first version that assumes
+# the next one; () for none. Claude Code does not learn it from the provider: its published programs
+# return 200,000 up to 2.1.322 (seen in 2.1.300, 2.1.319, 2.1.321 and 2.1.322; users report the same
+# for 2.1.173 and 2.1.259), and 1,000,000 from 2.1.323 on (2.1.324 to 2.1.326 and 2.1.332).
+# CLAUDE_CODE_MAX_CONTEXT_TOKENS sets it.
+_ASSUMED_WINDOWS: Mapping[str, tuple[tuple[tuple[int, ...], int], ...]] = {
     "claude-code": (((2, 1, 323), 200_000), ((), 1_000_000)),
 }
 
 
 def assumed_window(format_name: str, version: str | None = None) -> int | None:
-    """Return the window, in tokens, that a client takes an unknown model to have.
+    """Return the window, in tokens, that a client assumes for a model it does not know.
 
-    None for clients that are told the model's own; the newest where the version is not known.
+    None for clients that learn the window; the newest value if the version is unknown.
     """
-    number = _number(version)
-    rows = _ASSUMED.get(format_name, ())
-    return next((size for before, size in rows if not before or (number and number < before)), None)
+    rows = _ASSUMED_WINDOWS.get(format_name, ())
+    return next((window for below, window in rows if _applies(below, version)), None)
 
 
 def client_rule_for(format_name: str, version: str | None = None) -> ClientRule | None:
-    """Return the client that writes a format; the newest rule where the version is not known."""
-    rows = (row for row in CLIENTS if row.format == format_name)
-    number = _number(version)
-    return next(
-        (row for row in rows if not row.below_version or (number and number < row.below_version)),
-        None,
-    )
+    """Return the rule of the client that writes a format; None if it has none.
+
+    An unknown version has the newest rule.
+    """
+    rules = (rule for rule in CLIENTS if rule.format == format_name)
+    return next((rule for rule in rules if _applies(rule.below_version, version)), None)
 
 
-def _number(version: str | None) -> tuple[int, ...]:
-    found = _VERSION.match(version or "")
-    return tuple(map(int, found[0].split("."))) if found else ()
+def _applies(below_version: tuple[int, ...], version: str | None) -> bool:
+    if not below_version:
+        return True
+    match = _VERSION.match(version or "")
+    return match is not None and tuple(map(int, match[0].split("."))) < below_version

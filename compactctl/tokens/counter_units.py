@@ -1,4 +1,4 @@
-"""How the counts of one counter compare with those of another, on the text of agent transcripts."""
+"""How many tokens of one counter equal one of another, on the text of agent transcripts."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,8 +13,8 @@ from compactctl.tokens.counters.estimates import (
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.models.table import CLAUDE, CLAUDE_OLD
 
-# Messages, calls and results of real transcripts have 3.75 characters, 3.79 bytes, per o200k
-# token (4.2 million tokens of eight clients), so this is the length of 100,000 tokens.
+# Messages, calls and results of real transcripts have 3.75 characters, or 3.79 bytes, per token of
+# o200k_base (4.2 million tokens of eight clients), so this is the length of 100,000 tokens.
 _SAMPLE_CHARS = 375_000
 _SAMPLE_TOKENS = 100_000
 
@@ -29,9 +29,9 @@ _UNITS: Mapping[str, float] = MappingProxyType(
 
 
 def tokens_per_o200k(counter: TokenCounter, model: ModelInfo) -> float:
-    """Return how many of the counter's tokens stand for one token of o200k_base.
+    """Return how many of the counter's tokens equal one token of o200k_base.
 
-    A vocabulary that is not known, such as a file of the user's own, is taken for the model's.
+    An unknown vocabulary, such as a file of the user's, is assumed to be the model's.
     """
     if isinstance(counter, RatioCounter):
         return tokens_per_o200k(counter.base, model) * counter.factor

@@ -1,11 +1,12 @@
-"""How much of a window may be filled with files, and how much of each file fits into that.
+"""How much of a window files may fill, and how much of each file fits.
 
-Figures and rules after NeuroLink, "File Token Budget". Sizes are bytes of the file, estimates are
-tokens by size alone.
+Figures and rules are those of NeuroLink, "File Token Budget". Sizes are in bytes; tokens are
+estimated by size alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from compactctl.model.numbers import exact
@@ -18,10 +19,10 @@ FAST_PATH_BYTES = 102_400
 PREVIEW_BYTES = 5_242_880
 PREVIEW_CHARS = 2_000
 CHARS_PER_TOKEN = 4
-# NeuroLink leaves this much of a file that is cut, whatever the budget.
+# NeuroLink keeps at least this much of a file that is cut, whatever the budget.
 MIN_CUT_CHARS = 2_000
 
-# Extensions, by the types whose cost NeuroLink's aggregate file budget tells apart.
+# Extensions by the types that NeuroLink's aggregate file budget distinguishes.
 _EXTENSIONS: Mapping[str, str] = {
     "video": "avi m4v mkv mov mp4 mpeg mpg ogv webm wmv",
     "audio": "aac aiff flac m4a mp3 oga ogg opus wav wma",
@@ -36,7 +37,7 @@ _EXTENSIONS: Mapping[str, str] = {
 }
 _TYPES = {ext: kind for kind, extensions in _EXTENSIONS.items() for ext in extensions.split()}
 _OFFICE = ("docx", "pptx", "xlsx")
-# Tokens by type of file, as NeuroLink's aggregate budget estimates them.
+# Tokens by type and size, as NeuroLink's aggregate budget estimates them.
 TOKEN_ESTIMATES: Mapping[str, Callable[[int], int]] = {
     "video": lambda _: 500,
     "audio": lambda _: 300,
@@ -47,13 +48,16 @@ TOKEN_ESTIMATES: Mapping[str, Callable[[int], int]] = {
     "svg": lambda size: -(-size // CHARS_PER_TOKEN),
     **dict.fromkeys(_OFFICE, lambda size: -(-size * 15 // (100 * CHARS_PER_TOKEN))),
 }
-# Types of which a part can be sent.
-_TEXTS = frozenset({"csv", "svg", "text"})
+# Types that can be cut.
+_TEXT_TYPES = frozenset({"csv", "svg", "text"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSize:
-    """A file: name, size in bytes, and type: a key of ``TOKEN_ESTIMATES``, ``csv`` or ``text``."""
+    """A file and its size in bytes.
+
+    ``kind`` is ``csv``, ``text`` or a key of ``TOKEN_ESTIMATES``.
+    """
 
     name: str
     size: int
@@ -61,13 +65,13 @@ class FileSize:
 
     @property
     def is_text(self) -> bool:
-        """Whether a part of it can be sent."""
-        return self.kind in _TEXTS
+        """Whether the file can be cut."""
+        return self.kind in _TEXT_TYPES
 
     @property
     def estimated_tokens(self) -> int:
-        """Tokens the file is estimated at beside others, by its type."""
-        estimate = TOKEN_ESTIMATES.get(self.kind, _text_cost)
+        """The estimate by type that NeuroLink uses for several files together."""
+        estimate = TOKEN_ESTIMATES.get(self.kind, _estimate_text)
         return estimate(self.size)
 
 
@@ -75,8 +79,10 @@ class FileSize:
 class FileAllocation:
     """How much of a file fits.
 
-    ``tokens`` is what that comes to, 0 when it is excluded, and ``full_tokens`` what the whole
-    file would; ``max_chars`` is the number of characters to cut it to, None when nothing is cut.
+    Attributes:
+        tokens: what is sent of the file; 0 if it is excluded.
+        full_tokens: the whole file.
+        max_chars: the number of characters to cut it to; None if it is not cut.
     """
 
     file: FileSize
@@ -87,7 +93,7 @@ class FileAllocation:
 
     @property
     def notice(self) -> str:
-        """What to say of it; "" for a file that is whole."""
+        """The sentence that tells the model what is missing; "" for a file that is whole."""
         name = f'"{self.file.name}"'
         match self.outcome:
             case "whole":
@@ -101,63 +107,60 @@ class FileAllocation:
 
 
 def file_budget(window: int, used: int, reserve: int, share: float = DEFAULT_SHARE) -> int:
-    """Return the tokens that files may take: a share of what is left of the window, or 0."""
+    """Return the tokens that files may take: a share of what remains of the window, at least 0."""
     return max(0, int(exact(share) * (window - used - reserve)))
 
 
 def allocate_in_order(files: Iterable[FileSize], budget: int) -> tuple[FileAllocation, ...]:
-    """Judge files one after the other, each by what those before it leave of the budget."""
-    verdicts = []
+    """Allocate the budget to files one after the other; each gets what those before it leave."""
+    allocations = []
     for file in files:
-        verdicts.append(_within(file, budget))
-        budget -= verdicts[-1].tokens
-    return tuple(verdicts)
+        allocations.append(_allocate(file, budget))
+        budget -= allocations[-1].tokens
+    return tuple(allocations)
 
 
 def allocate_separately(files: Iterable[FileSize], budget: int) -> tuple[FileAllocation, ...]:
-    """Judge each file against the whole budget, as NeuroLink does.
+    """Compare each file with the whole budget, as NeuroLink does.
 
-    Small files are whole, and something of larger ones is sent, even when nothing is left.
+    Small files are sent whole and larger ones in part even if the budget is 0.
     """
     return tuple(_neurolink_rule(file, budget) for file in files)
 
 
 def allocate_whole_files(files: Sequence[FileSize], budget: int) -> tuple[FileAllocation, ...]:
-    """Include whole files, the smallest first, as long as they fit; the others are excluded."""
-    verdicts = []
-    for file in sorted(files, key=lambda each: each.size):
-        fits = file.estimated_tokens <= budget
-        verdicts.append(
-            _whole(file, file.estimated_tokens) if fits else _excluded(file, file.estimated_tokens)
-        )
-        budget -= verdicts[-1].tokens
-    return tuple(verdicts)
+    """Include whole files, the smallest first, as long as they fit; exclude the others."""
+    allocations = []
+    for file in sorted(files, key=attrgetter("size")):
+        tokens = file.estimated_tokens
+        allocations.append(_whole(file, tokens) if tokens <= budget else _excluded(file, tokens))
+        budget -= allocations[-1].tokens
+    return tuple(allocations)
 
 
 def allocate_proportionally(files: Sequence[FileSize], budget: int) -> tuple[FileAllocation, ...]:
-    """Cut texts that do not fit together to the same share of each.
+    """Cut all texts to the same share if they do not fit together.
 
-    Before that, what is not text goes in whole, the smallest first, or not at all.
+    Files that are not text come first: whole and the smallest first, or not at all.
     """
     others = allocate_whole_files([file for file in files if not file.is_text], budget)
     texts = [file for file in files if file.is_text]
-    left = budget - sum(verdict.tokens for verdict in others)
+    remaining = budget - sum(allocation.tokens for allocation in others)
     needed = sum(_tokens(file.size) for file in texts)
-    if needed <= left:
+    if needed <= remaining:
         return (*others, *(_whole(file, _tokens(file.size)) for file in texts))
-    shares = [left * _tokens(file.size) // needed for file in texts]
-    cut = zip(texts, shares, strict=True)
-    return (*others, *(_shortened(file, "cut", share * CHARS_PER_TOKEN) for file, share in cut))
+    shares = ((file, remaining * _tokens(file.size) // needed) for file in texts)
+    return (*others, *(_shortened(file, "cut", share * CHARS_PER_TOKEN) for file, share in shares))
 
 
-def _within(file: FileSize, left: int) -> FileAllocation:
+def _allocate(file: FileSize, budget: int) -> FileAllocation:
     if not file.is_text:
-        return allocate_whole_files([file], left)[0]
+        return allocate_whole_files([file], budget)[0]
     if file.size > PREVIEW_BYTES:
-        return _shortened(file, "preview", min(PREVIEW_CHARS, left * CHARS_PER_TOKEN))
-    if _tokens(file.size) <= left:
+        return _shortened(file, "preview", min(PREVIEW_CHARS, budget * CHARS_PER_TOKEN))
+    if _tokens(file.size) <= budget:
         return _whole(file, _tokens(file.size))
-    return _shortened(file, "cut", left * CHARS_PER_TOKEN)
+    return _shortened(file, "cut", budget * CHARS_PER_TOKEN)
 
 
 def _neurolink_rule(file: FileSize, budget: int) -> FileAllocation:
@@ -170,11 +173,11 @@ def _neurolink_rule(file: FileSize, budget: int) -> FileAllocation:
 
 
 def _shortened(file: FileSize, outcome: FileOutcome, chars: int) -> FileAllocation:
-    whole = _tokens(file.size)
+    full_tokens = _tokens(file.size)
     if chars <= 0:
-        return _excluded(file, whole)
+        return _excluded(file, full_tokens)
     return FileAllocation(
-        file=file, outcome=outcome, tokens=_tokens(chars), full_tokens=whole, max_chars=chars
+        file=file, outcome=outcome, tokens=_tokens(chars), full_tokens=full_tokens, max_chars=chars
     )
 
 
@@ -190,8 +193,8 @@ def _tokens(chars: int) -> int:
     return -(-chars // CHARS_PER_TOKEN)
 
 
-def _text_cost(size: int) -> int:
-    """Estimate a text with a third more than four characters per token would make."""
+def _estimate_text(size: int) -> int:
+    """Estimate a text at a third more than one token per four characters."""
     return -(-size * 133 // (100 * CHARS_PER_TOKEN))
 
 
@@ -201,6 +204,6 @@ def _kilobytes(size: int) -> int:
 
 
 def file_type(name: str, head: bytes) -> str:
-    """Return the type: by the extension, else ``text``, or ``unknown`` when it holds NUL bytes."""
+    """Return a file's type by its extension, else ``text``, or ``unknown`` if it has NUL bytes."""
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     return _TYPES.get(extension) or ("unknown" if b"\0" in head else "text")

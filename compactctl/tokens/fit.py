@@ -1,4 +1,4 @@
-"""What the size of a context means: window, the client's own compaction, and the answer."""
+"""Compare the size of a context with the window and with the client's compaction threshold."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -6,19 +6,19 @@ from typing import Literal
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_thresholds import ClientRule
 
-# What levels and gates refer to.
 LimitBase = Literal["client", "window", "available"]
+"""The limit that levels and gates refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The sizes in tokens that a context is judged by.
+    """The limits of a context, in tokens.
 
     Attributes:
-        budget: the window, and what of it a profile, or NeuroLink's rule, leaves for input.
-        base: which of them levels and gates refer to.
-        client: whose own compaction is known; None without one.
-        compacts_at: from about which size on it compacts; None without a client.
+        budget: the window, and what a profile, or NeuroLink's rule, leaves of it for input.
+        base: the limit that levels and gates refer to.
+        client: the client whose compaction threshold is known; None without one.
+        compacts_at: the approximate size at which it compacts; None without a client.
         assumed_window: the window that the client assumes for a model it does not know.
     """
 
@@ -30,11 +30,14 @@ class Limits:
 
     @property
     def due_at(self) -> int | None:
-        """The size where the client would compact in time: no later than if it knew the window."""
+        """The size at which the client should compact at the latest; None without a client.
+
+        A client that assumes a larger window than the model has compacts too late.
+        """
         if self.client is None or self.compacts_at is None:
             return None
-        in_time = self.client.threshold_tokens(self.budget)
-        return min(self.compacts_at, self.budget.available if in_time is None else in_time)
+        threshold = self.client.threshold_tokens(self.budget)
+        return min(self.compacts_at, self.budget.available if threshold is None else threshold)
 
     @property
     def base_tokens(self) -> int:
@@ -45,9 +48,9 @@ class Limits:
 
 
 def size_limit(target: int | None, limits: Limits) -> int:
-    """Return the tokens a context may have: the target, and never more than the window.
+    """Return the tokens a context may have: the target, but never more than the window.
 
-    A share to keep may be far more than the window. Without a target, levels and gates decide.
+    A share to keep may be far more than the window. Without a target it is the base of the limits.
     """
     return limits.base_tokens if target is None else min(target, limits.budget.window)
 
@@ -58,15 +61,15 @@ def limits_of(
     requested_base: LimitBase = "client",
     assumed_window: int | None = None,
 ) -> Limits:
-    """Return the limits; the available input is the base where the client has none.
+    """Return the limits; without a client threshold, the available input replaces it as the base.
 
-    ``assumed_window`` is the window that the client takes the model to have, None for the budget's.
+    ``assumed_window`` is the window that the client assumes; None for that of the budget.
     """
-    believed = budget
+    assumed = budget
     if assumed_window is not None:
-        believed = replace(budget, window=assumed_window, max_output=None, is_input_only=False)
-    limit = None if client is None else client.threshold_tokens(believed)
-    if limit is None:
+        assumed = replace(budget, window=assumed_window, max_output=None, is_input_only=False)
+    threshold = None if client is None else client.threshold_tokens(assumed)
+    if threshold is None:
         return Limits(
             budget=budget, base="available" if requested_base == "client" else requested_base
         )
@@ -74,7 +77,7 @@ def limits_of(
         budget=budget,
         base=requested_base,
         client=client,
-        compacts_at=limit,
+        compacts_at=threshold,
         assumed_window=assumed_window,
     )
 
@@ -84,9 +87,9 @@ class Fit:
     """How much room a context leaves, in tokens.
 
     Attributes:
-        window_left: up to the end of the window; negative for what is too much.
-        until_compaction: up to where the client compacts, 0 once it is there; None without one.
-        max_answer: how long the answer can still be; None when not known.
+        window_left: the rest of the window; negative if the context is too large.
+        until_compaction: how much fits before the client compacts, at least 0; None without one.
+        max_answer: how long the answer can be; None if unknown.
     """
 
     window_left: int
@@ -95,25 +98,24 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether it can be sent at all."""
+        """Whether the context fits into the window."""
         return self.window_left >= 0
 
 
 def fit_of(tokens: int, limits: Limits) -> Fit:
-    """Judge a context of that size."""
-    left = limits.budget.window - tokens
-    at = limits.compacts_at
+    """Compare a context of that size with the limits."""
+    remaining = limits.budget.window - tokens
+    threshold = limits.compacts_at
     return Fit(
-        window_left=left,
-        until_compaction=None if at is None else max(0, at - tokens),
-        max_answer=_answer(left, limits.budget),
+        window_left=remaining,
+        until_compaction=None if threshold is None else max(0, threshold - tokens),
+        max_answer=_max_answer(remaining, limits.budget),
     )
 
 
-def _answer(left: int, budget: Budget) -> int | None:
-    """Beside a window for input alone there is room for the longest answer."""
-    if left < 0:
+def _max_answer(remaining: int, budget: Budget) -> int | None:
+    if remaining < 0:
         return 0
     if budget.is_input_only:
         return budget.max_output
-    return left if budget.max_output is None else min(left, budget.max_output)
+    return remaining if budget.max_output is None else min(remaining, budget.max_output)

@@ -1,4 +1,4 @@
-"""Token estimates for images, recordings and documents; base64 is never counted as text."""
+"""Token estimates for images, recordings and documents, whose base64 never counts as text."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,10 @@ from compactctl.model.message import MediaPart
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.models.table import GEMINI
 
-# Flat estimate for an image whose size is unknown; observed mean in Claude Code sessions was
-# about 1,175 and NeuroLink documents 1,024.
+# For an image of unknown size. The mean in Claude Code sessions was about 1,175, NeuroLink
+# documents 1,024.
 UNKNOWN_IMAGE_TOKENS = 1_024
-# Anthropic documents width x height / 750 with the longest edge scaled down to 1,568 pixels.
+# Anthropic documents width x height / 750, with the longest edge scaled down to 1,568 pixels.
 PIXELS_PER_TOKEN = 750
 MAX_EDGE = 1_568
 # Larger images are scaled down to about this many tokens (Anthropic, vision documentation).
@@ -18,36 +18,36 @@ MAX_IMAGE_TOKENS = 1_600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaRates:
-    """Tokens of a second of audio, a second of video, and a page of a PDF."""
+    """Tokens per second of audio, per second of video, and per page of a PDF."""
 
     audio: int
     video: int
     page: int
 
 
-# OpenAI: a token for 100 ms of a user's audio (Realtime API, managing costs). Video is sent to
-# Google alone. Anthropic: 1,500 to 3,000 tokens for the text of a page, which comes with its image
-# (PDF support); measured in October 2026 were 2,347 for a page of text and 1,600 for a scan.
+# Audio: OpenAI documents a token per 100 ms of a user's audio (Realtime API, managing costs). Video
+# is sent to Google only. Pages: Anthropic documents 1,500 to 3,000 tokens for the text of a page,
+# which is sent with its image (PDF support); in October 2026 a page of text measured 2,347 and a
+# scan 1,600.
 RATES = MediaRates(audio=10, video=263, page=2_250)
-# Google, understand and count tokens; a page at the default resolution of Gemini 3.
+# Google, "Understand and count tokens"; a page at the default resolution of Gemini 3.
 GOOGLE_RATES = MediaRates(audio=32, video=263, page=560)
-# Of a document that is text, as of text elsewhere.
+# For documents that are text.
 _BYTES_PER_TOKEN = 4
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/x-ndjson")
 
 
 def rates_for(model: ModelInfo) -> MediaRates:
-    """Return what media come to with a model."""
+    """Return the rates of a model's provider."""
     return GOOGLE_RATES if model.family.startswith(GEMINI.label) else RATES
 
 
 def media_tokens(
     part: MediaPart, image_tokens: int | None = None, rates: MediaRates = RATES
 ) -> int:
-    """Estimate the tokens of a medium from its pixels, its length, its pages or its text.
+    """Estimate the tokens of a medium from its pixels, length, pages or text.
 
-    ``image_tokens`` is what every image counts as instead, where that is given. What has no known
-    size counts nothing.
+    ``image_tokens`` replaces the estimate of every image. Other media of unknown size count 0.
     """
     kind = part.media_type.lower()
     if kind.startswith("image/"):
@@ -59,9 +59,9 @@ def media_tokens(
 
 
 def is_unsized(part: MediaPart) -> bool:
-    """Whether a medium counts no tokens because its size is unknown.
+    """Tell whether a medium counts 0 tokens because its size is unknown.
 
-    A link or an id is stored, or a format of which the size cannot be told.
+    The file may store only a link or an id, or a format whose size cannot be read.
     """
     kind = part.media_type.lower()
     has_text = part.n_bytes and kind.startswith(_TEXT_TYPES)

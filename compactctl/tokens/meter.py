@@ -20,11 +20,10 @@ from compactctl.tokens.media import RATES, MediaRates, media_tokens
 
 
 class Meter:
-    """Measures with one counter and remembers what it counted.
+    """Measures messages with one counter and caches every count.
 
-    ``image_tokens`` is what every image counts as, None for an estimate by its size; ``rates`` are
-    those of other media. Memory grows with the parts and distinct texts measured; results never
-    change.
+    ``image_tokens`` is what every image counts as, None for an estimate by its size; ``rates``
+    apply to other media. Memory grows with the messages and distinct texts; counts never change.
     """
 
     def __init__(
@@ -36,27 +35,28 @@ class Meter:
         self.counter = counter
         self.image_tokens = image_tokens
         self.rates = rates
-        self._known: dict[str, int] = {"": 0}
-        # By identity, because hashing one is slow; a message that is kept keeps its id to itself.
+        self._counts: dict[str, int] = {"": 0}
+        # By identity, because hashing a message is slow. The message is stored with its count, so
+        # that no other object can get its id.
         self._messages: dict[int, tuple[Message, int]] = {}
         self._totals: dict[int, tuple[tuple[Message, ...], int]] = {}
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
-        cached = self._known.get(text)
+        cached = self._counts.get(text)
         if cached is None:
-            cached = self._known[text] = self.text_uncached(text)
+            cached = self._counts[text] = self.text_uncached(text)
         return cached
 
     def text_uncached(self, text: str) -> int:
-        """Count the tokens of one text without remembering it: it was only tried."""
+        """Count the tokens of one text without caching it, because it is only a trial."""
         return self.counter.count_many([text])[0]
 
     def prime(self, messages: Iterable[Message]) -> None:
         """Count all texts of ``messages`` in one batch, which is faster than one by one."""
         texts = dict.fromkeys(t for m in messages for p in m.parts for t in part_texts(p))
-        missing = [text for text in texts if text not in self._known]
-        self._known.update(zip(missing, self.counter.count_many(missing), strict=True))
+        uncached = [text for text in texts if text not in self._counts]
+        self._counts.update(zip(uncached, self.counter.count_many(uncached), strict=True))
 
     def part(self, part: Part) -> int:
         """Count the tokens of one part, its media included."""
@@ -67,7 +67,7 @@ class Meter:
         return texts + sum(media)
 
     def message(self, message: Message) -> int:
-        """Count the tokens of a message's parts."""
+        """Count the tokens of a message's parts, without the overhead of a message."""
         cached = self._messages.get(id(message))
         if cached is None:
             tokens = sum([self.part(part) for part in message.parts])
@@ -86,12 +86,12 @@ class Meter:
 
 
 def client_added_text(part: Part) -> str:
-    """Return what the client sends with a part although no file holds it; "" for nothing."""
+    """Return the text that the client sends with a part but does not store; "" for none."""
     return part.added if isinstance(part, TextPart | ToolCallPart) else ""
 
 
 def part_texts(part: Part) -> tuple[str, ...]:
-    """Return the texts of a part that the model reads; opaque reasoning has none."""
+    """Return the texts of a part that the model reads; none for media and opaque reasoning."""
     match part:
         case ToolCallPart():
             return (part.tool, part.arguments, *_if_any(part.added))

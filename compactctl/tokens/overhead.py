@@ -1,9 +1,9 @@
-"""What a request costs beyond the text of its messages, by model family.
+"""Estimate the tokens that messages add to a request, by model family.
 
-Ratios and frames are those of least absolute errors in what providers reported between one request
-and the next, over what was counted of it: in 59 sessions of Claude up to 4.6, 75 of Claude 4.7 and
-later, and 101 with OpenAI's models in Codex and OpenCode, at most 150 steps of each.
-``tests/benchmarks/estimates/fit.py`` makes them, and ``docs/accuracy.md`` shows what they are
+Ratios and constants are fitted by least absolute errors to what providers reported between one
+request and the next: 59 sessions of Claude up to 4.6, 75 of Claude 4.7 and later, and 101 of
+OpenAI's models in Codex and OpenCode, with at most 150 steps of each.
+``tests/benchmarks/estimates/fit.py`` fits them, and ``docs/accuracy.md`` shows how they change
 without the sessions of any one project.
 """
 
@@ -33,36 +33,40 @@ _NUMBERED = re.compile(r" *\d+[→\t]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureEstimate:
-    """How many tokens of reasoning its signature or encrypted data stands for.
+    """Estimates reasoning by the length of its signature or encrypted data.
 
-    ``per_character`` of it, less ``envelope`` tokens for what is not reasoning in it.
+    A character counts ``per_character`` tokens; ``envelope`` tokens of it are not reasoning.
     """
 
     per_character: float = 0.0
     envelope: float = 0.0
 
     def tokens(self, characters: int) -> float:
-        """Estimate the reasoning behind a signature of this length."""
+        """Estimate the reasoning tokens behind a signature of this length, at least 0."""
         return max(0.0, characters * self.per_character - self.envelope)
 
 
 NO_SIGNATURE = SignatureEstimate()
-# What Codex estimates for encrypted reasoning (openai/codex, history.rs,
-# estimate_reasoning_length): base64 of bytes, 650 of them an envelope, four to a token. Over the 38
-# pieces of the one session at hand whose reasoning was not taken out it is 1.18 times the reported.
+# As Codex estimates encrypted reasoning (openai/codex, history.rs, estimate_reasoning_length): the
+# data is base64, 650 bytes of it are the envelope, and four bytes are a token. Over the 38 pieces
+# of a session that kept its reasoning, this is 1.18 times the reported.
 OPENAI_SIGNATURE = SignatureEstimate(per_character=3 / 4 / 4, envelope=650 / 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOverhead:
-    """How many reported tokens a counted token of each kind is, and constants in tokens.
+    """How counted tokens become reported tokens: ratios by kind of content, plus constants.
 
-    ``numbered`` is for tool results with line numbers, which other vocabularies count alike, and
-    ``result`` for all others. ``per_call`` is added for each tool call, ``per_result`` for each
-    tool result, ``per_injected`` for each record that the client injected, ``per_prompt`` for each
-    message of a person's text, ``per_text`` for all other text. ``hidden_reasoning`` tells by the
-    signature how long thinking is whose text is not stored, ``summarized_reasoning`` where a text
-    is stored, which may be a summary of it.
+    Attributes:
+        result: ratio for tool results.
+        numbered: ratio for tool results with line numbers, which vocabularies count more alike.
+        call: ratio for tool calls.
+        assistant_text, user_text, injected: ratios for text, by who wrote it.
+        per_call, per_result: tokens added for each tool call and each tool result.
+        per_injected: tokens added for each message that the client injected.
+        per_prompt, per_text: tokens added for each message with text of the user and of others.
+        hidden_reasoning: estimate of reasoning whose text is not stored.
+        summarized_reasoning: the same if a text is stored, which may be a summary of it.
     """
 
     result: float
@@ -80,7 +84,7 @@ class RequestOverhead:
     summarized_reasoning: SignatureEstimate = NO_SIGNATURE
 
     def scaled(self, factor: float) -> "RequestOverhead":
-        """Return the framing for a counter that counts so many times fewer tokens."""
+        """Return the overhead for a counter that counts ``factor`` times fewer tokens."""
         return replace(
             self,
             result=self.result * factor,
@@ -140,8 +144,8 @@ OPENAI = RequestOverhead(
 )
 
 
-# For counts with the reconstructed vocabulary of the model, by its name: what is left are the
-# escapes of arguments, which are sent as JSON values, and the frames.
+# For counts with the reconstructed vocabulary of the model, by its name. What remains are the
+# escapes of arguments, which are sent as JSON values, and the constants.
 RECONSTRUCTED: Mapping[str, RequestOverhead] = MappingProxyType(
     {
         "claude-3": RequestOverhead(
@@ -179,9 +183,9 @@ RECONSTRUCTED: Mapping[str, RequestOverhead] = MappingProxyType(
 
 
 def overhead_for(model: ModelInfo, counter: TokenCounter) -> RequestOverhead:
-    """Return the framing of a model's requests for what ``counter`` counts.
+    """Return the overhead of a model's requests for tokens of ``counter``.
 
-    Families other than Claude are framed like OpenAI's.
+    All families but Claude are treated like OpenAI's.
     """
     if counter.id == model.reconstruction:
         return RECONSTRUCTED[counter.id]
@@ -189,47 +193,44 @@ def overhead_for(model: ModelInfo, counter: TokenCounter) -> RequestOverhead:
 
 
 def _of_family(model: ModelInfo) -> RequestOverhead:
-    """Return the framing for o200k_base counts."""
-    if not model.family.startswith("Claude"):
-        overhead = OPENAI.scaled(model.factor)
-        is_known = model.family.startswith("OpenAI")
-        return (
-            overhead
-            if is_known
-            else replace(overhead, hidden_reasoning=NO_SIGNATURE, summarized_reasoning=NO_SIGNATURE)
-        )
-    return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
+    """Return the overhead for o200k_base counts."""
+    if model.family.startswith("Claude"):
+        return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
+    overhead = OPENAI.scaled(model.factor)
+    if model.family.startswith("OpenAI"):
+        return overhead
+    return replace(overhead, hidden_reasoning=NO_SIGNATURE, summarized_reasoning=NO_SIGNATURE)
 
 
 class RequestMeter:
-    """Estimates what messages add to a request, in reported tokens, and remembers it.
+    """Estimates what messages add to a request, in reported tokens, and caches it.
 
-    Memory grows with the messages estimated; results never change.
+    Memory grows with the messages estimated; estimates never change.
     """
 
     def __init__(self, meter: Meter, overhead: RequestOverhead) -> None:
         self.overhead = overhead
         self._meter = meter
-        # By identity, as in the meter, which keeps the messages. Few have sealed reasoning.
+        # By identity, as in the meter, which keeps the messages alive. Few have hidden reasoning.
         self._visible: dict[int, float] = {}
-        self._sealed: dict[int, float] = {}
+        self._hidden: dict[int, float] = {}
 
     def total(self, message: Message) -> float:
-        """Estimate all that a message adds."""
-        return self.visible(message) + self._sealed.get(id(message), 0.0)
+        """Estimate everything that a message adds."""
+        return self.visible(message) + self._hidden.get(id(message), 0.0)
 
     def visible(self, message: Message) -> float:
-        """Estimate what a message adds without thinking whose text is not stored."""
-        known = self._visible.get(id(message))
-        return self._estimate(message) if known is None else known
+        """Estimate what a message adds without reasoning whose text is not stored."""
+        cached = self._visible.get(id(message))
+        return self._estimate(message) if cached is None else cached
 
     def _estimate(self, message: Message) -> float:
         self._meter.message(message)
         visible = _visible_tokens(message, self._meter, self.overhead)
         self._visible[id(message)] = visible
-        sealed = _sealed_tokens(message, self._meter, self.overhead)
-        if sealed:
-            self._sealed[id(message)] = sealed
+        hidden = _hidden_tokens(message, self._meter, self.overhead)
+        if hidden:
+            self._hidden[id(message)] = hidden
         return visible
 
 
@@ -239,9 +240,9 @@ def _visible_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -
 
 
 def overhead_tokens(message: Message, overhead: RequestOverhead) -> int:
-    """Return what a message adds to a request beside what is counted of it."""
-    answers = len(message.results) + sum([bool(call.added) for call in message.calls])
-    tokens = overhead.per_call * len(message.calls) + overhead.per_result * answers
+    """Return the tokens that a message adds to a request beside those of its content."""
+    n_results = len(message.results) + sum([bool(call.added) for call in message.calls])
+    tokens = overhead.per_call * len(message.calls) + overhead.per_result * n_results
     if message.origin.is_injected and message.role == "user":
         return tokens + overhead.per_injected
     if any(isinstance(part, TextPart) for part in message.parts):
@@ -249,23 +250,24 @@ def overhead_tokens(message: Message, overhead: RequestOverhead) -> int:
     return tokens
 
 
-def _sealed_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -> float:
-    """Estimate by its signatures what of a message's thinking is not stored as text.
+def _hidden_tokens(message: Message, meter: Meter, overhead: RequestOverhead) -> float:
+    """Estimate the reasoning tokens that the file holds only as a signature or encrypted data.
 
-    What is stored beside them is a summary of the same.
+    OpenAI, 2,000 characters: 2,000 * 0.1875 - 162.5 = 212.5 tokens. With a stored summary of 40
+    tokens, 172.5: the summary describes the same reasoning and is already counted as text.
     """
-    thought = [part for part in message.parts if isinstance(part, ReasoningPart)]
-    sealed = [
+    reasoning_parts = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    estimates = [
         (overhead.summarized_reasoning if part.text else overhead.hidden_reasoning).tokens(
             part.sealed
         )
-        for part in thought
+        for part in reasoning_parts
         if part.sealed
     ]
-    if not any(sealed):
+    if not any(estimates):
         return 0.0
-    told = sum([meter.part(part) for part in thought]) * overhead.assistant_text
-    return max(0.0, sum(sealed) - told)
+    visible = sum([meter.part(part) for part in reasoning_parts]) * overhead.assistant_text
+    return max(0.0, sum(estimates) - visible)
 
 
 def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOverhead) -> float:
@@ -282,15 +284,15 @@ def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOv
         case FilePart() | ToolDefinitionPart():
             return tokens * overhead.injected
         case _:
-            return tokens * _prose(message, overhead)
+            return tokens * _text_ratio(message, overhead)
 
 
 def has_line_numbers(text: str) -> bool:
-    """Tell whether a text begins as a file does that is shown with the numbers of its lines."""
+    """Tell whether a text begins with a line number, as clients show files."""
     return _NUMBERED.match(text) is not None
 
 
-def _prose(message: Message, overhead: RequestOverhead) -> float:
+def _text_ratio(message: Message, overhead: RequestOverhead) -> float:
     if message.role == "assistant":
         return overhead.assistant_text
     return overhead.injected if message.origin.is_injected else overhead.user_text

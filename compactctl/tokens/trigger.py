@@ -1,4 +1,4 @@
-"""When to compact: conditions on the size of a conversation, any of which is enough."""
+"""Triggers: conditions on the size of a conversation, any of which makes a compaction due."""
 
 import re
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from compactctl.tokens.models.token_sizes import parse_token_size
 Metric = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
 Operator = Literal[">=", ">", "<=", "<"]
 
-_MEASURED: dict[str, Metric] = {each: each for each in get_args(Metric)}
-_COUNTED = frozenset({"tokens", "free", "turns", "messages"})
-_OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
-_CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
+_METRICS: dict[str, Metric] = {metric: metric for metric in get_args(Metric)}
+_COUNTS = frozenset({"tokens", "free", "turns", "messages"})
+_OPERATORS: dict[str, Operator] = {operator: operator for operator in get_args(Operator)}
+_CONDITION = re.compile(r"(?P<metric>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
 _OR = re.compile(r"\s+or\s+|\s*[,|]\s*", re.IGNORECASE)
 _ALWAYS, _NEVER = "always", "never"
@@ -24,11 +24,13 @@ _EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or al
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerInput:
-    """What a trigger looks at.
+    """The measurements that a trigger's conditions compare.
 
-    ``tokens`` are those of the next request, ``available`` those free for input, or another limit
-    that shares refer to; ``window`` is the context window, 0 for what is available; ``turns`` and
-    ``messages`` are those of the effective history.
+    Attributes:
+        tokens: the size of the next request.
+        available: the tokens available for input, or another limit that shares refer to.
+        turns, messages: those of the effective history.
+        window: the context window in tokens; 0 stands for ``available``.
     """
 
     tokens: int
@@ -56,8 +58,8 @@ class TriggerInput:
 class Condition:
     """One comparison, such as ``ratio >= 0.8``.
 
-    ``free`` are tokens left of what is available, ``window`` is the share of the window. Tokens
-    above what is available mean that: Copilot Chat clamps its threshold to the window as well.
+    ``free`` is the rest of the available tokens, ``window`` the share of the window. A number of
+    tokens above the available ones is clamped to these, as Copilot Chat clamps its threshold.
     """
 
     metric: Metric
@@ -65,40 +67,41 @@ class Condition:
     value: Fraction
 
     def holds(self, measurements: TriggerInput) -> bool:
-        """Tell whether the comparison holds."""
-        found, value = measurements.value(self.metric), self.value
+        """Tell whether the measurements meet the condition."""
+        value, bound = measurements.value(self.metric), self.value
         if self.is_clamped(measurements.available):
-            value = Fraction(measurements.available)
+            bound = Fraction(measurements.available)
         match self.operator:
             case ">=":
-                return found >= value
+                return value >= bound
             case ">":
-                return found > value
+                return value > bound
             case "<=":
-                return found <= value
+                return value <= bound
             case "<":
-                return found < value
+                return value < bound
 
     def is_clamped(self, available: int) -> bool:
-        """Tell whether it names more tokens than are available, and means those."""
+        """Tell whether the condition names more tokens than are available."""
         is_size = self.metric == "tokens" and self.operator in (">=", ">")
         return is_size and 0 < available < self.value
 
     def describe(self, measurements: TriggerInput) -> str:
-        """Return it in words, with what it means in this situation where that is less."""
-        means = f", of which {measurements.available:,} are available"
-        return f"{self}{means if self.is_clamped(measurements.available) else ''}"
+        """Return the condition in words, with the available tokens if it names more."""
+        if not self.is_clamped(measurements.available):
+            return str(self)
+        return f"{self}, of which {measurements.available:,} are available"
 
     def threshold(self, available: int, window: int) -> int | None:
-        """Return the size in tokens where it begins to hold; None if size does not matter."""
+        """Return the size in tokens at which the condition is met; None if size does not matter."""
         match self.metric:
             case "ratio":
                 return int(self.value * available)
             case "window":
                 return int(self.value * window)
             case "tokens":
-                limit = int(self.value)
-                return min(limit, available) if available > 0 else limit
+                tokens = int(self.value)
+                return min(tokens, available) if available > 0 else tokens
             case "free":
                 return max(0, available - int(self.value))
             case _:
@@ -107,38 +110,47 @@ class Condition:
     def __str__(self) -> str:
         number = float(self.value)
         text = (
-            f"{number:,.0f}" if number == int(number) and self.metric in _COUNTED else f"{number:g}"
+            f"{number:,.0f}" if number == int(number) and self.metric in _COUNTS else f"{number:g}"
         )
         return f"{self.metric} {self.operator} {text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """Fires when any of its conditions holds; always, when it has none."""
+    """Fires if any of its conditions is met; always, if it has none."""
 
     conditions: tuple[Condition, ...] = ()
 
     def matched_condition(self, measurements: TriggerInput) -> str:
-        """Return the first condition that holds in words, ``always`` without any, else ""."""
+        """Return the first condition that is met, in words.
+
+        It is ``always`` for a trigger without conditions, and "" if none is met.
+        """
         if not self.conditions:
             return _ALWAYS
-        return next((str(each) for each in self.conditions if each.holds(measurements)), "")
+        condition = self._first_met(measurements)
+        return "" if condition is None else str(condition)
 
     def describe(self, measurements: TriggerInput) -> str:
-        """Return what fired, and what it means where it names more than is available."""
-        held = next((each for each in self.conditions if each.holds(measurements)), None)
-        return self.matched_condition(measurements) if held is None else held.describe(measurements)
+        """Return ``matched_condition``, with the available tokens if it names more."""
+        condition = self._first_met(measurements)
+        if condition is None:
+            return self.matched_condition(measurements)
+        return condition.describe(measurements)
+
+    def _first_met(self, measurements: TriggerInput) -> Condition | None:
+        return next((c for c in self.conditions if c.holds(measurements)), None)
 
     def threshold(self, available: int, window: int) -> int | None:
-        """Return the size in tokens from which on it fires; None if size does not matter."""
-        limits = [condition.threshold(available, window) for condition in self.conditions]
-        return min((limit for limit in limits if limit is not None), default=None)
+        """Return the size in tokens at which it fires; None if size does not matter."""
+        thresholds = [condition.threshold(available, window) for condition in self.conditions]
+        return min((tokens for tokens in thresholds if tokens is not None), default=None)
 
     def fires_at(self, tokens: int, available: int, window: int) -> bool:
-        """Tell whether a context of that size, and nothing else about it, makes it fire."""
-        at = TriggerInput(tokens=tokens, available=available, turns=0, messages=0, window=window)
+        """Tell whether the size of a context alone makes it fire."""
+        size = TriggerInput(tokens=tokens, available=available, turns=0, messages=0, window=window)
         return any(
-            condition.holds(at)
+            condition.holds(size)
             for condition in self.conditions
             if condition.threshold(available, window) is not None
         )
@@ -150,23 +162,23 @@ class Trigger:
 
 
 ALWAYS = Trigger()
-# What can never be.
+# No size is negative.
 NEVER = Trigger(conditions=(Condition(metric="tokens", operator="<", value=Fraction(0)),))
 _PLAIN = {_ALWAYS: ALWAYS, _NEVER: NEVER}
 
 
 def parse_trigger(text: str) -> Trigger:
-    """Read a trigger: a share, tokens, comparisons joined with ``or``, ``always`` or ``never``.
+    """Parse a trigger: a share, tokens, comparisons joined with ``or``, ``always`` or ``never``.
 
-    A comma joins as well, unless it groups the digits of a number, as our own texts do.
+    A comma joins too, unless it groups digits, as in ``tokens >= 60,000``.
 
     Raises:
-        UsageError: it means nothing, or a number between 1 and 100 that could mean either.
+        UsageError: it cannot be parsed, or is a number from 1 to 100, which could mean either.
     """
     plain = text.strip().lower()
     if plain in _PLAIN:
         return _PLAIN[plain]
-    plain = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), plain)
+    plain = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain)
     return Trigger(conditions=tuple(_condition(part) for part in _OR.split(plain)))
 
 
@@ -174,16 +186,16 @@ def _condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
         return _bare_number(text)
-    what, size = _MEASURED.get(match["what"]), _size(match["value"])
-    if what is None or size is None:
+    metric, size = _METRICS.get(match["metric"]), _size(match["value"])
+    if metric is None or size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
-    if what in ("ratio", "window") and size > 1:
+    if metric in ("ratio", "window") and size > 1:
         raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
-    return Condition(metric=what, operator=_OPERATORS[match["operator"]], value=size)
+    return Condition(metric=metric, operator=_OPERATORS[match["operator"]], value=size)
 
 
 def _bare_number(text: str) -> Condition:
-    """Read a number alone; VS Code Copilot Chat refuses those between 1 and 100 as well."""
+    """Parse a number without a metric; VS Code Copilot Chat too refuses those from 1 to 100."""
     size = _size(text)
     if size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
@@ -196,5 +208,5 @@ def _bare_number(text: str) -> Condition:
 
 
 def _size(text: str) -> Fraction | None:
-    """Read a size; a whole number may have underscores, as in TOML and Python."""
+    """Parse a size; it may have underscores, as in TOML and Python."""
     return parse_token_size(text.replace("_", ""))

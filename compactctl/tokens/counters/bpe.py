@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 
-# The engine aborts on 999,995 whitespace characters in a row and takes 46 bytes of memory per
-# character; a slice stays below the first and bounds the second.
+# tiktoken aborts on 999,995 whitespace characters in a row and takes 46 bytes of memory per
+# character: slices stay below the former and bound the latter.
 MIN_SLICE = 500_000
 MAX_SLICE = 990_000
 
-# In both vocabularies' patterns a piece with letters ends at the first ASCII character that is
-# neither letter nor apostrophe, and no piece goes on from a newline to anything but whitespace or
-# a slash. No pattern looks behind, so what follows such a place is split as if it stood alone.
+# In the patterns of both vocabularies a piece with letters ends at the first ASCII character that
+# is neither letter nor apostrophe, and after a newline only whitespace or a slash continues a
+# piece. No pattern looks behind, so the text after a seam is split as if it were alone:
+#     "foo(bar)\nbaz" counts as "foo" + "(bar" + ")\n" + "baz"
 _SEAM = re.compile(r"(?<=[A-Za-z])(?=[\x00-&(-@\[-`{-\x7f])|(?<=\n)(?=[^\s/])")
 
 
@@ -29,8 +30,8 @@ def split_at_seams(
     """Cut ``text`` into slices of at most ``max_chars`` characters; a shorter text stays whole.
 
     Yields:
-        A slice, and whether its end is a seam or the end of the text. Where it is neither, the
-        counts of the slices can add up to a few tokens more or fewer than the count of the whole.
+        A slice, and whether it ends at a seam or at the end of the text. If it does not, the counts
+        of the slices may differ by a few tokens from the count of the whole text.
     """
     start = 0
     while len(text) - start > max_chars:
@@ -42,12 +43,11 @@ def split_at_seams(
 
 
 class BpeCounter:
-    """Counts with a byte pair encoding: ``o200k_base``, ``cl100k_base`` or what ``load`` gives.
+    """Counts with a byte pair encoding: ``o200k_base``, ``cl100k_base`` or what ``load`` returns.
 
-    The encoding is loaded by the first count that needs it, which raises IntegrityError when
-    the file of one of ours is damaged. Counts are those of tiktoken; ``exactness`` falls to
-    ``estimate`` for good once a text had to be cut where no cut is free, or had to be bounded by
-    its bytes.
+    The first count that needs the encoding loads it and raises IntegrityError if our file of it is
+    damaged. Counts are those of tiktoken. Once a text was cut beside a seam, or estimated by its
+    bytes, ``exactness`` is ``estimate`` for good.
     """
 
     exactness: Exactness = "exact"
@@ -58,7 +58,7 @@ class BpeCounter:
         self._load = load or partial(load_encoding, name)
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Count each text as plain text: names of special tokens have no meaning."""
+        """Count each text as plain text: names of special tokens have no meaning in it."""
         return [self._count(text) if text else 0 for text in texts]
 
     @cached_property
@@ -68,18 +68,19 @@ class BpeCounter:
     def _count(self, text: str) -> int:
         encode = self._encode
         total = 0
-        for piece, seamless in split_at_seams(without_surrogates(text)):
-            n_tokens, exact = count_or_bound(encode, piece)
-            if not (exact and seamless):
+        for piece, ends_at_seam in split_at_seams(without_surrogates(text)):
+            n_tokens, is_exact = count_or_bound(encode, piece)
+            if not (is_exact and ends_at_seam):
                 self.exactness = "estimate"
             total += n_tokens
         return total
 
 
 def without_surrogates(text: str) -> str:
-    """Join surrogate pairs and replace lone surrogates by U+FFFD, which is tiktoken's rule.
+    """Join surrogate pairs and replace lone surrogates by U+FFFD, as tiktoken does.
 
-    What is not ASCII is copied: an engine leaves the UTF-8 that it counts with every such text.
+    Returns a copy unless the text is ASCII: engines leave the UTF-8 of what they count attached to
+    the text, which would stay in memory with the transcript.
     """
     if text.isascii():
         return text
@@ -90,14 +91,14 @@ def without_surrogates(text: str) -> str:
 
 
 def count_or_bound(encode: Callable[[str], Sequence[int]], text: str) -> tuple[int, bool]:
-    """Return a text's tokens and True, or its UTF-8 bytes and False when the engine panics.
+    """Return the number of tokens and True, or that of UTF-8 bytes and False if the engine panics.
 
     No token is shorter than a byte, so the bytes are an upper bound.
     """
     try:
         return len(encode(text)), True
     except BaseException as error:
-        # The engine's panic is not an Exception and its class cannot be imported.
+        # A panic is not an Exception, and its class cannot be imported.
         if type(error).__name__ != "PanicException":
             raise
         return len(text.encode()), False

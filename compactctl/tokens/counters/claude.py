@@ -1,4 +1,4 @@
-"""Counts of Claude's tokens as the optional package ctok reconstructs them."""
+"""Count Claude's tokens as the optional package ctok reconstructs them, but faster."""
 
 import importlib
 import importlib.util
@@ -12,8 +12,8 @@ from compactctl.errors import UsageError
 from compactctl.extras import install_command
 from compactctl.tokens.counters.counter import Exactness
 
-# Case marks and the start of a word open a piece, its end closes one; a character that the
-# notation needs for itself is written as bytes.
+# A piece begins with case marks and the start of a word, and ends with the end of one. Characters
+# that the notation uses itself are written as bytes.
 _SEPARABLE = re.compile(r"(?:⟨shift⟩|⟨caps⟩)*(?:⟨bow⟩)?((?:[^⟨⟩]|⟨0x[0-9A-Fa-f]{2}⟩)*)(?:⟨eow⟩)?")
 _ESCAPED = re.compile(r"⟨0x[0-9A-Fa-f]{2}⟩")
 _DIGIT = re.compile("[0-9]")
@@ -21,11 +21,11 @@ _NUMBERS = {f"{number:0{width}}" for width in (1, 2, 3) for number in range(10**
 
 
 def can_count_separately(pieces: Collection[str]) -> bool:
-    """Tell whether words, and what stands between them, can be counted apart.
+    """Tell whether words and the gaps between them can be counted separately.
 
-    No piece goes on behind the end of a word or begins before the start of one; a newline and
-    each number of one to three digits is a piece, and no piece mixes digits or newlines with
-    anything else. Then digits are as good as one another, too.
+    They can if no piece crosses the start or the end of a word, a newline and each number of one to
+    three digits is a piece, and no piece mixes digits or newlines with anything else. Then all
+    digits also count alike.
     """
     if not all(_SEPARABLE.fullmatch(piece) for piece in pieces):
         return False
@@ -40,20 +40,20 @@ _WORD_PIECE = re.compile(r"(?:⟨shift⟩|⟨caps⟩)?(?:⟨bow⟩)?[A-Za-z]*(?:
 
 
 class WordCounter:
-    """Counts the tokens of words of ASCII letters, each taken by itself.
+    """Counts the tokens of single words of ASCII letters.
 
-    ``capitals_from`` is the length from which a word in capitals is written small with a mark;
-    0 when there is none.
+    ``min_capitals_length`` is how long a word in capitals must be to be encoded in lower case after
+    a mark; 0 if none is.
     """
 
     def __init__(self, pieces: Collection[str], min_capitals_length: int) -> None:
         words = (piece for piece in pieces if _WORD_PIECE.fullmatch(piece))
         self._pieces = {_MARK.sub(lambda mark: _MARKS[mark[0]], word) for word in words}
-        self._longest = max(map(len, self._pieces), default=1)
+        self._max_length = max(map(len, self._pieces), default=1)
         self._capitals_from = min_capitals_length
 
     def count(self, word: str) -> int:
-        """Count a word; it is written small with a mark when its capitals follow a rule."""
+        """Count a word: ``^<then>`` for "Then", ``!<then>`` for "THEN", ``<tHEn>`` for "tHEn"."""
         if word[0].isupper() and not any(map(str.isupper, word[1:])):
             return self._fewest(f"^<{word.lower()}>")
         if word.isupper() and 0 < self._capitals_from <= len(word):
@@ -61,21 +61,22 @@ class WordCounter:
         return self._fewest(f"<{word}>")
 
     def _fewest(self, stream: str) -> int:
-        """Return the least number of pieces and single characters that make up a word."""
-        pieces, longest = self._pieces, self._longest
+        """Return the smallest number of pieces and single characters that make up a word."""
+        pieces, max_length = self._pieces, self._max_length
         if stream in pieces:
             return 1
-        fewest = [0]
+        # counts[n] is that of the first n characters.
+        counts = [0]
         for end in range(1, len(stream) + 1):
-            best = fewest[-1]
-            for start in range(max(0, end - longest), end - 1):
-                if fewest[start] < best and stream[start:end] in pieces:
-                    best = fewest[start]
-            fewest.append(best + 1)
-        return fewest[-1]
+            best = counts[-1]
+            for start in range(max(0, end - max_length), end - 1):
+                if counts[start] < best and stream[start:end] in pieces:
+                    best = counts[start]
+            counts.append(best + 1)
+        return counts[-1]
 
 
-# A letter that composes with no accent, so that what stands beside it stays as it is.
+# A letter that composes with no accent, so that its neighbors stay as they are.
 LETTER = "q"
 _FRAME = "⟨pad⟩"
 _WORD_START = "⟨bow⟩"
@@ -85,9 +86,9 @@ _MAX_TRIED = 10
 
 
 class CtokEngine:
-    """Counts texts with ctok, exactly but slowly: some 0.2 MB in a second.
+    """Counts texts with ctok, exactly but slowly: about 0.2 MB per second.
 
-    Raises ImportError when ctok is not installed.
+    Raises ImportError if ctok is not installed.
     """
 
     def __init__(self, version: str) -> None:
@@ -98,28 +99,28 @@ class CtokEngine:
         self.letter_cost: int = len(tokens) - self._frame
 
     def count(self, text: str) -> int:
-        """Count a text's tokens without the frame of its message."""
+        """Count the tokens of a text without the frame of a message."""
         return int(self._ctok.token_count(text, self._version)) - self._frame
 
     def normalized(self, text: str) -> str:
-        """Return the text that is really counted."""
+        """Return the text that ctok really counts."""
         return str(self._ctok.normalize(text, self._version))
 
     def pieces(self) -> Collection[str]:
-        """Return the vocabulary in ctok's notation, without its parts of characters."""
+        """Return the vocabulary in ctok's notation, without pieces that are parts of characters."""
         entries = self._ctok.pieces(self._version)
         return {piece for piece, witness in entries.items() if witness["kind"] != _BYTES}
 
     def is_letter(self, char: str) -> bool:
-        """Tell whether a character of a normalized text forms words with letters beside it."""
+        """Tell whether a character of a normalized text is part of a word beside letters."""
         return self._is_one_word(LETTER + char + LETTER)
 
     def takes_contraction(self, char: str) -> bool:
-        """Tell whether an apostrophe joins "s" to a word that ends with a character."""
+        """Tell whether an apostrophe joins "s" to a word that ends with this character."""
         return self._is_one_word(LETTER + char + "'s")
 
     def min_capitals_length(self) -> int:
-        """Return how long a word in capitals must be to be written small with a mark, or 0."""
+        """Return how long a word in capitals must be to be encoded in lower case, 0 for never."""
         words = ("A" * length for length in range(1, _MAX_TRIED))
         marked = (w for w in words if self._stream(w).startswith(_CAPITALS))
         return len(next(marked, ""))
@@ -132,35 +133,40 @@ class CtokEngine:
 
 
 class Splitter:
-    """Splits texts into words and gaps; learns which characters are letters as it meets them."""
+    """Splits texts into words and gaps; asks the engine once per character whether it is a letter.
+
+    "Don't stop, now" -> ["Don", "'t", " ", "stop", ", ", "now"]
+    """
 
     def __init__(self, engine: CtokEngine) -> None:
         self._engine = engine
         self._seen = set(map(chr, range(128)))
         self._letters = {char for char in self._seen if char.isalpha()}
-        self._odd: set[str] = set()
+        self._without_contraction: set[str] = set()
         self._find = self._pattern()
 
     def __call__(self, text: str) -> list[str]:
-        """Return the segments in order, which add up to the text; none when it is not so made.
+        """Return the segments in order, which join to the text; [] if it cannot be split.
 
-        That is a text with a letter which, other than the rest, does not take a contraction.
+        That is so if it has a letter that, unlike the others, takes no contraction.
         """
         if not text.isascii():
             chars = set(text)
             self._learn(chars - self._seen)
-            if not self._odd.isdisjoint(chars):
+            if not self._without_contraction.isdisjoint(chars):
                 return []
         return self._find(text)
 
     def is_letter(self, char: str) -> bool:
-        """Tell whether a character that was seen before is a letter."""
+        """Tell whether a character of a text that was split before is a letter."""
         return char in self._letters
 
     def _learn(self, chars: set[str]) -> None:
         letters = set(filter(self._engine.is_letter, chars))
         self._seen |= chars
-        self._odd |= {char for char in letters if not self._engine.takes_contraction(char)}
+        self._without_contraction |= {
+            char for char in letters if not self._engine.takes_contraction(char)
+        }
         if letters:
             self._letters |= letters
             self._find = self._pattern()
@@ -171,18 +177,18 @@ class Splitter:
         return re.compile(f"[{letter}]+|[^{letter}]+{joined}").findall
 
 
-# Normalization leaves these characters alone.
+# Normalization does not change these characters.
 _PLAIN = re.compile(r"[\t -~]*")
 _PLAIN_LINES = re.compile(r"[\t\n -~]*")
-# No piece goes on from a digit or a newline to anything else, or from anything to them.
-_APART = re.compile(r"(0+|\n+)")
+# No piece mixes digits or newlines with anything else.
+_DIGITS_OR_NEWLINES = re.compile(r"(0+|\n+)")
 _SAME_DIGITS = bytes.maketrans(b"0123456789", b"0000000000")
 
 
 class BoundedCache(dict[str, int]):
-    """Remembers what a function gave for a segment, up to a bound of memory."""
+    """Caches the results of a function for segments, with bounded memory."""
 
-    # Of 30 MB of real transcripts 220,000 segments are distinct, of 10 characters on average.
+    # 30 MB of real transcripts have 220,000 distinct segments of 10 characters on average.
     MAX_ENTRIES = 500_000
     MAX_KEY_CHARS = 1_000
 
@@ -191,7 +197,7 @@ class BoundedCache(dict[str, int]):
         self._cost = cost
 
     def __missing__(self, segment: str) -> int:
-        """Ask for a segment's cost; forget everything once there is too much."""
+        """Compute a segment's cost; clear the cache first if it is full."""
         cost = self._cost(segment)
         if len(self) >= self.MAX_ENTRIES:
             self.clear()
@@ -201,13 +207,12 @@ class BoundedCache(dict[str, int]):
 
 
 class SegmentCounter:
-    """Counts as an engine does, asking it for each distinct segment of text only once.
+    """Counts exactly as an engine does, but asks it only once for each distinct segment.
 
-    A segment is a word, or a gap: all that stands between two words. An apostrophe can join the
-    word behind it, so a short word there is part of the gap. Words count the same anywhere and
-    gaps between any two words; the first and the last gap depend on the message around them.
-    Every text is counted exactly as by the engine, which counts the rare text itself that is not
-    made of its segments.
+    A segment is a word, or the gap between two words. An apostrophe can join the word after it, so
+    a short word there belongs to the gap. A word counts the same everywhere, and so does a gap
+    between any two words; the first and the last gap depend on the frame of the message. The engine
+    itself counts the rare text that is not the sum of its segments.
     """
 
     def __init__(self, engine: CtokEngine, words: WordCounter) -> None:
@@ -220,9 +225,9 @@ class SegmentCounter:
         self._last = BoundedCache(self._last_cost)
 
     def count(self, text: str) -> int:
-        """Count a text's tokens without the frame of its message."""
+        """Count the tokens of a text without the frame of a message."""
         plain = self._plain(text)
-        # A space that only normalization puts first is not the one a message's frame takes in.
+        # The frame absorbs a leading space, but not one that only normalization adds.
         if not plain or (plain[0] == " ") != (text[0] == " "):
             return self._engine.count(text)
         segments = self._split(_with_same_digits(plain))
@@ -232,7 +237,7 @@ class SegmentCounter:
         return self._first[segments[0]] + inner + self._last[segments[-1]]
 
     def _plain(self, text: str) -> str | None:
-        """Return the normalized text; None when normalizing its parts would change them again."""
+        """Return the normalized text; None if normalizing a line twice changes it again."""
         if _PLAIN_LINES.fullmatch(text):
             return text
         lines = []
@@ -252,15 +257,18 @@ class SegmentCounter:
         return self._gap_cost(segment)
 
     def _gap_cost(self, gap: str) -> int:
-        """Add up a gap's runs of digits and of newlines, and the parts beside and between them.
+        r"""Add up a gap's runs of digits and newlines, and the parts beside and between them.
 
-        What a part costs depends on its neighbours, so one character of each is counted with it.
+        The cost of a part depends on its neighbors, so one character of each run beside it is
+        counted with it and subtracted:
+
+            " (0000)\n" = "0000" + "\n" + (" (0" - 1) + ("0)\n" - 2)
         """
-        parts = ["", *_APART.split(gap), ""]
+        parts = ["", *_DIGITS_OR_NEWLINES.split(gap), ""]
         cost = sum(self._parts[run] for run in parts[2:-1:2])
-        for left, part, right in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
+        for run_before, part, run_after in zip(parts[::2], parts[1::2], parts[2::2], strict=False):
             if part:
-                before, after = left[:1], right[:1]
+                before, after = run_before[:1], run_after[:1]
                 cost += self._parts[before + part + after] - len(before + after)
         return cost
 
@@ -282,19 +290,18 @@ class SegmentCounter:
 
 
 def _with_same_digits(text: str) -> str:
-    """Make all digits alike, so that fewer segments are distinct."""
+    """Replace all digits by 0, which counts the same and makes fewer segments distinct."""
     return text.encode().translate(_SAME_DIGITS).decode()
 
 
-# Which version of Claude stands for a vocabulary: the third generation's, which was in use up to
-# 4.6, and its successor.
+# The version of Claude with which ctok counts a vocabulary. That of Claude 3 was in use up to 4.6.
 VERSIONS: Mapping[str, str] = MappingProxyType({"claude-3": "3.0", "claude-4.7": "4.7"})
 
-# That of ctok.
+# The oldest version that ctok supports.
 _OLDEST_PYTHON = (3, 12)
 
-# Texts whose count depends on how words, contractions, spaces and digits meet. Where a later
-# ctok counts them differently than segments add up, its own engine counts everything.
+# Texts whose count depends on how words, contractions, spaces and digits meet. If a later ctok
+# disagrees with the sum of segments on one of them, its own engine counts everything.
 _PROBES = (
     "it's DON'T we'll o'clock x'y 's",
     "  Foo fooBar FOO_BAR HTTPServer ABC a A AB ",
@@ -305,11 +312,11 @@ _PROBES = (
 
 
 class ClaudeCounter:
-    """Counts what a text adds to a message, without the frame of the message.
+    """Counts the tokens of each text as the only one of a message, without the message's frame.
 
-    ``ctok`` reproduces the counts that Anthropic's API gave for thousands of texts, but not its
-    tokens; a text is counted as the only one of a message. ``claude-3`` is right for Claude 3 to
-    4.6, ``claude-4.7`` for later ones. Counting raises ImportError without ``ctok``.
+    ``ctok`` reproduces the counts that Anthropic's API returned for thousands of texts, but not the
+    tokens. ``claude-3`` is for Claude 3 to 4.6, ``claude-4.7`` for later models. Counting raises
+    ImportError without ``ctok``.
     """
 
     exactness: Exactness = "reconstructed"
@@ -324,31 +331,31 @@ class ClaudeCounter:
 
 
 def claude_is_installed() -> bool:
-    """Tell whether the optional package is there, without loading it."""
+    """Tell whether the optional package ctok is installed, without loading it."""
     return importlib.util.find_spec("ctok") is not None
 
 
 def claude_counter(name: str) -> ClaudeCounter:
     """Return a counter by its name in ``VERSIONS``. Raises UsageError without ctok."""
     if not claude_is_installed():
-        raise UsageError(f"the counter {name} needs the package ctok; {_way_to_get_it()}")
+        raise UsageError(f"the counter {name} needs the package ctok; {_install_hint()}")
     return ClaudeCounter(name)
 
 
-def _way_to_get_it() -> str:
+def _install_hint() -> str:
     if sys.version_info < _OLDEST_PYTHON:
-        oldest, this = (".".join(map(str, each[:2])) for each in (_OLDEST_PYTHON, sys.version_info))
+        oldest, this = (".".join(map(str, v[:2])) for v in (_OLDEST_PYTHON, sys.version_info))
         return f"that needs Python {oldest} or later, and compactctl runs on {this} here"
     return f"type: {install_command('ctok>=1.3')}"
 
 
 @cache
 def load_reconstruction(name: str) -> Callable[[str], int]:
-    """Return the function that counts a text, once in a process: about a second and 100 MB."""
+    """Load the function that counts a text; takes about a second and 100 MB, once per process."""
     engine = CtokEngine(VERSIONS[name])
     pieces = engine.pieces()
     if not can_count_separately(pieces):
         return engine.count
-    fast = SegmentCounter(engine, WordCounter(pieces, engine.min_capitals_length())).count
-    agrees = all(fast(probe) == engine.count(probe) for probe in _PROBES)
-    return fast if agrees else engine.count
+    count = SegmentCounter(engine, WordCounter(pieces, engine.min_capitals_length())).count
+    is_right = all(count(probe) == engine.count(probe) for probe in _PROBES)
+    return count if is_right else engine.count

@@ -1,4 +1,4 @@
-"""What every token counter offers."""
+"""The interface of token counters."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -11,14 +11,14 @@ class TokenCounter(Protocol):
 
     @property
     def id(self) -> str:
-        """Short name shown with every number, such as ``o200k_base`` or ``o200k_base x1.18``."""
+        """The name shown with every count, such as ``o200k_base`` or ``o200k_base x1.18``."""
 
     @property
     def exactness(self) -> Exactness:
         """How far the counts can be trusted."""
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Count each text as plain text: names of special tokens have no meaning.
+        """Count each text as plain text: names of special tokens have no meaning in it.
 
-        Never raises for any ``str``, lone surrogates and long runs of one character included.
+        Raises for no ``str``, not even for lone surrogates or long runs of one character.
         """

@@ -1,4 +1,4 @@
-"""Estimates from a text's length alone: they need no vocabulary."""
+"""Token counters that estimate by length, or by the counts of another counter."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from compactctl.tokens.counters.counter import Exactness, TokenCounter
 
 
 class CharsCounter:
-    """One token per so many characters (code points), rounded up."""
+    """Estimates one token per so many characters (code points), rounded up."""
 
     exactness: Exactness = "estimate"
 
@@ -23,7 +23,7 @@ class CharsCounter:
 
 
 class BytesCounter:
-    """One token per so many UTF-8 bytes, rounded half up, as agent-code estimates with 4."""
+    """Estimates one token per so many UTF-8 bytes, rounded half up; agent-code does so with 4."""
 
     exactness: Exactness = "estimate"
 
@@ -37,8 +37,7 @@ class BytesCounter:
         return [math.floor(size / self._per_token + Fraction(1, 2)) for size in sizes]
 
 
-# NeuroLink, "Token Estimation": constants and provider multipliers. A provider that is not
-# listed counts as 1.0.
+# NeuroLink, "Token Estimation": constants and provider multipliers, 1.0 for all other providers.
 NEUROLINK_CHARS_PER_TOKEN = 4
 NEUROLINK_SAFETY_MARGIN = 1.15
 NEUROLINK_TOKENS_PER_MESSAGE = 4
@@ -63,7 +62,8 @@ NEUROLINK_MULTIPLIERS: Mapping[str, float] = MappingProxyType(
 class NeuroLinkCounter:
     """NeuroLink's estimate: UTF-16 units / 4, times provider multiplier and safety margin.
 
-    Both divisions of the original round up, and its products are IEEE doubles from left to right.
+    As in the original, both steps round up, and the product is computed in doubles from left to
+    right.
     """
 
     exactness: Exactness = "estimate"
@@ -73,20 +73,20 @@ class NeuroLinkCounter:
         self._multiplier = NEUROLINK_MULTIPLIERS.get(provider, 1.0)
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Estimate each text without the framing of a message; an empty text has no tokens."""
+        """Estimate each text without the overhead of a message; an empty text has no tokens."""
         units = (len(text.encode("utf-16-le", "surrogatepass")) // 2 for text in texts)
         return [self._estimate(size) for size in units]
 
     def conversation(self, contents: Sequence[str]) -> int:
-        """Estimate a list of messages by their contents, framing included."""
+        """Estimate a list of messages by their contents, overhead included."""
         return sum(self.count_many(contents)) + self.framing(len(contents))
 
     def definitions(self, texts: Sequence[str]) -> list[int]:
-        """Estimate definitions of tools, which NeuroLink takes without multiplier and margin."""
+        """Estimate tool definitions, for which NeuroLink uses neither multiplier nor margin."""
         return CharsCounter(NEUROLINK_CHARS_PER_TOKEN).count_many(texts)
 
     def framing(self, messages: int) -> int:
-        """Return the tokens of the framing of that many messages, of the conversation included."""
+        """Return the overhead of a conversation with that many messages, in tokens."""
         if not messages:
             return 0
         return NEUROLINK_TOKENS_PER_MESSAGE * messages + NEUROLINK_TOKENS_PER_CONVERSATION
@@ -97,10 +97,7 @@ class NeuroLinkCounter:
 
 
 class RatioCounter:
-    """Multiplies another counter's counts by a factor measured for a family of models.
-
-    Each count is rounded up; ``family`` names whom the factor was measured for.
-    """
+    """Multiplies another counter's counts by a factor measured for ``family``; rounds up."""
 
     exactness: Exactness = "estimate"
 
@@ -109,10 +106,10 @@ class RatioCounter:
         self.factor = factor
         self.family = family
         self.id = f"{base.id} x{factor:g}"
-        # The decimal the factor is written as: in binary 10 x 1.1 would round up to 12.
+        # The decimal that the float was written as: in binary, 10 x 1.1 would round up to 12.
         self._exact_factor = Fraction(repr(factor))
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Estimate each text; an empty text has no tokens."""
-        top, bottom = self._exact_factor.as_integer_ratio()
-        return [-(-count * top // bottom) for count in self.base.count_many(texts)]
+        numerator, denominator = self._exact_factor.as_integer_ratio()
+        return [-(-count * numerator // denominator) for count in self.base.count_many(texts)]

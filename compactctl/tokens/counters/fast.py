@@ -1,4 +1,4 @@
-"""The exact counts of ``BpeCounter`` from a faster engine, where that is installed."""
+"""The exact counts of ``BpeCounter`` with a faster engine, if that is installed."""
 
 import importlib
 import os
@@ -8,13 +8,13 @@ from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
 from compactctl.tokens.counters.counter import Exactness
 
 DISABLE_VARIABLE = "COMPACTCTL_NO_FAST"
-"""Environment variable that, set to anything, keeps every count with tiktoken."""
+"""Environment variable that, set to any value, makes tiktoken count everything."""
 
 MIN_CHARS_TO_LOAD = 3_000_000
-"""Characters from which on the engine's speed makes up for its longer load, as measured."""
+"""From this many characters on, the engine's speed outweighs its longer load, as measured."""
 
 BATCH_CHARS = 4_000_000
-"""Characters that are handed to the engine at once."""
+"""Characters that are passed to the engine at once, of which it makes copies."""
 
 BatchCount = Callable[[Sequence[str], str, int], list[int]]
 
@@ -22,9 +22,8 @@ BatchCount = Callable[[Sequence[str], str, int], list[int]]
 class FastCounter:
     """Counts with the engine of the optional package ``toktok-rs``; see ``fast_counter``.
 
-    Counts are those of tiktoken, also for the huge texts that tiktoken itself cannot count whole.
-    The engine builds its vocabulary at its first count, which takes longer than tiktoken's; until
-    there is enough text to gain from it, tiktoken counts.
+    Counts are those of tiktoken, even for huge texts that tiktoken cannot count whole. The engine
+    takes longer to load its vocabulary, so tiktoken counts until there is enough text.
     """
 
     exactness: Exactness = "exact"
@@ -39,7 +38,7 @@ class FastCounter:
         self._chars_until_load = min_chars
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Count all texts in one call of the engine: names of special tokens have no meaning."""
+        """Count each text as plain text: names of special tokens have no meaning in it."""
         if not any(texts):
             return [0] * len(texts)
         self._chars_until_load -= sum(map(len, texts))
@@ -51,12 +50,12 @@ class FastCounter:
         return [count for batch in _batches(texts) for count in self._count(batch)]
 
     def _count(self, texts: Sequence[str]) -> list[int]:
-        # One thread: a transcript takes tenths of a second, and batches have a process per core.
+        # One thread: a transcript takes tenths of a second, and a batch has a process per core.
         return self._batch_count([without_surrogates(text) for text in texts], self.id, 1)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Cut texts into batches of which the engine makes copies."""
+    """Group texts into batches of about ``BATCH_CHARS``."""
     batch: list[str] = []
     size = 0
     for text in texts:
@@ -69,9 +68,9 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def fast_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> FastCounter | None:
-    """Return the fast counter for a vocabulary; None when it is not installed or switched off.
+    """Return the fast counter for a vocabulary; None if it is not installed or disabled.
 
-    ``min_chars`` is how many characters tiktoken counts before the engine is loaded.
+    tiktoken counts the first ``min_chars`` characters, before the engine is loaded.
     """
     if os.environ.get(DISABLE_VARIABLE):
         return None
@@ -79,7 +78,7 @@ def fast_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> FastCounter |
         engine = importlib.import_module("toktok")
     except ImportError:
         return None
-    # Another package installs a module of this name.
+    # Another package installs a module of the same name.
     batch_count = getattr(engine, "batch_count", None)
     return FastCounter(name, batch_count, min_chars) if batch_count else None
 

@@ -1,4 +1,4 @@
-"""Exact counts with a vocabulary of the user's own, in tiktoken's rank file format."""
+"""Exact counts with a user's vocabulary in tiktoken's rank file format."""
 
 import base64
 import binascii
@@ -14,20 +14,21 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 DEFAULT_PATTERN = "o200k_base"
-# tiktoken keeps ranks in 32 bits.
+# tiktoken stores ranks in 32 bits.
 _RANK_DIGITS = 9
-# Ten times the largest vocabulary there is.
+# Ten times the largest known vocabulary.
 _MAX_BYTES = 64 << 20
 
 
 def rank_file_counter(argument: str) -> BpeCounter:
-    """Return the counter for ``PATH`` or ``PATH#PATTERN``, identified by the file's name.
+    """Return the counter for ``PATH`` or ``PATH#PATTERN``; the file's name is its id.
 
-    The pattern is the name of the vocabulary of ours whose texts are split alike, ``o200k_base``
-    unless given. The file is read here, so that a bad one is reported before anything is counted.
+    The pattern names the built-in vocabulary that splits texts in the same way; the default is
+    ``o200k_base``. The file is read here, so that a bad one is reported before anything is counted.
 
     Raises:
-        UsageError: the file cannot be read, is not a complete rank file, or the pattern is unknown.
+        UsageError: the file cannot be read or is not a complete rank file, or the pattern is
+            unknown.
     """
     path, pattern = path_and_pattern(argument)
     try:
@@ -41,9 +42,9 @@ def rank_file_counter(argument: str) -> BpeCounter:
 
 
 def path_and_pattern(argument: str) -> tuple[Path, str]:
-    """Split ``PATH#PATTERN``; a file whose own name holds the mark is taken as it is.
+    """Split ``PATH#PATTERN``, unless there is a file with the whole name.
 
-    Raises UsageError for a pattern that is not there.
+    Raises UsageError for an unknown pattern.
     """
     path, mark, pattern = argument.rpartition("#")
     if not mark or Path(argument).is_file():
@@ -55,8 +56,8 @@ def path_and_pattern(argument: str) -> tuple[Path, str]:
 
 
 @lru_cache(maxsize=4)
-def _load(path: Path, pattern: str, _changed: int, _size: int) -> "Encoding":
-    """Build the encoder once for each state of a file."""
+def _load(path: Path, pattern: str, _mtime_ns: int, _size: int) -> "Encoding":
+    """Build the encoder, once for each state of a file."""
     from tiktoken import Encoding
 
     return Encoding(
@@ -68,12 +69,12 @@ def _load(path: Path, pattern: str, _changed: int, _size: int) -> "Encoding":
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Read a rank file: per line a token in base64, white space and its rank.
+    """Read a rank file: each line has a token in base64, white space and the token's rank.
 
     Raises:
         OSError: the file cannot be read.
-        UsageError: a line is not such a pair or repeats one, or a single byte has no token, without
-            which not every text could be counted.
+        UsageError: a line is not such a pair or repeats a token or rank, or a byte has no token,
+            so that not every text could be counted.
     """
     ranks: dict[bytes, int] = {}
     lines: dict[int, int] = {}
@@ -109,7 +110,7 @@ def _pair(line: bytes) -> tuple[bytes, int]:
 
 
 def _check_new(token: bytes, rank: int, ranks: dict[bytes, int], lines: dict[int, int]) -> None:
-    """Raise ValueError when an earlier line has the token or the rank."""
+    """Raise ValueError if an earlier line has the token or the rank."""
     if token in ranks:
         raise ValueError(f"the token stands on line {lines[ranks[token]]} already")
     if rank in lines:

@@ -1,4 +1,4 @@
-"""Which counter measures a transcript: the model's own, or one a user names."""
+"""Choose the counter that measures a transcript: the best one for its model, or a named one."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -45,13 +45,13 @@ _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
 
 
 def best_counter(model: ModelInfo, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
-    """Return the best counter for a model that is installed.
+    """Return the best installed counter for a model.
 
-    The one that the user's own table names, else exact with the model's own vocabulary,
-    reconstructed with ctok, or an estimate. ``min_chars`` as for ``fast_counter``.
+    That is the one in the user's table; else one with the model's vocabulary, exact or as ctok
+    reconstructs it; else an estimate. ``min_chars`` as for ``fast_counter``.
 
     Raises:
-        UsageError: the user's table names a counter that is not there.
+        UsageError: the user's table names an unknown or unavailable counter.
     """
     if model.user_row is not None and model.user_row.counter:
         return user_counter(model.user_row, min_chars)
@@ -62,15 +62,15 @@ def best_counter(model: ModelInfo, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenC
 
 
 def parse_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
-    """Return the counter a user names; any name may be followed by a factor, as in ``… x1.2``.
+    """Return the counter of that name, which may end with a factor, e.g. ``o200k_base x1.2``.
 
     ``min_chars`` as for ``fast_counter``.
 
     Raises:
-        UsageError: there is no counter of that name, what it needs is not installed, or the rank
-            file it names is not such a file.
+        UsageError: the name is unknown, the package it needs is not installed, or its rank file is
+            invalid.
     """
-    base_name, size = _without_factor(name)
+    base_name, factor = _split_factor(name)
     base = _base_counter(base_name, min_chars)
     if base is None:
         names = ", ".join(COUNTER_NAMES)
@@ -78,24 +78,25 @@ def parse_counter(name: str, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter
             f"no token counter is named {name!r}; there are {names},"
             ' and each of them times a factor, such as "o200k_base x1.2"'
         )
-    return base if size is None else RatioCounter(base, float(size), "chosen by the user")
+    return base if factor is None else RatioCounter(base, float(factor), "chosen by the user")
 
 
 def rank_file_of(name: str) -> str:
-    """Return the file, and its pattern if any, that a counter's name names; "" without one."""
-    kind, _, argument = _without_factor(name)[0].partition(":")
+    """Return the ``PATH`` or ``PATH#PATTERN`` in a counter's name; "" if it names no rank file."""
+    kind, _, argument = _split_factor(name)[0].partition(":")
     return argument if kind == RANK_FILE else ""
 
 
-def _without_factor(name: str) -> tuple[str, Fraction | None]:
-    wanted = name.strip()
-    base_name, times, factor = wanted.rpartition(" x")
-    size = parse_token_size(factor) if times else None
-    return (base_name, size) if size else (wanted, None)
+def _split_factor(name: str) -> tuple[str, Fraction | None]:
+    """Split ``o200k_base x1.2`` into name and factor; None if there is no factor."""
+    name = name.strip()
+    base_name, times, number = name.rpartition(" x")
+    factor = parse_token_size(number) if times else None
+    return (base_name, factor) if factor else (name, None)
 
 
 def user_counter(row: UserModel, min_chars: int = MIN_CHARS_TO_LOAD) -> TokenCounter:
-    """Return the counter that a row of the user's table names; UsageError names the row."""
+    """Return the counter that a row of the user's table names; a UsageError names the row."""
     try:
         return parse_counter(row.counter, min_chars)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""The byte pair encoding vocabularies compactctl carries, loaded without any network."""
+"""The byte pair encoding vocabularies that compactctl ships, so that it needs no network."""
 
 import base64
 import functools
@@ -19,13 +19,13 @@ FOLDER = Path(__file__).with_name("vocabularies")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BpeVocabulary:
-    """What defines an encoding besides its ranks.
+    """A byte pair encoding, without its ranks.
 
     Attributes:
-        n_tokens: how many ranks there are; they run from 0 without a gap.
-        sha256: digest of the published rank file that our file is made from.
-        pieces: regular expressions that split a text before any merging; the first that fits
-            a place counts.
+        n_tokens: number of ranks, which run from 0 without a gap.
+        sha256: digest of the published rank file that our file was made from.
+        pieces: regular expressions that split a text before bytes are merged; at each position the
+            first one that matches counts.
     """
 
     name: str
@@ -76,7 +76,9 @@ VOCABULARIES = {entry.name: entry for entry in (_O200K_BASE, _CL100K_BASE)}
 
 
 def load_tokens(vocabulary: BpeVocabulary) -> list[bytes]:
-    """Return a vocabulary's tokens in rank order.
+    """Load the tokens of a vocabulary in the order of their ranks.
+
+    The file is compressed: the length of each token in a byte, then all tokens.
 
     Raises:
         IntegrityError: our file is missing or damaged.
@@ -94,7 +96,7 @@ def load_tokens(vocabulary: BpeVocabulary) -> list[bytes]:
 
 
 def published_bytes(vocabulary: BpeVocabulary) -> bytes:
-    """Recreate the published rank file: per line a token in base64, a space and its rank."""
+    """Recreate the published rank file: each line has a token in base64, a space and its rank."""
     tokens = load_tokens(vocabulary)
     lines = (b"%b %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens))
     return b"".join(lines)
@@ -102,9 +104,9 @@ def published_bytes(vocabulary: BpeVocabulary) -> bytes:
 
 @functools.cache
 def load_encoding(name: str) -> "Encoding":
-    """Build a vocabulary's encoder, once in a process: about 0.3 seconds and 50 MB.
+    """Build the encoder of a vocabulary; takes about 0.3 seconds and 50 MB, once per process.
 
-    It knows no special tokens, so their names in a text are counted as text.
+    It has no special tokens, so their names in a text are counted as text.
 
     Raises:
         IntegrityError: our file is missing or damaged.
@@ -115,6 +117,6 @@ def load_encoding(name: str) -> "Encoding":
     ranks = dict(zip(load_tokens(vocabulary), range(vocabulary.n_tokens), strict=True))
     pattern = vocabulary.pattern
     encoding = Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    # The engine counts with a copy of its own.
+    # The engine has its own copy.
     ranks.clear()
     return encoding

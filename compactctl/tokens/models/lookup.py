@@ -1,4 +1,4 @@
-"""From the name of a model, as transcripts and gateways write it, to what is known of it."""
+"""Look up a model by its name as transcripts and gateways write it."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,6 @@ from compactctl.tokens.models.names import (
 from compactctl.tokens.models.table import Family, VocabularyName
 from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModel, UserModelTable
 
-# How a model was looked up: by its own name, or else by what its name is like.
 Rule = Literal[
     "own table",
     "name",
@@ -27,6 +26,7 @@ Rule = Literal[
     "provider default",
     "unknown",
 ]
+"""How a model was found: by its name, or by what its name resembles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +34,22 @@ class ModelInfo:
     """What is known of a model.
 
     Attributes:
-        name: as it was asked for; ``unknown`` when there was none.
-        family: label of the models that count alike.
-        counter: vocabulary to count with, and ``factor`` what to multiply its counts by.
+        name: as it was looked up; ``unknown`` if that was empty.
+        family: label of the models with the same tokens.
+        counter: vocabulary to count with.
+        factor: what to multiply these counts by.
         is_exact: whether ``counter`` is the model's own vocabulary.
-        reconstruction: the counter that an optional package offers for the family, or "".
+        reconstruction: the counter that an optional package offers for the family; "" for none.
         window: context window in tokens.
-        max_output: longest answer in tokens; None when not known.
-        matched_prefix: the row it was found by: a name, a beginning of it, or a provider; "" for
+        max_output: longest answer in tokens; None if unknown.
+        matched_prefix: the row that matched: a name, the beginning of one, or a provider; "" for
             none.
-        rule: how that row was chosen.
-        long_window: the longer window that the model can have as well; None when there is one
-            alone.
-        is_input_only: whether the window is for input alone, beside the answer.
-        keeps_reasoning: whether it reads the reasoning of earlier turns again, for models whose
-            reasoning is encrypted.
-        user_row: the row of the user's table that has the last word; None without one.
+        rule: how that row was found.
+        long_window: a longer window that the model can also have; None if it has only one.
+        is_input_only: whether the window holds only input, without the answer.
+        keeps_reasoning: whether earlier turns' reasoning is read again, for models with encrypted
+            reasoning.
+        user_row: the row of the user's table that overrides the built-in one; None for none.
     """
 
     name: str
@@ -80,14 +80,12 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of the tables, and the rule it is found by."""
-
     match: str
     rule: Rule
     family: Family
     window: int
     max_output: int | None = None
-    longer: int | None = None
+    long_window: int | None = None
 
 
 _LONG_WINDOW = re.compile(r"\[1m\]|[-:](?:1m|1000k)(?![0-9a-z])")
@@ -98,12 +96,12 @@ _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
 
 def resolve_model(name: str | None, user_models: UserModelTable = NO_USER_MODELS) -> ModelInfo:
-    """Look a model up by its name, else by the longest beginning of it that a table has.
+    """Look up a model by its name, else by the longest prefix of it in a table.
 
-    Providers, regions and gateways in front of the name and dates, variants and API versions
-    behind it do not matter. What the user's own table says counts more than the built-in one.
-    Never raises: an unknown model gets its provider's defaults if the name has one, else a window
-    of 128,000 and an estimate by ``o200k_base``.
+    Providers, regions and gateways before the name, and dates, variants and API versions after it,
+    are ignored. The user's table takes precedence over the built-in one. Never raises: an unknown
+    model gets the defaults of the provider in its name, else a window of 128,000 and estimates by
+    ``o200k_base``.
     """
     built_in, row = _built_in(name), user_models.match(name)
     if row is None:
@@ -121,23 +119,25 @@ def resolve_model(name: str | None, user_models: UserModelTable = NO_USER_MODELS
 
 
 def smallest_window_for(model: ModelInfo, tokens: int) -> int:
-    """Return the smallest window known of the model's family that holds ``tokens``.
+    """Return the smallest window of the model's family that holds ``tokens``.
 
-    Where none does it is the long one that names can ask for, and ``tokens`` themselves above it.
+    If none does, it is the long window that a name can request, or ``tokens`` if that is larger.
     """
-    known = {*_WINDOWS.get(model.family, ()), model.window}
-    longest = max(table.LONG_WINDOW, tokens)
-    return min((window for window in known if window >= tokens), default=longest)
+    windows = {*_WINDOWS.get(model.family, ()), model.window}
+    fallback = max(table.LONG_WINDOW, tokens)
+    return min((window for window in windows if window >= tokens), default=fallback)
 
 
 def longest_window(model: ModelInfo) -> int:
-    """Return the longest window known of a model or its family; of any model for an unknown one."""
-    known = _WINDOWS.get(model.family, set()) if model.is_known else set().union(*_WINDOWS.values())
-    return max(model.window, model.long_window or 0, *known)
+    """Return the longest window of a model's family, or of all models for an unknown one."""
+    windows = (
+        _WINDOWS.get(model.family, set()) if model.is_known else set().union(*_WINDOWS.values())
+    )
+    return max(model.window, model.long_window or 0, *windows)
 
 
 def all_models() -> Iterator[ModelInfo]:
-    """Yield what is known for every row of the built-in tables, in their order."""
+    """Yield the models of the built-in tables in their order, then the providers' defaults."""
     names = (name for row in table.MODELS for name in _names(row[0]))
     versions = (_claude_name(line, version) for line, version, _, _ in _CLAUDES)
     for name in (*versions, *names, *(f"{provider}/" for provider in table.PROVIDERS)):
@@ -145,16 +145,16 @@ def all_models() -> Iterator[ModelInfo]:
 
 
 def model_suggestion(name: str) -> str:
-    """Return "did you mean …?" with the listed model that a name is most like; "" for none."""
+    """Return "did you mean …?" with the listed model most like ``name``; "" if none is."""
     return suggestion(normalize_name(name), (m.name for m in all_models() if m.is_known), "")
 
 
 def _built_in(name: str | None) -> ModelInfo:
     path = normalize_name(name)
     bare = strip_provider(path)
-    own = _LONG_WINDOW.sub("", bare)
-    found = _claude(own) or _longest_match(own)
-    row = found or _provider_default(path)
+    model = _LONG_WINDOW.sub("", bare)
+    asks_for_long_window = model != bare
+    row = _claude(model) or _longest_match(model) or _provider_default(path)
     return ModelInfo(
         name=name or "unknown",
         family=row.family.label,
@@ -162,12 +162,12 @@ def _built_in(name: str | None) -> ModelInfo:
         factor=row.family.factor,
         is_exact=row.family.exact,
         reconstruction=row.family.reconstruction,
-        window=row.window if own == bare else max(row.window, table.LONG_WINDOW),
+        window=max(row.window, table.LONG_WINDOW) if asks_for_long_window else row.window,
         max_output=row.max_output,
         matched_prefix=row.match,
         rule=row.rule,
-        long_window=row.longer if own == bare else None,
-        is_input_only=row.match in table.INPUT_ONLY_WINDOWS and own == bare,
+        long_window=None if asks_for_long_window else row.long_window,
+        is_input_only=row.match in table.INPUT_ONLY_WINDOWS and not asks_for_long_window,
         keeps_reasoning=row.match.startswith(table.KEEP_REASONING),
     )
 
@@ -178,12 +178,12 @@ def _provider_default(path: str) -> _Row:
 
 
 def _letters(name: str) -> str:
-    """Return a provider's name as NeuroLink compares it: GoogleAI, google-ai and google_ai."""
+    """Return a provider's name as NeuroLink compares it: GoogleAI, google-ai, google_ai are one."""
     return re.sub("[^a-z]", "", name)
 
 
 def _names(names: str) -> list[str]:
-    """Return the names of a row without the star of those that are beginnings only."""
+    """Return the names of a row, without the star of those that are only prefixes."""
     return names.replace("*", "").split()
 
 
@@ -192,14 +192,14 @@ _ROWS = {
     for row in table.MODELS
     for name in _names(row[0])
 }
-_BEGINNINGS = {
+_PREFIXES = {
     dash_versions(name[:-1]) for row in table.MODELS for name in row[0].split() if name[-1] == "*"
 }
 _WINDOWS = {
     family.label: {row[2] for row in table.MODELS if row[1] is family}
     for family in {row[1] for row in table.MODELS}
 }
-_LONGEST_ROW = max(map(len, _ROWS))
+_MAX_NAME_LENGTH = max(map(len, _ROWS))
 _PROVIDERS = {
     _letters(name): _Row(f"{name}/", "provider default", *row)
     for name, row in table.PROVIDERS.items()
@@ -207,16 +207,19 @@ _PROVIDERS = {
 
 
 def _longest_match(bare: str) -> _Row | None:
-    for end in range(min(len(bare), _LONGEST_ROW), 0, -1):
+    for end in range(min(len(bare), _MAX_NAME_LENGTH), 0, -1):
         row = _ROWS.get(bare[:end])
         if row and is_name_prefix(bare[:end], bare):
-            is_name = bare[:end] not in _BEGINNINGS and is_edition(bare[end:])
+            is_name = bare[:end] not in _PREFIXES and is_edition(bare[end:])
             return replace(row, rule="name") if is_name else row
     return None
 
 
 def _claude(bare: str) -> _Row | None:
-    """Judge a Claude by line and version, so that one newer than the table is still right."""
+    """Look up a Claude by line and version, so that one newer than the table gets a sane row.
+
+    "opus-4-6" has its own row, "opus-4-9" that of 4.8, "opus" the smallest window of the line.
+    """
     start = _CLAUDE.search(bare)
     if start is None:
         return None
@@ -225,18 +228,24 @@ def _claude(bare: str) -> _Row | None:
     name = f"claude-{line[0]}" if line else "claude"
     version = _CLAUDE_VERSION.search(bare, start.start())
     if version is None:
-        # An alias such as "opus" means a new model in a new transcript: rather count too much.
+        # An alias such as "opus" means a recent model, so use the family that counts more.
         window = min((row[2] for row in rows), default=table.CLAUDE_WINDOW)
         return _Row(name, "Claude line", table.CLAUDE, window)
     number = (int(version[1]), int(version[2] or 0))
     family = table.CLAUDE if number >= table.NEW_CLAUDE_VOCABULARY else table.CLAUDE_OLD
-    reached = [row for row in rows if _version_number(row[1]) <= number]
-    if not reached:
+    released = [row for row in rows if _version_number(row[1]) <= number]
+    if not released:
         return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
-    which, newest, window, max_output = max(reached, key=lambda row: _version_number(row[1]))
-    longer = table.LONG_WINDOW if (which, newest) in table.CLAUDE_WITH_LONG_WINDOW else None
-    rule: Rule = "name" if _version_number(newest) == number else "Claude version"
-    return _Row(_claude_name(which, newest), rule, family, window, max_output, longer)
+    line_name, newest, window, max_output = max(released, key=lambda row: _version_number(row[1]))
+    has_long_window = (line_name, newest) in table.CLAUDE_WITH_LONG_WINDOW
+    return _Row(
+        match=_claude_name(line_name, newest),
+        rule="name" if _version_number(newest) == number else "Claude version",
+        family=family,
+        window=window,
+        max_output=max_output,
+        long_window=table.LONG_WINDOW if has_long_window else None,
+    )
 
 
 def _claude_name(line: str, version: str) -> str:
@@ -248,7 +257,6 @@ def _version_number(version: str) -> tuple[int, int]:
     return int(major), int(minor or 0)
 
 
-# A row for each version.
 _CLAUDES = [
     (line, version, window, max_output)
     for line, versions, window, max_output in table.CLAUDE_LIMITS

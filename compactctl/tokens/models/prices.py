@@ -1,4 +1,4 @@
-"""What the tokens of models cost, and which row of a table is a model's."""
+"""Prices of models' tokens: the built-in table, and tables of users."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from compactctl.errors import UsageError
 from compactctl.model.validators import SettingsTable, check_keys, number, string
 from compactctl.tokens.models.names import dash_versions, normalize_name, strip_provider
 
-# Prices are for so many tokens.
 MILLION = 1_000_000
-# What stands behind a model's own name: a date, "latest", a cloud's version, a long window.
+"""Prices are per this many tokens."""
+# What may follow a model's name: a date, "latest", a cloud's version, a long window.
 _VERSION_SUFFIX = re.compile(
     r"(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|default))?(?:-v\d+(?::\d+)?)?(?:\[1m\])?$"
 )
@@ -24,13 +24,14 @@ class Price:
     """What a million tokens of a model cost in US dollars.
 
     Attributes:
-        model: its name, without provider, date and variant.
-        input: what is sent and not cached.
-        cache_read: what is read from a cache.
-        cache_write: what is put into it; ``cache_write_1h`` for an hour.
+        model: its name without provider, date and variant.
+        input: uncached input.
+        cache_read: input read from the prompt cache.
+        cache_write: input written to the prompt cache.
+        cache_write_1h: the same if it is kept for an hour.
         output: the answer with its reasoning.
-        above_tokens: the row is for requests of more tokens than this.
-        source: where the price is published; ``date`` as of when.
+        above_tokens: the price is for requests of more tokens than this.
+        source, date: where the price is published, and as of when.
     """
 
     model: str
@@ -46,43 +47,41 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """A table of prices; ``name`` is what people call it."""
+    """A table of prices; ``name`` is ``builtin`` or the user's file."""
 
     name: str
     rows: tuple[Price, ...]
 
     def price_for(self, model: str | None, context: int) -> Price | None:
-        """Return what a request of ``context`` tokens costs; None for a model without a price.
+        """Return the price of a request of ``context`` tokens; None for a model without a price.
 
-        A name means one model: no price is taken from another one that is called alike.
+        No price is taken from a model with a similar name. The most exact name counts, then the
+        highest ``above_tokens`` that the request exceeds.
         """
         names = _names(model)
-        fitting = [
+        prices = [
             row for row in self.rows if row.model in names and row.above_tokens < max(1, context)
         ]
         return max(
-            fitting, key=lambda row: (-names.index(row.model), row.above_tokens), default=None
+            prices, key=lambda row: (-names.index(row.model), row.above_tokens), default=None
         )
 
 
 def price_key(name: str) -> str:
-    """Return a model's name as tables are searched for it."""
+    """Normalize a model's name for the lookup in a price table."""
     return dash_versions(normalize_name(name))
 
 
 def _names(model: str | None) -> list[str]:
-    """Return the names a model may have in a table, the most exact first."""
-    whole = normalize_name(model)
-    bare = strip_provider(whole)
-    return [
-        name
-        for name in (dash_versions(whole), bare, _VERSION_SUFFIX.sub("", bare, count=1))
-        if name
-    ]
+    """Return the names that a model may have in a table, the most exact first."""
+    path = normalize_name(model)
+    bare = strip_provider(path)
+    names = (dash_versions(path), bare, _VERSION_SUFFIX.sub("", bare, count=1))
+    return [name for name in names if name]
 
 
-# Models; input, read from a cache, put into it for five minutes and for an hour, output; and from
-# which size of a request on.
+# Models; prices of input, cache reads, cache writes for five minutes and for an hour, and output;
+# above how many tokens they apply.
 _Row = tuple[str, float, float, float, float, float, int]
 
 _ANTHROPIC: tuple[_Row, ...] = (
@@ -92,7 +91,7 @@ _ANTHROPIC: tuple[_Row, ...] = (
     ("claude-opus-5 claude-opus-4.8 claude-opus-4.7", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.6 claude-opus-4.5", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.1 claude-opus-4 claude-opus-4.0", 15, 1.5, 18.75, 30, 75, 0),
-    # Read from a cache as in the table of Claude Code 2.1.331.
+    # The price of cache reads is that of the table in Claude Code 2.1.331.
     ("claude-sonnet-5.5", 2, 0.1, 2.5, 4, 10, 0),
     ("claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
     ("claude-sonnet-4.6 claude-sonnet-4.5", 3, 0.3, 3.75, 6, 15, 0),
@@ -106,7 +105,7 @@ _ANTHROPIC: tuple[_Row, ...] = (
     ("claude-3-opus", 15, 1.5, 18.75, 30, 75, 0),
     ("claude-3-haiku", 0.25, 0.03, 0.3, 0.5, 1.25, 0),
 )
-# Putting a prompt into the cache costs what sending it costs.
+# A cache write costs as much as other input.
 _OPENAI: tuple[_Row, ...] = (
     ("gpt-5.5", 5, 0.5, 5, 5, 30, 0),
     ("gpt-5.5", 10, 1, 10, 10, 45, 272_000),
@@ -123,7 +122,7 @@ _OPENAI: tuple[_Row, ...] = (
     ("gpt-4.1-mini", 0.4, 0.1, 0.4, 0.4, 1.6, 0),
     ("gpt-4.1-nano", 0.1, 0.025, 0.1, 0.1, 0.4, 0),
     ("gpt-4o", 2.5, 1.25, 2.5, 2.5, 10, 0),
-    # Without a price for what is cached: it costs what sending it costs.
+    # No price for cached input is published: it costs as much as other input.
     ("gpt-4o-2024-05-13", 5, 5, 5, 5, 15, 0),
     ("gpt-4o-mini", 0.15, 0.075, 0.15, 0.15, 0.6, 0),
     ("o3", 2, 0.5, 2, 2, 8, 0),
@@ -146,16 +145,16 @@ _GROUPS = (
 
 def _builtin_rows() -> Iterator[Price]:
     for group, source, checked_on in _GROUPS:
-        for names, sent, read, write, hour, output, over in group:
-            for name in names.split():
+        for models, sent, read, write, write_1h, output, above_tokens in group:
+            for model in models.split():
                 yield Price(
-                    model=price_key(name),
+                    model=price_key(model),
                     input=sent,
                     cache_read=read,
                     cache_write=write,
-                    cache_write_1h=hour,
+                    cache_write_1h=write_1h,
                     output=output,
-                    above_tokens=over,
+                    above_tokens=above_tokens,
                     source=source,
                     date=checked_on,
                 )
@@ -171,25 +170,25 @@ _MAX_PRICE = 1_000_000_000
 
 
 def parse_user_prices(document: Mapping[str, Any], source: str) -> PriceTable:
-    """Read a table: ``"my-model" = {input = 2.5, output = 15}``, US dollars per million tokens.
+    """Parse a table: ``"my-model" = {input = 2.5, output = 15}``, US dollars per million tokens.
 
-    What is read from a cache or put into it costs as much as other input unless ``cache_read``,
-    ``cache_write`` and ``cache_hour`` say otherwise. ``long = {over = 200_000, …}`` is for larger
-    requests, ``source`` and ``date`` say where the price is from.
+    Cache reads and writes cost as much as other input unless ``cache_read``, ``cache_write`` and
+    ``cache_hour`` say otherwise. ``long = {over = 200_000, …}`` is for larger requests; ``source``
+    and ``date`` say where the price is from.
 
     Raises:
-        UsageError: a key or value means nothing; says which, and where.
+        UsageError: a key or value is invalid; the error says which, and where.
     """
-    rows: list[Price] = []
+    prices: list[Price] = []
     for name, value in document.items():
-        found = list(_user_rows(name, value, source))
-        if any(row.model == found[0].model for row in rows):
+        model_prices = list(_user_prices(name, value, source))
+        if any(price.model == model_prices[0].model for price in prices):
             raise UsageError(f"{source}: {name!r} is there once more; keep one of them")
-        rows += found
-    return PriceTable(source, tuple(rows))
+        prices += model_prices
+    return PriceTable(source, tuple(prices))
 
 
-def _user_rows(name: str, value: object, source: str) -> Iterator[Price]:
+def _user_prices(name: str, value: object, source: str) -> Iterator[Price]:
     where = f"{source}: {name!r}"
     if not price_key(name):
         raise UsageError(f"{source}: a model without a name; write its name")
@@ -202,8 +201,8 @@ def _user_rows(name: str, value: object, source: str) -> Iterator[Price]:
     yield base
     if "long" in row.entries:
         long = _table(row.entries["long"], _LONG_KEYS, f"{where}: long")
-        over = int(_number(long, "over"))
-        yield replace(_price(name, long), source=base.source, date=base.date, above_tokens=over)
+        above = int(_number(long, "over"))
+        yield replace(_price(name, long), source=base.source, date=base.date, above_tokens=above)
 
 
 def _table(value: object, keys: tuple[str, ...], where: str) -> SettingsTable:
@@ -234,5 +233,5 @@ def _number(row: SettingsTable, key: str, default: float | None = None) -> float
 
 
 def _text(value: object) -> str:
-    """Return a text, or what TOML takes for a date."""
+    """Accept text, and a date, which TOML has without quotes."""
     return value.isoformat() if isinstance(value, date) else string(value)

@@ -1,11 +1,11 @@
-"""What is known of models: context windows, output limits, and whose tokens they count.
+"""The built-in table of models: context windows, output limits, and vocabularies.
 
-``SOURCES`` are in the order of their weight where they differ. Where sources of one rank differ
-the smaller window is listed: one taken for larger than it is would hide that a transcript no
-longer fits. A row that names a model counts more than a rule for all names of its kind, such as
-agent-code's 128,000 for everything that begins with ``gpt-4``. A client may use less than the
-model has (Claude Code runs Claude 4.6 with 200,000 unless told otherwise, Codex gpt-5.4 and gpt-5.5
-with 272,000), so a window that a transcript records counts more than this table.
+Where ``SOURCES`` differ, the earlier one counts. Where sources of one rank differ, the smaller
+window is listed: too large a window would hide that a transcript no longer fits. A row that names a
+model counts more than a rule for a prefix, such as agent-code's 128,000 for everything that begins
+with ``gpt-4``. A client may use less than the model has (Claude Code runs Claude 4.6 with 200,000
+by default, Codex gpt-5.4 and gpt-5.5 with 272,000), so a window recorded in a transcript counts
+more than this table.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from typing import Literal
 
 VocabularyName = Literal["o200k_base", "cl100k_base"]
 
-# Where the windows are from, and as of when. NeuroLink's later corrections of ``gpt-5``,
-# ``mistral-large`` and ``mistral-medium`` and its later models and providers are included.
+# Each with its date. NeuroLink's later corrections of ``gpt-5``, ``mistral-large`` and
+# ``mistral-medium`` and its later models and providers are included.
 SOURCES: tuple[tuple[str, str], ...] = (
     ("window tables of NeuroLink, Codebuddy and agent-code", "2026-08"),
     ("the vendors' model pages", "2026-11"),
@@ -25,10 +25,10 @@ SOURCES: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Models that count alike: ``factor`` times the tokens of ``counter``.
+    """Models with the same tokens: ``factor`` times those of ``counter``.
 
-    ``exact`` says that ``counter`` is their own vocabulary; ``reconstruction`` names the counter
-    that an optional package offers for them, "" when there is none.
+    ``exact`` means that ``counter`` is their own vocabulary; ``reconstruction`` is the counter that
+    an optional package offers for them, "" for none.
     """
 
     label: str
@@ -38,9 +38,9 @@ class Family:
     reconstruction: str = ""
 
 
-# Factors are medians of real tool results, tool calls, prose and code against o200k_base; code
-# and English stay within about 10 % of them, other languages in the Latin script within 20 %, other
-# scripts can be up to 45 % off.
+# Factors are medians of real tool results, tool calls, prose and code against o200k_base. Code and
+# English are within about 10% of them, other languages in Latin script within 20%; other scripts
+# can be off by up to 45%.
 OPENAI = Family(label="OpenAI o200k", exact=True)
 OPENAI_CL100K = Family(label="OpenAI cl100k", counter="cl100k_base", exact=True)
 OPENAI_UNCONFIRMED = Family(label="OpenAI, vocabulary not confirmed")
@@ -61,17 +61,17 @@ PALMYRA = Family(label="Palmyra")
 PHI = Family(label="Phi")
 UNKNOWN = Family(label="unknown")
 
-# NeuroLink's and agent-code's default for models they do not know.
+# NeuroLink's and agent-code's default for unknown models.
 DEFAULT_WINDOW = 128_000
-# What a name that ends in this asks for (Claude Code, agent-code).
+# A name with this suffix asks for the long window (Claude Code, agent-code).
 LONG_WINDOW_SUFFIX = "[1m]"
 LONG_WINDOW = 1_000_000
 
 # Anthropic announced a new vocabulary with Opus 4.7; Haiku has it from 5.5 on.
 NEW_CLAUDE_VOCABULARY = (4, 7)
 
-# Line, versions, window, output limit. A version that is not here has the row of the one before it.
-# From Opus 4.7 on, and for all of 5, Claude Code 2.1.331 lists 1,000,000 without being asked to.
+# Line, versions, window, output limit. A version not listed has the row of the one before it. From
+# Opus 4.7 on, and for all of 5, Claude Code 2.1.331 lists 1,000,000 even without the suffix.
 CLAUDE_LIMITS: tuple[tuple[str, str, int, int], ...] = (
     ("opus", "3", 200_000, 4_096),
     ("opus", "4 4.1", 200_000, 32_000),
@@ -90,16 +90,16 @@ CLAUDE_LIMITS: tuple[tuple[str, str, int, int], ...] = (
     ("fable", "5 5.1 5.2", 1_000_000, 128_000),
     ("mythos", "5 5.1 5.2", 1_000_000, 128_000),
 )
-# Models that can have ``LONG_WINDOW`` tokens as well: sessions with them were compacted by their
-# client at 167,000 to 178,000, so the smaller window is the one to assume.
+# Models that can also have ``LONG_WINDOW``. Their sessions were compacted by the client at 167,000
+# to 178,000, so the smaller window is assumed.
 CLAUDE_WITH_LONG_WINDOW = frozenset({("opus", "4.6"), ("sonnet", "4.6")})
-# For a Claude without a version in its name (NeuroLink's default for its provider).
+# For a Claude without a version in its name: NeuroLink's default for the provider.
 CLAUDE_WINDOW = 200_000
 
-# Names, family, window, output limit where known. Each name is also a beginning of others, of
-# which the longest counts; one with a star behind it is a beginning only, and no model.
+# Names, family, window, output limit if known. Each name is also a prefix of other names; the
+# longest match counts. A name with a star is only a prefix, not a model.
 MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
-    # agent-code, for every name that begins like this.
+    # agent-code, for every name with this prefix.
     ("gpt-3.5*", OPENAI_CL100K, 16_384, 4_096),
     ("gpt-3.5-turbo gpt-35-turbo", OPENAI_CL100K, 16_385, 4_096),
     ("gpt-4", OPENAI_CL100K, 8_192, 8_192),
@@ -111,11 +111,11 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.2 gpt-5.2-pro", OPENAI, 400_000, 128_000),
     ("gpt-5-pro", OPENAI, 400_000, 272_000),
     ("gpt-5-chat gpt-5.1-chat gpt-5.2-chat gpt-5.3-chat", OPENAI, 128_000, 16_384),
-    # Codex fills the input side alone, 400,000 less 128,000; it reports 95 % of it, 258,400.
+    # Codex fills only the input side, 400,000 less 128,000, and reports 95% of it, 258,400.
     ("gpt-5-codex gpt-5-codex-mini", OPENAI, 272_000, 128_000),
     ("gpt-5.1-codex gpt-5.1-codex-max gpt-5.1-codex-mini", OPENAI, 272_000, 128_000),
     ("gpt-5.2-codex gpt-5.3-codex", OPENAI, 272_000, 128_000),
-    # Codex reports 121,600 for it, which is 95 % of this.
+    # Codex reports 121,600 for it, which is 95% of this.
     ("gpt-5.3-codex-spark", OPENAI, 128_000, 32_000),
     ("gpt-5.4 gpt-5.4-pro gpt-5.5 gpt-5.5-pro", OPENAI, 1_050_000, 128_000),
     ("gpt-5.4-mini gpt-5.4-nano", OPENAI, 400_000, 128_000),
@@ -230,7 +230,7 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("nvidia-nemotron-3-nano-30b", NEMOTRON, 1_000_000, None),
 )
 
-# Models whose window is for input alone: the answer has room of its own beside it.
+# Models whose window holds only input: the answer does not count.
 INPUT_ONLY_WINDOWS = frozenset(
     {
         "gpt-5-codex",
@@ -243,12 +243,12 @@ INPUT_ONLY_WINDOWS = frozenset(
     }
 )
 
-# Beginnings of the models that read the reasoning of earlier turns again: OpenAI's API renders it
-# from GPT-5.6 on (``reasoning.context``; issue 33496 of openai/codex). Over 20 turns of gpt-5.6
-# contexts kept it to the token, over 310 of older models they fell by it.
+# Prefixes of the models that read the reasoning of earlier turns again: OpenAI's API renders it
+# from GPT-5.6 on (``reasoning.context``; issue 33496 of openai/codex). Over 20 turns of gpt-5.6 the
+# context kept it to the token; over 310 of older models it shrank by it.
 KEEP_REASONING = ("gpt-5.6", "gpt-6")
 
-# NeuroLink's defaults for a model it does not know, by the provider in front of the name.
+# NeuroLink's defaults for unknown models, by the provider before the name.
 PROVIDERS: dict[str, tuple[Family, int]] = {
     "anthropic": (CLAUDE, 200_000),
     "bedrock": (UNKNOWN, 200_000),

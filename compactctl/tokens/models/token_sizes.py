@@ -1,4 +1,4 @@
-"""Sizes in tokens as people write them, ``128k``, ``1.05m``, or as numbers, ``131072``."""
+"""Parse sizes in tokens: ``128k``, ``1.05m``, or numbers such as ``131072``."""
 
 import re
 from fractions import Fraction
@@ -6,17 +6,17 @@ from fractions import Fraction
 from compactctl.errors import UsageError
 from compactctl.model.numbers import fraction_of
 
-# Codebuddy: "k" is 1,000, not 1,024; "m" follows it.
+# As in Codebuddy, "k" is 1,000 and not 1,024; "m" follows it.
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
-_MOST = 10**15
+_UPPER_BOUND = 10**15
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([km]?)", re.ASCII | re.IGNORECASE)
 
 
 def parse_token_size(size: object) -> Fraction | None:
-    """Return the number that a text writes, or that is given; None when it is not positive."""
+    """Parse a text, or convert a number; return None for anything but a positive number."""
     if not isinstance(size, str):
         number = fraction_of(size)
-        return number if number is not None and 0 < number < _MOST else None
+        return number if number is not None and 0 < number < _UPPER_BOUND else None
     match = _SIZE.fullmatch(size.strip())
     if match is None:
         return None
@@ -24,7 +24,7 @@ def parse_token_size(size: object) -> Fraction | None:
 
 
 def parse_window(window: object) -> int:
-    """Return a context window in tokens, from a text or a number.
+    """Parse a context window in tokens from a text or a number.
 
     Raises:
         UsageError: ``window`` is not a positive whole number of tokens.

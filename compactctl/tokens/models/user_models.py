@@ -1,4 +1,4 @@
-"""A user's own table of models, which is asked before the built-in one."""
+"""A user's table of models, which takes precedence over the built-in one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _KEYS = ("window", "max_output", "counter")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserModel:
-    """What a user says of the models whose names begin with ``prefix``.
+    """A user's row for all models whose names begin with ``prefix``.
 
     Attributes:
         prefix: as the user wrote it.
         source: the user's file.
-        window: context window in tokens; None leaves it to the built-in table.
+        window: context window in tokens; None for that of the built-in table.
         max_output: longest answer in tokens; None likewise.
         counter: name of the counter; "" likewise.
     """
@@ -38,41 +38,41 @@ class UserModel:
 
 @dataclass(frozen=True, slots=True)
 class UserModelTable:
-    """A user's table."""
+    """The rows of a user's table, in its order."""
 
     rows: tuple[UserModel, ...] = ()
 
     def match(self, name: str | None) -> UserModel | None:
-        """Return the row with the longest beginning of a model's name; None without one.
+        """Return the row with the longest prefix of a model's name; None without one.
 
-        A prefix counts at the start of the whole name ("openrouter/…"), of what follows the last
-        slash, and of the model's own name without provider and region.
+        The prefix may be one of the whole name ("openrouter/…"), of what follows the last slash, or
+        of the model's name without provider and region.
         """
         path = normalize_name(name)
-        starts = {dash_versions(path), dash_versions(path.rpartition("/")[2]), strip_provider(path)}
-        fitting = (
+        names = {dash_versions(path), dash_versions(path.rpartition("/")[2]), strip_provider(path)}
+        matches = (
             row
             for row in self.rows
-            if any(is_name_prefix(_key(row.prefix), start) for start in starts)
+            if any(is_name_prefix(_key(row.prefix), candidate) for candidate in names)
         )
-        return max(fitting, key=lambda row: len(row.prefix), default=None)
+        return max(matches, key=lambda row: len(row.prefix), default=None)
 
 
 NO_USER_MODELS = UserModelTable()
 
 
 def parse_user_models(document: Mapping[str, Any], source: str) -> UserModelTable:
-    """Read a table: ``"gpt-4.1" = "1m"``, or with ``window``, ``max_output`` and ``counter``.
+    """Parse a table: ``"gpt-4.1" = "1m"``, or with ``window``, ``max_output`` and ``counter``.
 
     Raises:
-        UsageError: a key or value means nothing; says which, and where.
+        UsageError: a key or value is invalid; the error says which, and where.
     """
     rows = [_row(prefix, value, source) for prefix, value in document.items()]
-    first: dict[str, str] = {}
+    prefixes: dict[str, str] = {}
     for row in rows:
-        other = first.setdefault(_key(row.prefix), row.prefix)
-        if other is not row.prefix:
-            raise UsageError(f"{source}: {row.prefix!r} is {other!r} once more; keep one of them")
+        first = prefixes.setdefault(_key(row.prefix), row.prefix)
+        if first is not row.prefix:
+            raise UsageError(f"{source}: {row.prefix!r} is {first!r} once more; keep one of them")
     return UserModelTable(tuple(rows))
 
 
