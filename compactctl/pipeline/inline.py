@@ -11,7 +11,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits
 from compactctl.pipeline.quoted_json import escape
 from compactctl.pipeline.record_splice import with_added_fields
-from compactctl.pipeline.spans import find_array, find_record, rebuild, splice
+from compactctl.pipeline.spans import find_array, find_record, replace_elements, splice
 
 
 def remove_groups(
@@ -106,7 +106,7 @@ class _GroupRemover:
                 record = self.edit_record(members[index], text[start:end], depth)
             if record is not None:
                 items.append((index, record))
-        return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
+        return replace_elements(text, spans, items)
 
     def edit_record(self, message: Message, text: str, depth: int) -> str | None:
         """Return a record as it was before these groups, None when they wrote it.
@@ -152,8 +152,8 @@ def hide_exposed_originals(transcript: Transcript, edits: NetEdits, *, tags: boo
     and repeat: A may itself have hidden something. ``tags`` says whether rewritten records get a
     new id.
     """
-    shown = {message.id for message in transcript.effective}
-    tagged = [m for m in transcript.messages if m.tags.hidden_by and m.id not in shown]
+    effective_ids = {message.id for message in transcript.effective}
+    tagged = [m for m in transcript.messages if m.tags.hidden_by and m.id not in effective_ids]
     hidden = dict(edits.hidden)
     while True:
         visible_ids = set(_visible_hider_ids(transcript, replace(edits, hidden=hidden), tags=tags))

@@ -37,7 +37,13 @@ from compactctl.pipeline.record_splice import (
     with_fields,
 )
 from compactctl.pipeline.relink import InsertedRecord, NewParents, relink
-from compactctl.pipeline.spans import find_array, find_record, find_sole_record, rebuild, splice
+from compactctl.pipeline.spans import (
+    find_array,
+    find_record,
+    find_sole_record,
+    replace_elements,
+    splice,
+)
 from compactctl.pipeline.unsent import find_unsent, without_unsent
 from compactctl.pipeline.writer import InsertionContext, RecordWriter
 
@@ -208,19 +214,14 @@ class _FileLayout:
             for message in messages
             for item in self._inserted_before(message)
         ]
-        return relink(
-            transcript.chain.links,
-            dropped_lines,
-            inserted,
-            self.damaged_lines,
-            transcript.chain.pointers,
-        )
+        chain = transcript.chain
+        return relink(chain.links, dropped_lines, inserted, self.damaged_lines, chain.pointers)
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first visible message from ``message`` on."""
         start = self.index_by_id.get(message.id, len(self.effective))
-        shown = (m.line for m in self.effective[start:] if m.id not in self.edits.hidden)
-        return next(shown, None)
+        lines = (m.line for m in self.effective[start:] if m.id not in self.edits.hidden)
+        return next(lines, None)
 
     def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
         parents = {link.line: link.parent for link in reversed(transcript.chain.links)}
@@ -288,7 +289,7 @@ class _FileLayout:
             edited = self._edited_original(message, text, place)
             if edited is not None:
                 items.append((position, edited))
-        return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
+        return replace_elements(text, spans, items)
 
     def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""
@@ -379,14 +380,11 @@ class _FileLayout:
         first makes c#3 the new c#2. So store c, and that it is the third one from here on.
         """
         if through not in self.visible_indices:
-            changed = (self.edits.hidden, self.edits.replaced)
+            changed = self.edits.hidden.keys() | self.edits.replaced.keys()
             indices = same_name_indices(self.effective, through)
-            visible = [
-                index
-                for index in indices
-                if not any(self.effective[index].id in ids for ids in changed)
+            self.visible_indices[through] = [
+                index for index in indices if self.effective[index].id not in changed
             ]
-            self.visible_indices[through] = visible
         number = occurrence(self.visible_indices[through], self.index_by_id.get(message.id, 0))
         through_id = base_id(through)
         return {"through": through_id, "occurrence": number} if number else {"through": through_id}
@@ -399,11 +397,8 @@ class _FileLayout:
         return latest_edit(self.edits.replaced[message.id]).group
 
     def _with_new_parents(self, index: int, text: str) -> str:
-        values: dict[JsonPath, str | None] = {}
-        if index in self.new_parents.by_line and self.writer.parent_path is not None:
-            values[self.writer.parent_path] = self.new_parents.by_line[index]
-        if index in self.new_parents.pointers:
-            values[self.pointer_paths[index]] = self.new_parents.pointers[index]
+        path, pointer_paths = self.writer.parent_path, self.pointer_paths
+        values = self.new_parents.values_on(index, path, pointer_paths)
         return splice(text, value_replacements(text, values.items())) if values else text
 
 

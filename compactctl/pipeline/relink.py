@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from compactctl.model.message import JsonPath
 from compactctl.model.transcript import Link, Pointer
 
 
@@ -29,6 +30,17 @@ class NewParents:
     by_line: Mapping[int, str | None]
     by_inserted_id: Mapping[str, str | None]
     pointers: Mapping[int, str] = field(default_factory=dict)
+
+    def values_on(
+        self, line: int, parent_path: JsonPath | None, pointer_paths: Mapping[int, JsonPath]
+    ) -> dict[JsonPath, str | None]:
+        """Return the values to set on a line of the old file, by path; often none."""
+        values: dict[JsonPath, str | None] = {}
+        if line in self.by_line and parent_path is not None:
+            values[parent_path] = self.by_line[line]
+        if line in self.pointers:
+            values[pointer_paths[line]] = self.pointers[line]
+        return values
 
 
 def relink(

@@ -162,10 +162,10 @@ def _run_once(view: ConversationView, steps: Sequence[StageStep[Any]], meter: Me
     Otherwise the summary would have to be smaller than placeholders, and could say nothing.
     """
     first = _in_order(view, steps, meter)
-    spared = _rewritten_then_summarized(first.edits)
-    if not spared:
+    to_be_summarized = _rewritten_then_summarized(first.edits)
+    if not to_be_summarized:
         return first
-    second = _in_order(replace(view, to_be_summarized=spared), steps, meter)
+    second = _in_order(replace(view, to_be_summarized=to_be_summarized), steps, meter)
     records = tuple(map(_with_reason, first.stages, second.stages))
     return replace(
         second, stages=records, view=replace(second.view, to_be_summarized=view.to_be_summarized)

@@ -140,18 +140,20 @@ def splice(text: str, changes: Mapping[Span, str]) -> str:
     return "".join((*pieces, text[end_of_last:]))
 
 
-def rebuild(text: str, elements: Sequence[Span], items: Sequence[tuple[int | None, str]]) -> str:
-    """Return the inside of an array of ``items``: each an original index or None, and a text.
+def replace_elements(
+    text: str, elements: Sequence[Span], items: Sequence[tuple[int | None, str]]
+) -> str:
+    """Replace the elements of an array by ``items``: each an original index or None, and a text.
 
     An original element keeps the separator before it, so that inserting elements and removing
-    them again restores the text. "1 , 2" with X before 2:  "1,X , 2".
+    them again restores the text. "[1 , 2]" with X before 2:  "[1,X , 2]".
     """
     pieces: list[str] = []
     for index, new in items:
         if pieces:
             pieces.append(_separator(text, elements, index))
         pieces.append(new)
-    return "".join(pieces)
+    return splice(text, {(elements[0][0], elements[-1][1]): "".join(pieces)})
 
 
 def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:

@@ -9,7 +9,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.record_splice import value_replacements
 from compactctl.pipeline.relink import relink
-from compactctl.pipeline.spans import find_array, rebuild, splice
+from compactctl.pipeline.spans import find_array, replace_elements, splice
 from compactctl.pipeline.writer import RecordWriter
 
 
@@ -27,19 +27,17 @@ def without_records(
     """
     dropped_lines = {line for line, element in dropped if not element}
     damaged = {opaque.line for opaque in transcript.opaque}
-    new_parents = relink(
-        transcript.chain.links, dropped_lines, (), damaged, transcript.chain.pointers
-    )
-    pointer_paths = {pointer.line: pointer.path for pointer in transcript.chain.pointers}
+    chain = transcript.chain
+    new_parents = relink(chain.links, dropped_lines, (), damaged, chain.pointers)
+    pointer_paths = {pointer.line: pointer.path for pointer in chain.pointers}
     dropped_elements = _dropped_elements(dropped)
     for index, data in enumerate(lines):
-        new_values = dict(replacements.get(index, {}))
-        if index in new_parents.by_line and writer.parent_path is not None:
-            new_values[writer.parent_path] = new_parents.by_line[index]
-        if index in new_parents.pointers:
-            new_values[pointer_paths[index]] = new_parents.pointers[index]
         if index in dropped_lines:
             continue
+        new_values = {
+            **replacements.get(index, {}),
+            **new_parents.values_on(index, writer.parent_path, pointer_paths),
+        }
         if new_values or index in dropped_elements:
             text = data.decode()
             text = splice(text, value_replacements(text, new_values.items()))
@@ -60,8 +58,6 @@ def _dropped_elements(dropped: Collection[RecordLocation]) -> dict[int, dict[Jso
 def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> str:
     for path, dropped in sorted(arrays.items(), reverse=True):
         spans, _ = find_array(text, path)
-        items = [
-            (index, text[slice(*span)]) for index, span in enumerate(spans) if index not in dropped
-        ]
-        text = splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
+        items = [(n, text[slice(*span)]) for n, span in enumerate(spans) if n not in dropped]
+        text = replace_elements(text, spans, items)
     return text

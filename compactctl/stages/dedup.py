@@ -100,9 +100,8 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = "no file read is repeated by a later one"
-        return Skipped(
-            stage=NAME, reason=reason, detail=_cleared_note(view) or _HINTS[options.policy]
-        )
+        detail = _cleared_note(view) or _HINTS[options.policy]
+        return Skipped(stage=NAME, reason=reason, detail=detail)
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
@@ -163,10 +162,8 @@ def _rewrite_identical(
     for read in reads:
         if read.part_index in covered:
             newest = covered[read.part_index]
-            is_same = newest.body == read.body
-            reason = (
-                "a later read shows the same" if is_same else "a later read shows these lines too"
-            )
+            lines = "the same" if newest.body == read.body else "these lines too"
+            reason = f"a later read shows {lines}"
             yield _stub_rewrite(view, meter, options, (read, newest), reason)
 
 
@@ -174,8 +171,8 @@ def _rewrite_older(
     view: ConversationView, meter: Meter, options: DedupOptions
 ) -> Iterator[Rewrite]:
     edits = _edits_by_path(find_file_edits(view.messages, cwd=view.cwd))
-    shown = tuple(read for read in _find_reads(view, options) if read.shows_content)
-    for file_reads in group_by_path(shown).values():
+    reads = tuple(read for read in _find_reads(view, options) if read.shows_content)
+    for file_reads in group_by_path(reads).values():
         covering = newest_covering_reads(file_reads)
         for read in file_reads:
             newest = file_reads[-1] if options.ranges == "any" else covering[read.requested_lines]
@@ -196,10 +193,8 @@ def _edits_by_path(edits: Iterable[FileEdit]) -> Mapping[str, list[PartIndex]]:
 def _is_edited_between(
     edits: Mapping[str, list[PartIndex]], older: FileRead, newer: FileRead
 ) -> bool:
-    edit_indices = edits.get(older.path, [])
-    return bisect_right(edit_indices, older.part_index) < bisect_left(
-        edit_indices, newer.part_index
-    )
+    indices = edits.get(older.path, [])
+    return bisect_right(indices, older.part_index) < bisect_left(indices, newer.part_index)
 
 
 def _stub_rewrite(

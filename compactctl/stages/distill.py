@@ -66,9 +66,9 @@ def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Pr
     """Propose to hide older messages behind a digest of their originals, or to shorten them."""
     preamble_tokens = meter.total(preamble(view.messages))
     total = meter.total(originals_of(view, view.messages)) - preamble_tokens
-    target = (
-        preamble_tokens + int(total * exact(options.keep)) if view.target is None else view.target
-    )
+    target = view.target
+    if target is None:
+        target = preamble_tokens + int(total * exact(options.keep))
     if meter.total(view.messages) <= target:
         return within_target(NAME, target)
     is_large = target - preamble_tokens >= total * _LARGE_SHARE
@@ -87,13 +87,12 @@ def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Pr
     if refusal:
         return refusal
     kept_messages = messages_without(view.messages, (*hidden, *newest))
+    kept_preamble = preamble(kept_messages)
     request = DigestRequest(
         messages=source,
         following=kept_messages,
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
-        said=sum(
-            map(meter.text, _user_texts(messages_without(kept_messages, preamble(kept_messages))))
-        ),
+        said=sum(map(meter.text, _user_texts(messages_without(kept_messages, kept_preamble)))),
         cwd=view.cwd,
         mark_gaps=is_large,
     )
@@ -108,9 +107,8 @@ def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Pr
 
 def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
     """Yield what users wrote in messages."""
-    return (
-        words for message in messages for part in message.parts if (words := message.words(part))
-    )
+    for message in messages:
+        yield from filter(None, map(message.words, message.parts))
 
 
 def _condense_spec(options: DistillOptions) -> CondenseSpec:

@@ -46,11 +46,10 @@ def propose(view: ConversationView, meter: Meter, options: ImagesOptions) -> Pro
     if not image_parts:
         return Skipped(stage=NAME, reason="there are no images")
     limits = f"{options.max_images:,} images and {options.max_bytes:,} bytes of them"
-    rewrites = tuple(
-        _rewrites(view, meter, options, image_parts, f"older than the newest {limits}")
-    )
+    reason = f"older than the newest {limits}"
+    rewrites = tuple(_rewrites(view, meter, options, image_parts, reason))
     if not rewrites:
-        reason = f"no image that may be dropped is older than the newest {limits}"
+        reason = f"no image that may be dropped is {reason}"
         detail = "lower it with --images-max-images or --images-max-bytes"
         return Skipped(stage=NAME, reason=reason, detail=detail)
     note = f"images dropped: {_count_images(image_parts, rewrites):,}"
@@ -99,17 +98,14 @@ def _is_replaceable(message: Message, image_part: _ImagePart) -> bool:
     Images that the model generated must be sent back unchanged, and replacing a tool result would
     also remove its other media.
     """
-    has_other_media = isinstance(image_part.part, ToolResultPart) and len(image_part.images) < len(
-        image_part.part.media
-    )
+    part = image_part.part
+    has_other_media = isinstance(part, ToolResultPart) and len(part.media) > len(image_part.images)
     return message.role != "assistant" and not has_other_media
 
 
 def _count_images(image_parts: tuple[_ImagePart, ...], rewrites: tuple[Rewrite, ...]) -> int:
     replaced = {rewrite.part_index for rewrite in rewrites}
-    return sum(
-        len(image_part.images) for image_part in image_parts if image_part.part_index in replaced
-    )
+    return sum(len(part.images) for part in image_parts if part.part_index in replaced)
 
 
 def _text_for(image_part: _ImagePart, options: ImagesOptions) -> str:

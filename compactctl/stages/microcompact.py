@@ -108,9 +108,8 @@ def _compactable(view: ConversationView, options: MicrocompactOptions) -> tuple[
     for part_index, call_index in tool_pairs(view.messages).items():
         call = view.messages[call_index.message].parts[call_index.part]
         tool = getattr(call, "tool", "")
-        is_selected = (
-            bool({tool.casefold(), ANY_TOOL} & named) if named else kind_of(tool) is not None
-        )
+        # Without names, all tools of a known kind.
+        is_selected = {tool.casefold(), ANY_TOOL} & named if named else kind_of(tool) is not None
         if is_selected and tool.casefold() not in excluded:
             results.append(part_index)
     return tuple(sorted(results))

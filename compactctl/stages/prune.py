@@ -94,8 +94,8 @@ def _outside_window(
         size = 0 if results[part_index].cleared else meter.part(results[part_index])
         # protect_tokens 100, newest results of 60 and 50 tokens: the second one crosses the line.
         # "keep" keeps it (60 < 100), "clear" clears it (60 + 49 >= 100), and both all older ones.
-        window_start = used if options.crossing == "keep" else used + max(0, size - 1)
-        if window_start >= options.protect_tokens:
+        position = used if options.crossing == "keep" else used + max(0, size - 1)
+        if position >= options.protect_tokens:
             yield part_index
             used = options.protect_tokens
         else:

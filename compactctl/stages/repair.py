@@ -191,13 +191,11 @@ def _completable_halves(
 
 
 def _calls_between(messages: Sequence[Message], part_index: PartIndex, end: int) -> set[CallId]:
-    later_parts = messages[part_index.message].parts[part_index.part + 1 :]
-    later_messages = (
-        part for message in messages[part_index.message + 1 : end] for part in message.parts
-    )
-    return {
-        part.call_id for part in (*later_parts, *later_messages) if isinstance(part, ToolCallPart)
-    }
+    """Return the ids of the calls after a part and before the message at index ``end``."""
+    index, number = part_index
+    parts = list(messages[index].parts[number + 1 :])
+    parts += (part for message in messages[index + 1 : end] for part in message.parts)
+    return {part.call_id for part in parts if isinstance(part, ToolCallPart)}
 
 
 def _insertion_index(

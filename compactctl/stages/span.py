@@ -94,9 +94,8 @@ def _refusal(
             detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
             return Skipped(stage=NAME, reason=reason, detail=detail)
     reasons = reasons_to_stay(view, ids)
-    unhideable = next(
-        (m for m in (view.messages[index] for index in indices) if m.id in reasons), None
-    )
+    messages = (view.messages[index] for index in indices)
+    unhideable = next((message for message in messages if message.id in reasons), None)
     if unhideable is None:
         return None
     reason = f"line {unhideable.line + 1:,} may not be hidden: {reasons[unhideable.id]}"

@@ -98,19 +98,16 @@ def _is_stripped(part: ToolResultPart, options: StripOptions) -> bool:
 def _recent_parts(view: ConversationView, options: StripOptions) -> frozenset[PartIndex]:
     """Return the parts of the newest ``keep_recent`` units; a call is as recent as its result."""
     part_indices = frozenset(part_index for part_index, _ in iter_parts(view.messages))
-    if options.unit == "messages":
-        first = len(view.messages) - options.keep_recent
+    unit, keep = options.unit, options.keep_recent
+    if unit == "messages":
+        first = len(view.messages) - keep
         return frozenset(part_index for part_index in part_indices if part_index.message >= first)
-    if options.unit != "results":
-        return part_indices.difference(
-            older_than_newest(view, tuple(part_indices), options.unit, options.keep_recent)
-        )
-    result_indices = tuple(part_index for part_index, _ in results_in(view))
-    newest = set(result_indices).difference(
-        older_than_newest(view, result_indices, options.unit, options.keep_recent)
-    )
+    if unit != "results":
+        return part_indices.difference(older_than_newest(view, tuple(part_indices), unit, keep))
+    results = tuple(part_index for part_index, _ in results_in(view))
+    newest = set(results).difference(older_than_newest(view, results, unit, keep))
     pairs = tool_pairs(view.messages)
-    return frozenset(newest | {pairs[part_index] for part_index in newest if part_index in pairs})
+    return frozenset(newest | {pairs[result] for result in newest if result in pairs})
 
 
 STAGE = Stage(

@@ -87,9 +87,7 @@ def truncate(
         return byte_length(candidate) <= size and not limits.exceeded_limit(candidate, count)
 
     max_chars = min(len(text), limits.max_bytes or len(text))
-    content = _find_largest(
-        lambda n_chars: _cut_middle(text, n_chars, size, style), max_chars, fits
-    )
+    content = _find_largest(lambda n_chars: _keep_ends(text, n_chars, size, style), max_chars, fits)
     if content is None:
         notice = style.format_notice(size, 0)
         content = _find_largest(
@@ -146,7 +144,7 @@ def _find_largest(
     return largest
 
 
-def _cut_middle(text: str, n_chars: int, size: int, style: TruncationStyle) -> str:
+def _keep_ends(text: str, n_chars: int, size: int, style: TruncationStyle) -> str:
     """Return both ends of a text, ``n_chars`` characters or a few less, around the notice."""
     head_share = {"head": 1.0, "tail": 0.0, "both": style.head_ratio}[style.direction]
     # Round half up, as the reference systems do; Python's round() would not.

@@ -76,9 +76,7 @@ class InPlaceLayout:
                 by_id.setdefault(original.id, (original, view_index))
         ordered = in_order(original for original, _ in by_id.values())
         view_indices = tuple(by_id[original.id][1] for original in ordered)
-        by_view_index = {
-            view_index: index for index, view_index in enumerate(view_indices) if view_index >= 0
-        }
+        by_view_index = {n: index for index, n in enumerate(view_indices) if n >= 0}
         shown_originals = tuple(
             _with_shown_media(original, view.messages[view_index]) if view_index >= 0 else original
             for original, view_index in zip(ordered, view_indices, strict=True)
@@ -97,15 +95,10 @@ class InPlaceLayout:
             uneditable=frozenset(
                 PartIndex(index, part_number)
                 for view_index, index in by_view_index.items()
+                for types in [_shortenable_types(view, view_index, signed, newest_indices)]
                 for part_number, part in enumerate(view.messages[view_index].parts)
-                if not is_replaceable(part)
+                if not (isinstance(part, types) and is_replaceable(part))
                 or (isinstance(part, ToolResultPart) and part.said)
-                or not isinstance(
-                    part,
-                    _shortenable_parts(
-                        view, view_index, signed=signed, newest_indices=newest_indices
-                    ),
-                )
             ),
             never_hidden=frozenset(
                 index for view_index, index in by_view_index.items() if view_index in newest_indices
@@ -163,12 +156,8 @@ def _with_shown_media(original: Message, shown: Message) -> Message:
     return replace(original, parts=parts)
 
 
-def _shortenable_parts(
-    view: ConversationView,
-    view_index: int,
-    *,
-    signed: Collection[int],
-    newest_indices: Collection[int],
+def _shortenable_types(
+    view: ConversationView, view_index: int, signed: Collection[int], newest_indices: set[int]
 ) -> tuple[type[Part], ...]:
     """Return the types of parts that may be shortened in a message of the view."""
     if view_index not in newest_indices and not can_rewrite(view, view.messages[view_index]):

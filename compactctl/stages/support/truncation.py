@@ -68,7 +68,7 @@ class HidePlanner:
         """Return the tokens of the view, with the marker, after hiding these messages."""
         hidden_ids = set(ids)
         hidden_tokens = self._meter.total(m for m in self.view.messages if m.id in hidden_ids)
-        return self.total - hidden_tokens + self._meter.text(self.marker.text(len(hidden_ids)))
+        return self.total - hidden_tokens + self._marker_tokens(len(hidden_ids))
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""
@@ -81,12 +81,12 @@ class HidePlanner:
                 end,
             )
             # Counting the marker is slow, so only do it when the rest fits.
-            if (
-                remaining <= target
-                and remaining + self._meter.text(self.marker.text(count)) <= target
-            ):
+            if remaining <= target and remaining + self._marker_tokens(count) <= target:
                 return end
         return None
+
+    def _marker_tokens(self, count: int) -> int:
+        return self._meter.text(self.marker.text(count))
 
     def has_nothing_new(self) -> bool:
         """Whether nothing was added since the stage last wrote its marker."""
@@ -168,15 +168,8 @@ def protected_tail_start(view: ConversationView) -> int:
     """
     messages = view.messages
     hideable_ids = set(hideable(view, (message.id for message in messages)))
-    tail = next(
-        (
-            index + 1
-            for index in reversed(range(len(messages)))
-            if messages[index].id in hideable_ids
-        ),
-        0,
-    )
-    limit = min(tail, len(messages) - 1)
+    hideable_indices = (n for n, message in enumerate(messages) if message.id in hideable_ids)
+    limit = min(max(hideable_indices, default=-1) + 1, len(messages) - 1)
     return max((cut for cut in cut_points(messages) if cut <= limit), default=0)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.pipeline.spans import find_array, find_record, find_spans, rebuild, splice
+from compactctl.pipeline.spans import find_array, find_record, find_spans, replace_elements, splice
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -90,11 +90,11 @@ def test_inserted_elements_can_be_taken_out_again() -> None:
     spans = find_array(f"[{text}]", ()).elements
     spans = [(start - 1, end - 1) for start, end in spans]
     own = [(index, text[slice(*span)]) for index, span in enumerate(spans)]
-    more = rebuild(text, spans, [(None, "8"), *own[:2], (None, "9"), *own[2:]])
+    more = replace_elements(text, spans, [(None, "8"), *own[:2], (None, "9"), *own[2:]])
     assert json.loads(f"[{more}]") == [8, 1, 2, 9, 3, 4]
     grown = [(start - 1, end - 1) for start, end in find_array(f"[{more}]", ()).elements]
     left = [(n, more[slice(*span)]) for n, span in enumerate(grown) if n not in {0, 3}]
-    assert rebuild(more, grown, left) == rebuild(text, spans, own) == text
+    assert replace_elements(more, grown, left) == replace_elements(text, spans, own) == text
 
 
 @given(value=JSON, separators=SEPARATORS, ascii_only=st.booleans())
