@@ -17,6 +17,27 @@ Span = tuple[int, int]
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
+MAX_PREFIX = 200
+"""In characters, of a log prefix before the JSON of a line."""
+# No quote or brace: the remains of a torn record have one and must not pass as a prefix.
+_PREFIX = re.compile(r'[^"{}\0]{1,200}(?=\{)')
+# A time of day, a level, server-sent events, or a service's name as Docker Compose writes it.
+_LOG_MARK = re.compile(
+    r"\d\d:\d\d|\b(?:trace|debug|info|notice|warn|warning|error|critical|fatal)\b"
+    r"|\Adata:|\A[\w.-]+\s+\|",
+    re.IGNORECASE | re.ASCII,
+)
+_PREFIX_ENDS = frozenset(" \t:|=]>")
+# The field of a log driver's record that holds the line, and the fields beside it that identify the
+# driver: Docker and Fluent Bit; Elastic's common schema and CloudWatch.
+_DRIVER_FIELDS: Mapping[str, frozenset[str]] = {
+    "log": frozenset({"stream", "time", "date", "kubernetes"}),
+    "message": frozenset({"@timestamp", "ingestionTime", "logStreamName"}),
+}
+_DOCKER_KEYS = frozenset({"log", "stream", "time"})
+_MESSAGE_KEYS = frozenset({"role", "messages", "content"})
+# Saves parsing every line: a line without a match is not such a record.
+_MAY_BE_DRIVER_RECORD = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
 
 
 class ValuePlace(NamedTuple):
@@ -86,29 +107,6 @@ def spans_within(text: str, place: ValuePlace, scan: Callable[[str], list[Span]]
     inner = ValuePlace(0, len(quoted.text), place.depth - 1)
     spans = spans_within(quoted.text, inner, scan)
     return [(quoted.outer_pos(start), quoted.outer_pos(end)) for start, end in spans]
-
-
-MAX_PREFIX = 200
-"""In characters, of a log prefix before the JSON of a line."""
-# No quote or brace: the remains of a torn record have one and must not pass as a prefix.
-_PREFIX = re.compile(r'[^"{}\0]{1,200}(?=\{)')
-# A time of day, a level, server-sent events, or a service's name as Docker Compose writes it.
-_LOG_MARK = re.compile(
-    r"\d\d:\d\d|\b(?:trace|debug|info|notice|warn|warning|error|critical|fatal)\b"
-    r"|\Adata:|\A[\w.-]+\s+\|",
-    re.IGNORECASE | re.ASCII,
-)
-_PREFIX_ENDS = frozenset(" \t:|=]>")
-# The field of a log driver's record that holds the line, and the fields beside it that identify the
-# driver: Docker and Fluent Bit; Elastic's common schema and CloudWatch.
-_DRIVER_FIELDS: Mapping[str, frozenset[str]] = {
-    "log": frozenset({"stream", "time", "date", "kubernetes"}),
-    "message": frozenset({"@timestamp", "ingestionTime", "logStreamName"}),
-}
-_DOCKER_KEYS = frozenset({"log", "stream", "time"})
-_MESSAGE_KEYS = frozenset({"role", "messages", "content"})
-# Saves parsing every line: a line without a match is not such a record.
-_MAY_BE_DRIVER_RECORD = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
 
 
 def prefix_length(head: str) -> int:

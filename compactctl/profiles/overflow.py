@@ -16,6 +16,28 @@ _SPACE = r"[ \"':]{0,3}"
 _GAP = r"[^\d\n]{0,100}?"
 _PLACEHOLDER = re.compile(r"\{(actual|limit|answer|other)\}| ?… ?| ")
 _SEPARATED_NUMBER = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
+# Between the two halves of a pattern, in characters.
+_BETWEEN = ".{0,200}?"
+# An error is short. Anything longer is a log or echoes the request, so only both ends are read.
+MAX_TEXT = 32_768
+MAX_JSON = 1_000_000
+_MAX_DEPTH = 12
+_MAX_VALUES = 500
+# Positions in a text where an object may begin.
+_MAX_STARTS = 8
+# The keys under which known libraries describe what happened, as opposed to echoing the request.
+_TEXT_KEYS = frozenset({
+    "body", "cause", "causes", "code", "data", "detail", "details", "error", "error_description",
+    "errors", "exception", "failure", "innererror", "message", "metadata", "msg", "name", "raw",
+    "reason", "response", "responsebody", "statustext", "title", "type",
+})  # fmt: skip
+_STATUS_KEYS = frozenset({"code", "status", "status_code", "statuscode"})
+# Token figures that llama.cpp returns as fields.
+_FIGURE_KEYS = frozenset({"n_ctx", "n_prompt_tokens"})
+_RETRYABLE_KEYS = frozenset({"isretryable", "retryable"})
+NOT_RETRYABLE = "not retryable"
+# NeuroLink does not retry an error with this status.
+_BAD_REQUEST = "status 400"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +118,6 @@ def _number(digits: str) -> int:
     return int(re.sub(r"[,_]", "", number if is_well_formed else re.split(r"[,_]", number)[0]))
 
 
-# Between the two halves of a pattern, in characters.
-_BETWEEN = ".{0,200}?"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorPattern:
     """Words of an error, and what they mean.
@@ -163,27 +181,6 @@ def _search(text: str) -> re.Pattern[str]:
     before = r"(?<!\d)" if text[0].isdigit() else ""
     after = r"(?!\d)" if text[-1].isdigit() else ""
     return re.compile(f"{before}{words}{after}", re.IGNORECASE | re.DOTALL)
-
-
-# An error is short. Anything longer is a log or echoes the request, so only both ends are read.
-MAX_TEXT = 32_768
-MAX_JSON = 1_000_000
-_MAX_DEPTH = 12
-_MAX_VALUES = 500
-# Places in a text where an object may begin.
-_MAX_STARTS = 8
-
-# The keys under which known libraries describe what happened, as opposed to echoing the request.
-_TEXT_KEYS = frozenset({
-    "body", "cause", "causes", "code", "data", "detail", "details", "error", "error_description",
-    "errors", "exception", "failure", "innererror", "message", "metadata", "msg", "name", "raw",
-    "reason", "response", "responsebody", "statustext", "title", "type",
-})  # fmt: skip
-_STATUS_KEYS = frozenset({"code", "status", "status_code", "statuscode"})
-# Token figures that llama.cpp returns as fields.
-_FIGURE_KEYS = frozenset({"n_ctx", "n_prompt_tokens"})
-_RETRYABLE_KEYS = frozenset({"isretryable", "retryable"})
-NOT_RETRYABLE = "not retryable"
 
 
 def error_texts(text: str) -> tuple[str, ...]:
@@ -280,10 +277,6 @@ def _limit_texts(texts: list[str]) -> Iterator[str]:
         yield line
         if remaining <= 0:
             return
-
-
-# NeuroLink does not retry an error with this status.
-_BAD_REQUEST = "status 400"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

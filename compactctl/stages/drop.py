@@ -32,7 +32,7 @@ class DropOptions:
 def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Proposal | Skipped:
     """Propose to hide the messages that hold nothing but calls and results of the named tools.
 
-    The reasoning that led to such calls goes with them.
+    The reasoning that led to such calls is hidden with them.
     """
     if not options.tools:
         return Skipped(stage=NAME, reason="no tool is named", detail="name one with --drop-tools")

@@ -21,8 +21,11 @@ from compactctl.stages.support.stage import option
 from compactctl.summaries.document.labels import truncate_text
 from compactctl.tokens.meter import Meter
 
+NAME = "chunk"
 Formula = Literal["doc", "code"]
-
+# Codebuddy's default for models with an unknown window.
+DEFAULT_WINDOW = 16_000
+_K = 1_000
 # Codebuddy's constants: a factor by which it raises its estimates, and tokens.
 SAFETY = Fraction(6, 5)
 MAX_CHUNK = 12_000
@@ -74,12 +77,6 @@ def chunk_ranges(
             filled = 0
         filled += size
     return tuple(range(start, end) for start, end in pairwise([*bounds, len(messages)]))
-
-
-NAME = "chunk"
-# Codebuddy's default for models with an unknown window.
-DEFAULT_WINDOW = 16_000
-_K = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,12 @@ from compactctl.tokens.meter import Meter
 
 ProtectedUnit = Literal["results", "turns", "steps"]
 
+# From Codebuddy, which leaves texts up to this length (in characters) alone.
+ARGUMENT_PLACEHOLDER = "[args truncated]"
+LONG_TEXT = 200
+# A string in valid JSON; group 2 matches if it is a key.
+_STRING = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?', re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
@@ -108,14 +114,6 @@ def rewrite_proposal(
         for message, rewrite in zip(ids, ordered, strict=True)
     )
     return Proposal(stage=stage, edits=edits, notes=(note,))
-
-
-# From Codebuddy, which leaves texts up to this length (in characters) alone.
-ARGUMENT_PLACEHOLDER = "[args truncated]"
-LONG_TEXT = 200
-
-# A string in valid JSON; group 2 matches if it is a key.
-_STRING = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?', re.DOTALL)
 
 
 def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
@@ -14,6 +15,10 @@ from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
 COUNT = "{count}"
+
+
+# In tokens: a prefix and a text joined may count as more than both alone.
+_MARGIN = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,27 +77,24 @@ class HidePlanner:
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view fits ``target`` tokens, None if none."""
-        remaining, count, index = self.total, 0, start
-        for end in ends:
-            hidden = [m for m in self.view.messages[index:end] if m.id in self._hideable]
-            remaining, count, index = (
-                remaining - self._meter.total(hidden),
-                count + len(hidden),
-                end,
-            )
+        remaining, count = self.total, 0
+        for first, end in pairwise((start, *ends)):
+            hidden = [m for m in self.view.messages[first:end] if m.id in self._hideable]
+            remaining -= self._meter.total(hidden)
+            count += len(hidden)
             # Counting the marker is slow, so only do it when the rest fits.
             if remaining <= target and remaining + self._marker_tokens(count) <= target:
                 return end
         return None
-
-    def _marker_tokens(self, count: int) -> int:
-        return self._meter.text(self.marker.text(count))
 
     def has_nothing_new(self) -> bool:
         """Whether nothing was added since the stage last wrote its marker."""
         messages = self.view.messages
         markers = [message for message in messages if self.marker.matches(message)]
         return bool(markers) and is_unchanged(messages, markers[-1])
+
+    def _marker_tokens(self, count: int) -> int:
+        return self._meter.text(self.marker.text(count))
 
 
 def hide_range(
@@ -175,10 +177,6 @@ def protected_tail_start(view: ConversationView) -> int:
 
 def _original_ids(messages: Iterable[Message]) -> Iterable[MessageId]:
     return (m.id for m in messages if not (m.origin.is_summary or is_marker(m)))
-
-
-# In tokens: a prefix and a text joined may count as more than both alone.
-_MARGIN = 4
 
 
 def messages_without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
