@@ -1,4 +1,4 @@
-"""What an audit finds in a compaction."""
+"""The findings of an audit: losses, unsupported claims and re-reads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from compactctl.summaries.extract.passages import SourceRef
 LossKind = Literal["rule", "task", "file", "error", "identifier", "read"]
 
 LOSS_KINDS: tuple[LossKind, ...] = ("rule", "task", "file", "error", "identifier", "read")
-"""In the order in which they matter: ``file`` is a changed one, ``read`` one that was only read."""
+"""Most important first. ``file`` is a changed file, ``read`` one that was only read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Something that was known before a compaction and is told nowhere after it.
+    """Something known before a compaction that the context after it no longer mentions.
 
     Attributes:
         kind: what it is.
-        text: its words, or the path or identifier.
-        ref: where it was said last.
-        note: what was done with it, "" for nothing worth telling.
-        mentioned_again: where it came up again; None where it did not.
+        text: the rule, task or error line, or the path or identifier.
+        ref: where it was last mentioned.
+        note: the task's status, the failed command, or how a file or identifier was used.
+        mentioned_again: where the agent first wrote it later; None if it did not.
     """
 
     kind: LossKind
@@ -34,7 +34,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedClaim:
-    """A claim of a summary that is not in its source; ``line`` is its line there, from 1."""
+    """A claim of a summary that its source does not hold.
+
+    ``line`` is the claim's line in the summary, from 1; 0 if no line holds its text.
+    """
 
     kind: ClaimKind
     text: str
@@ -43,13 +46,13 @@ class UnsupportedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedRead:
-    """A tool call that showed again what a compaction had taken away.
+    """A tool call that read again what a compaction had removed.
 
     Attributes:
-        what: the file, or the tool and what it was asked.
-        ref: where it was called.
-        first_seen: where the same had been shown, or written, before the compaction.
-        tokens: of the call and its result.
+        what: the file, or the command, or the tool and its arguments.
+        ref: where the tool was called.
+        first_seen: where the same had last been shown, or written, before the compaction.
+        tokens: size of the call and its result.
     """
 
     what: str
@@ -60,14 +63,14 @@ class RepeatedRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What became of what was known.
+    """The result of an audit.
 
     Attributes:
-        known_counts: how many there were of each kind before.
-        lost: those that are told nowhere after it, by kind and then as they matter.
-        invented: claims of the summary without a source; None where no summary can be read.
-        rereads: in order.
-        read_calls: how many calls there were that look at something, re-reads among them.
+        known_counts: number of known facts of each kind before the compaction.
+        lost: those no longer mentioned after it, by kind, the important ones first.
+        invented: unsupported claims of the summary; None if the summary cannot be read.
+        rereads: the re-reads after it, in order.
+        read_calls: number of read-only calls after it, re-reads included.
         read_tokens: their tokens.
     """
 
@@ -79,10 +82,10 @@ class Audit:
     read_tokens: int = 0
 
     def lost_of(self, kind: LossKind) -> tuple[Loss, ...]:
-        """Return what was lost of one kind."""
+        """Return the losses of one kind."""
         return tuple(loss for loss in self.lost if loss.kind == kind)
 
     @property
     def reread_tokens(self) -> int:
-        """The tokens that were paid to see things again."""
+        """The tokens of all re-reads."""
         return sum(reread.tokens for reread in self.rereads)

@@ -1,4 +1,4 @@
-"""Contexts of a size made without looking at what they hold, to compare others with."""
+"""Baseline contexts of a given size, built without regard to content, for comparison."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from compactctl.summaries.extract.passages import read_passages
 from compactctl.tokens.meter import Meter
 
 Control = Callable[[Sequence[Message], int, Meter, int], tuple[Message, ...]]
-"""Takes messages, the tokens that may be kept, what counts them, and a seed."""
+"""Takes messages, the tokens to keep, a meter and a seed; returns the messages of a context."""
 
 MASK_TEXT = "[old output left out]"
 
@@ -22,7 +22,7 @@ def keep_all(
     meter: Meter,
     seed: int,
 ) -> tuple[Message, ...]:
-    """Keep everything."""
+    """Keep all messages, whatever the size."""
     return tuple(messages)
 
 
@@ -32,11 +32,11 @@ def keep_newest(
     meter: Meter,
     seed: int,
 ) -> tuple[Message, ...]:
-    """Keep the newest messages, and no call without its result."""
-    left, start = room, len(messages)
+    """Keep the newest messages that fit; a tool call is never separated from its result."""
+    remaining, start = room, len(messages)
     for cut in reversed(cut_points(messages)[:-1]):
-        left -= meter.total(messages[cut:start])
-        if left < 0:
+        remaining -= meter.total(messages[cut:start])
+        if remaining < 0:
             break
         start = cut
     return tuple(messages[start:])
@@ -48,10 +48,10 @@ def mask_oldest_results(
     meter: Meter,
     seed: int,
 ) -> tuple[Message, ...]:
-    """Keep everything but the oldest results of tools, as many of them as are too much."""
+    """Replace the oldest tool results by a placeholder until the rest fits."""
     excess = meter.total(messages) - room
     stub = meter.text(MASK_TEXT)
-    shown: list[Message] = []
+    masked: list[Message] = []
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
@@ -59,32 +59,32 @@ def mask_oldest_results(
                 excess -= meter.part(part) - stub
                 part = replace(part, text=MASK_TEXT, media=())  # noqa: PLW2901 - the part as it is sent
             parts.append(part)
-        shown.append(replace(message, parts=tuple(parts)))
-    return tuple(shown)
+        masked.append(replace(message, parts=tuple(parts)))
+    return tuple(masked)
 
 
 def keep_random_lines(
     messages: Sequence[Message], room: int, meter: Meter, seed: int
 ) -> tuple[Message, ...]:
-    """Keep lines drawn by a hash of ``seed`` and their places, as many as there is room for."""
+    """Keep as many lines as fit, in the order of a hash of ``seed`` and their position."""
     texts = [passage.text.split("\n") for passage in without_reasoning(read_passages(messages))]
-    lines = [
-        (place, row)
-        for place, rows in enumerate(texts)
-        for row, line in enumerate(rows)
+    positions = [
+        (index, row)
+        for index, lines in enumerate(texts)
+        for row, line in enumerate(lines)
         if WORD.search(line)
     ]
-    sizes = meter.counter.count_many([texts[place][row] for place, row in lines])
-    kept: dict[int, set[int]] = {}
-    for place, row, size in sorted(
-        ((place, row, size) for (place, row), size in zip(lines, sizes, strict=True)),
+    sizes = meter.counter.count_many([texts[index][row] for index, row in positions])
+    drawn: dict[int, set[int]] = {}
+    for index, row, size in sorted(
+        ((index, row, size) for (index, row), size in zip(positions, sizes, strict=True)),
         key=lambda line: _random_key(seed, *line[:2]),
     ):
-        # The end of a line is a token as a rule.
+        # A line end is usually one token.
         if size < room:
             room -= size + 1
-            kept.setdefault(place, set()).add(row)
-    return tuple(_message(place, texts[place], kept[place]) for place in sorted(kept))
+            drawn.setdefault(index, set()).add(row)
+    return tuple(_message(index, texts[index], drawn[index]) for index in sorted(drawn))
 
 
 CONTROLS: Mapping[str, Control] = {
@@ -95,11 +95,11 @@ CONTROLS: Mapping[str, Control] = {
 }
 
 
-def _random_key(seed: int, place: int, row: int) -> bytes:
-    return blake2b(f"{seed} {place} {row}".encode(), digest_size=8).digest()
+def _random_key(seed: int, index: int, row: int) -> bytes:
+    return blake2b(f"{seed} {index} {row}".encode(), digest_size=8).digest()
 
 
-def _message(place: int, lines: Sequence[str], rows: set[int]) -> Message:
+def _message(index: int, lines: Sequence[str], rows: set[int]) -> Message:
     text = "\n".join(line for row, line in enumerate(lines) if row in rows)
-    name = MessageId(f"drawn-{place}")
-    return Message(id=name, role="assistant", parts=(TextPart(text=text),), line=place)
+    name = MessageId(f"drawn-{index}")
+    return Message(id=name, role="assistant", parts=(TextPart(text=text),), line=index)

@@ -1,4 +1,4 @@
-"""What a session's future takes up of its past."""
+"""Measure what a session's future needed from its past: entities and lines the agent rewrote."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,12 @@ _AGENT = frozenset({"reply", "call"})
 
 @dataclass(frozen=True, slots=True)
 class FirstMentions:
-    """Who was first to name an entity or write a line in a future, and how many requests later.
+    """The entities and lines of a future by who wrote them first.
 
-    ``written`` are those that the agent wrote before anything showed them again,
-    ``introduced_by_others`` how many entities something else showed first.
+    Attributes:
+        entities, lines: those that the agent wrote before anything showed them to it, each with
+            the number of the request, from 0.
+        introduced_by_others: the entities that a tool or the user showed first.
     """
 
     entities: Mapping[str, int]
@@ -25,9 +27,9 @@ class FirstMentions:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Entities and lines of a prefix that the agent wrote again, each with its request from 0.
+    """Entities and lines of a prefix that the agent later wrote, each with its request from 0.
 
-    ``reintroduced`` counts the entities of the prefix that a tool or a person showed first.
+    ``reintroduced`` counts the entities of the prefix that a tool or the user showed again first.
     """
 
     entities: Mapping[str, int]
@@ -38,12 +40,12 @@ class Demand:
 def find_first_mentions(
     future: Sequence[Sequence[Message]], reader: TextReader, cwd: str | None
 ) -> FirstMentions:
-    """Walk through a future, one sequence of messages per request."""
+    """Return who first wrote what in a future, given as one sequence of messages per request."""
     entities: dict[str, int] = {}
     lines: dict[str, int] = {}
     seen: set[str] = set()
     shown: set[str] = set()
-    for number, messages in enumerate(future):
+    for request, messages in enumerate(future):
         for passage in _agent_first(messages, cwd):
             content = reader.content(passage.text)
             new = (content.entities | content.lines) - seen
@@ -51,32 +53,36 @@ def find_first_mentions(
             if passage.kind not in _AGENT:
                 shown |= new & content.entities
                 continue
-            entities.update(dict.fromkeys(new & content.entities, number))
-            lines.update(dict.fromkeys(new & content.lines, number))
+            entities.update(dict.fromkeys(new & content.entities, request))
+            lines.update(dict.fromkeys(new & content.lines, request))
     return FirstMentions(entities, lines, frozenset(shown))
 
 
 def measure_demand(
-    prefix: TextContent, found: FirstMentions, reader: TextReader, unique: frozenset[str]
+    prefix: TextContent, firsts: FirstMentions, reader: TextReader, unique: frozenset[str]
 ) -> Demand:
-    """Return what of a future's firsts stands in the prefix."""
-    is_known = EntityLookup(prefix, reader, unique)
+    """Return the first mentions that the prefix already held.
+
+    ``unique`` are the file names that identify a path by themselves.
+    """
+    is_in_prefix = EntityLookup(prefix, reader, unique)
+    entities, lines = sorted(firsts.entities.items()), sorted(firsts.lines.items())
     return Demand(
-        entities={name: at for name, at in sorted(found.entities.items()) if is_known(name)},
-        lines={line: at for line, at in sorted(found.lines.items()) if line in prefix.lines},
-        reintroduced=sum(map(is_known, found.introduced_by_others)),
+        entities={name: request for name, request in entities if is_in_prefix(name)},
+        lines={line: request for line, request in lines if line in prefix.lines},
+        reintroduced=sum(map(is_in_prefix, firsts.introduced_by_others)),
     )
 
 
 class EntityLookup:
-    """Tells whether an entity stands in a content; paths also by their ends."""
+    """A predicate: does a content hold this entity? Paths may be shortened at the start."""
 
     def __init__(self, content: TextContent, reader: TextReader, unique: frozenset[str]) -> None:
         self._entities = content.entities
         self._paths = PathIndex(paths_in(content, reader), unique)
 
     def __call__(self, entity: str) -> bool:
-        """Tell it of one entity."""
+        """Whether the content holds the entity."""
         return entity in self._entities or entity in self._paths
 
 
@@ -87,9 +93,9 @@ def paths_in(content: TextContent, reader: TextReader) -> Iterator[str]:
 
 def _agent_first(messages: Sequence[Message], cwd: str | None) -> list[Passage]:
     """Return the passages of one request: what the agent wrote, then what came back."""
-    found = [
+    passages = [
         passage
         for passage in without_reasoning(read_passages(messages, cwd))
         if passage.kind != "summary"
     ]
-    return sorted(found, key=lambda passage: passage.kind not in _AGENT)
+    return sorted(passages, key=lambda passage: passage.kind not in _AGENT)

@@ -1,4 +1,4 @@
-"""Questions with one right answer, for a reader who is shown a context and nothing else."""
+"""Questions with one right answer, for a model that sees a context and nothing else."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from compactctl.lab.probes import COMMANDS, rules_in
 from compactctl.lab.text_content import collapse_blanks, without_reasoning
 from compactctl.model.message import Message
-from compactctl.summaries.extract.outcomes import failed, is_check, last_line
+from compactctl.summaries.extract.outcomes import has_failed, is_check, last_line
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
 
-# Newest rules asked for, the words of one that are told, and the words it must have.
-_RULES, _TOLD, _MIN_WORDS = 3, 4, 7
-# Longer commands are not quoted whole by anyone.
+# How many of the newest rules are asked for, how many words of one the question quotes, and how
+# many words it must have.
+_RULES, _QUOTED_WORDS, _MIN_WORDS = 3, 4, 7
+# Nobody quotes a longer command in full.
 _COMMAND = 300
 _QUOTES = " \t\n`\"'"
 _PROMPT = """\
@@ -34,26 +35,30 @@ class Question:
     answer: str
     is_path: bool = False
 
-    def is_answered_by(self, said: str) -> bool:
-        """Tell whether these are the words; a path may be told with more of its beginning."""
-        words = collapse_blanks(said).strip(_QUOTES)
+    def is_answered_by(self, reply: str) -> bool:
+        """Whether a reply is the answer; a path may have more leading folders."""
+        words = collapse_blanks(reply).strip(_QUOTES)
         return words == self.answer or (self.is_path and words.endswith(f"/{self.answer}"))
 
 
 def make_questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question, ...]:
-    """Ask what checks printed, which file was changed last, and how rules go on."""
-    found = read_passages(prefix, cwd)
-    pairs = tool_pairs(found)
-    return tuple(dict.fromkeys((*_of_commands(pairs), *_of_files(pairs), *_of_rules(found))))
+    """Ask what checks printed, which file was changed last, and how the user's rules continue."""
+    passages = read_passages(prefix, cwd)
+    pairs = tool_pairs(passages)
+    return tuple(
+        dict.fromkeys(
+            (*_command_questions(pairs), *_file_questions(pairs), *_rule_questions(passages))
+        )
+    )
 
 
 def prompt(context: Sequence[Message], question: Question, cwd: str | None) -> str:
-    """Return what a reader is asked."""
+    """Return the prompt that shows a context and asks a question about it."""
     shown = "\n\n".join(map(_shown, without_reasoning(read_passages(context, cwd))))
     return _PROMPT.format(context=shown, question=question.text)
 
 
-def _of_commands(pairs: Sequence[ToolPair]) -> Iterator[Question]:
+def _command_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:
     newest: dict[str, ToolPair] = {}
     for pair in pairs:
         command = pair.command
@@ -67,19 +72,19 @@ def _of_commands(pairs: Sequence[ToolPair]) -> Iterator[Question]:
             yield Question(text, answer)
 
 
-def _of_files(pairs: Sequence[ToolPair]) -> Iterator[Question]:
-    changed = [path for pair in pairs if not failed(pair) for path in pair.changes]
+def _file_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:
+    changed = [path for pair in pairs if not has_failed(pair) for path in pair.changes]
     if changed:
         yield Question("Which file was changed last? Tell its path.", changed[-1], is_path=True)
 
 
-def _of_rules(found: Sequence[Passage]) -> Iterator[Question]:
-    for rule in rules_in(found)[-_RULES:]:
+def _rule_questions(passages: Sequence[Passage]) -> Iterator[Question]:
+    for rule in rules_in(passages)[-_RULES:]:
         words = rule.split()
         if len(words) >= _MIN_WORDS:
-            told = " ".join(words[:_TOLD])
+            start = " ".join(words[:_QUOTED_WORDS])
             text = (
-                f'Which rule did the user set that begins with "{told}"? Tell the whole sentence.'
+                f'Which rule did the user set that begins with "{start}"? Tell the whole sentence.'
             )
             yield Question(text, rule.strip(_QUOTES))
 

@@ -1,4 +1,4 @@
-"""What was looked at again after a compaction, though it had been seen before."""
+"""Find re-reads: read-only calls that show again what a compaction removed."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,14 +9,14 @@ from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair
 
-# A look is a re-read where so much of what it shows had been seen, and so much was gone.
+# A call is a re-read if it shows this share of lines seen before, and less than that was left.
 SEEN_SHARE = 0.5
 # Shorter lines are braces and the like.
 _MIN_LINE = 4
-# Line numbers that tools for reading and searching put before a line.
+# Line numbers that read and search tools put before a line.
 _NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 _SUBJECT = 200
 _SEARCH_KINDS = frozenset({"search", "find"})
@@ -24,7 +24,14 @@ _SEARCH_KINDS = frozenset({"search", "find"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCall:
-    """A call that only looks: at what, and the lines that it showed."""
+    """A read-only call.
+
+    Attributes:
+        subject: the file, the command, or the search tool with its arguments.
+        ref: where it was called.
+        shown: the lines of its result.
+        pair: the call and its result.
+    """
 
     subject: str
     ref: SourceRef
@@ -33,37 +40,37 @@ class ReadCall:
 
 
 class SeenLines:
-    """The lines that were shown of each file and by each command, and where last."""
+    """The lines that were shown of each subject, and where it was last shown."""
 
-    def __init__(self, found: Iterable[Passage], cwd: str | None) -> None:
+    def __init__(self, passages: Iterable[Passage], cwd: str | None) -> None:
         self._lines: dict[str, set[str]] = {}
-        self._place: dict[str, SourceRef] = {}
-        for passage in found:
+        self._refs: dict[str, SourceRef] = {}
+        for passage in passages:
             for subject, text in _shown(passage, cwd):
                 self.add(subject, _lines(text), passage.ref)
 
-    def add(self, subject: str, lines: Iterable[str], place: SourceRef) -> None:
-        """Take in that lines were shown, and where."""
+    def add(self, subject: str, lines: Iterable[str], ref: SourceRef) -> None:
+        """Record that lines of a subject were shown at ``ref``."""
         self._lines.setdefault(subject, set()).update(lines)
-        self._place[subject] = place
+        self._refs[subject] = ref
 
-    def seen_share(self, look: ReadCall) -> float:
-        """Return the share of what a look shows that had been seen of its subject."""
-        known = self._lines.get(look.subject)
-        if not known or not look.shown:
+    def seen_share(self, call: ReadCall) -> float:
+        """Return which share of the lines that a call shows had been shown of its subject."""
+        seen = self._lines.get(call.subject)
+        if not seen or not call.shown:
             return 0.0
-        return len(look.shown & known) / len(look.shown)
+        return len(call.shown & seen) / len(call.shown)
 
-    def last_seen(self, look: ReadCall) -> SourceRef:
-        """Return where a look's subject was seen last."""
-        return self._place[look.subject]
+    def last_seen(self, call: ReadCall) -> SourceRef:
+        """Return where a call's subject was last shown."""
+        return self._refs[call.subject]
 
 
-def find_read_calls(found: Iterable[Passage]) -> Iterator[ReadCall]:
-    """Yield the calls that look at something and succeeded, in order."""
-    for passage in found:
+def find_read_calls(passages: Iterable[Passage]) -> Iterator[ReadCall]:
+    """Yield the read-only calls that succeeded, in order."""
+    for passage in passages:
         pair = passage.pair
-        if passage.kind == "call" and pair and pair.result and not failed(pair):
+        if passage.kind == "call" and pair and pair.result and not has_failed(pair):
             subject = _subject(pair)
             if subject:
                 shown = frozenset(_lines(pair.result.text))
@@ -71,21 +78,28 @@ def find_read_calls(found: Iterable[Passage]) -> Iterator[ReadCall]:
 
 
 def find_rereads(
-    found: Sequence[ReadCall],
+    calls: Sequence[ReadCall],
     before: SeenLines,
     after: SeenLines,
     tokens: Callable[[ToolPair], int],
 ) -> Iterator[RepeatedRead]:
-    """Yield the looks at what was seen ``before`` a compaction and gone ``after`` it, each once."""
-    for look in found:
-        if before.seen_share(look) >= SEEN_SHARE > after.seen_share(look):
-            what, place = one_line(look.subject, _SUBJECT), before.last_seen(look)
-            yield RepeatedRead(what=what, ref=look.ref, first_seen=place, tokens=tokens(look.pair))
-        after.add(look.subject, look.shown, look.ref)
+    """Yield the calls that show lines seen ``before`` a compaction but not ``after`` it.
+
+    What a call shows is added to ``after``, so that reading it once more is no re-read.
+    """
+    for call in calls:
+        if before.seen_share(call) >= SEEN_SHARE > after.seen_share(call):
+            yield RepeatedRead(
+                what=one_line(call.subject, _SUBJECT),
+                ref=call.ref,
+                first_seen=before.last_seen(call),
+                tokens=tokens(call.pair),
+            )
+        after.add(call.subject, call.shown, call.ref)
 
 
 def _subject(pair: ToolPair) -> str:
-    """Name what a call looks at, "" for one that does more than look."""
+    """Return what a read-only call reads, "" for a call that is not read-only."""
     if pair.reads:
         return pair.reads
     if pair.command is not None:
@@ -94,7 +108,7 @@ def _subject(pair: ToolPair) -> str:
 
 
 def _shown(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
-    """Yield subjects and the text that a passage shows of them."""
+    """Yield the subjects of a passage with the text it shows of each, written files included."""
     pair = passage.pair
     if passage.kind == "file":
         yield normal_path(passage.name, cwd), passage.text

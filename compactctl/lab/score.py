@@ -1,4 +1,4 @@
-"""How much of what a session's future and a successor ask for a context still holds."""
+"""Score a context: how much it still holds of what the session, or a successor, needed later."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,74 +29,20 @@ from compactctl.summaries.extract.passages import Passage, read_passages
 
 # Characters on either side of a mention that belong to it.
 _REACH = 150
-# Newest mentions that any later one is compared with, and words that make one telling.
+# How many of the newest mentions a later one is compared with, and the words one must have.
 _MENTIONS, _MIN_WORDS = 12, 3
 # Characters of a line that are searched at a time.
-_LONGEST = 2_000
-# Of a mention's words, what another one must have for the same to be said.
-_ENOUGH = 0.5
+_MAX_CHARS = 2_000
+# Share of a mention's words that another mention must have to make the same statement.
+_SAME_SHARE = 0.5
 
 Mentions = Mapping[str, Sequence[frozenset[str]]]
-
-
-def collect_mentions(
-    names: Collection[str], passages: Sequence[Passage], reader: TextReader, most: int = _MENTIONS
-) -> Mentions:
-    """Return the words around the newest mentions of each name, those with few words left out."""
-    found: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
-    for name, words in _mentions(names, reversed(list(without_reasoning(passages))), reader):
-        if len(words) >= _MIN_WORDS and len(found[name]) < most:
-            found[name].append(words)
-    return found
-
-
-def supported(
-    names: Collection[str],
-    earlier_mentions: Mentions,
-    passages: Sequence[Passage],
-    reader: TextReader,
-) -> set[str]:
-    """Return the names with a mention that has half of the words of a ``earlier_mentions`` one.
-
-    A name that never stood in a telling line needs a mention alone.
-    """
-    left, found = set(names), set()
-    for name, words in _mentions(left, without_reasoning(passages), reader):
-        told = earlier_mentions.get(name, ())
-        if name in left and (not told or any(_is_same_statement(each, words) for each in told)):
-            found.add(name)
-            left.discard(name)
-    return found
-
-
-def _is_same_statement(told: frozenset[str], words: frozenset[str]) -> bool:
-    return len(told & words) >= _ENOUGH * len(told)
-
-
-def _mentions(
-    names: Collection[str], passages: Iterable[Passage], reader: TextReader
-) -> Iterator[tuple[str, frozenset[str]]]:
-    wanted = frozenset(names)
-    for passage in passages:
-        named = reader.content(passage.text).entities & wanted
-        for line in reversed(list(_lines(passage.text))) if named else ():
-            for name in reader.lexicon.entities(line):
-                if name in named:
-                    at = max(0, line.find(name))
-                    around = line[max(0, at - _REACH) : at + len(name) + _REACH]
-                    yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text, very long ones in pieces: a search in one must end soon."""
-    for line in text.split("\n"):
-        yield from (line[at : at + _LONGEST] for at in range(0, len(line), _LONGEST))
-
+"""By name, the words around each of its mentions."""
 
 SOON_REQUESTS = 10
-"""Requests after a cut whose demand is counted once more by itself."""
+"""Requests after a cut whose demand is also counted by itself."""
 
-# What is measured -> how it is called on screen.
+# Measure -> its column on screen.
 MEASURES: Mapping[str, str] = {
     "recall": "Recall",
     "soon": "Next 10",
@@ -112,34 +58,90 @@ MEASURES: Mapping[str, str] = {
     "tasks": "Tasks",
 }
 ANSWERS = "answers"
-"""The measure that takes a reader: questions answered rightly."""
+"""The measure that needs a model to answer questions."""
+
+
+def collect_mentions(
+    names: Collection[str], passages: Sequence[Passage], reader: TextReader, limit: int = _MENTIONS
+) -> Mentions:
+    """Return up to ``limit`` of the newest mentions of each name, except those with few words."""
+    mentions: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    for name, words in _mentions(names, reversed(list(without_reasoning(passages))), reader):
+        if len(words) >= _MIN_WORDS and len(mentions[name]) < limit:
+            mentions[name].append(words)
+    return mentions
+
+
+def find_supported(
+    names: Collection[str],
+    earlier_mentions: Mentions,
+    passages: Sequence[Passage],
+    reader: TextReader,
+) -> set[str]:
+    """Return the names with a mention that has half of the words of one of ``earlier_mentions``.
+
+    A name without earlier mentions only has to be named.
+    """
+    unsupported, supported = set(names), set()
+    for name, words in _mentions(unsupported, without_reasoning(passages), reader):
+        earlier = earlier_mentions.get(name, ())
+        if name in unsupported and (
+            not earlier or any(_is_same_statement(mention, words) for mention in earlier)
+        ):
+            supported.add(name)
+            unsupported.discard(name)
+    return supported
+
+
+def _is_same_statement(earlier: frozenset[str], words: frozenset[str]) -> bool:
+    return len(earlier & words) >= _SAME_SHARE * len(earlier)
+
+
+def _mentions(
+    names: Collection[str], passages: Iterable[Passage], reader: TextReader
+) -> Iterator[tuple[str, frozenset[str]]]:
+    requested = frozenset(names)
+    for passage in passages:
+        named = reader.content(passage.text).entities & requested
+        for line in reversed(list(_lines(passage.text))) if named else ():
+            for name in reader.lexicon.entities(line):
+                if name in named:
+                    pos = max(0, line.find(name))
+                    around = line[max(0, pos - _REACH) : pos + len(name) + _REACH]
+                    yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text, very long ones in pieces, so that each search is short."""
+    for line in text.split("\n"):
+        yield from (line[pos : pos + _MAX_CHARS] for pos in range(0, len(line), _MAX_CHARS))
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many of what was asked for are there."""
+    """How many of the items asked for a context holds."""
 
     hits: int
     asked: int
 
     @property
     def share(self) -> float | None:
-        """The part that is there; None where nothing was asked for."""
+        """The share of hits; None if nothing was asked for."""
         return self.hits / self.asked if self.asked else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """What a context comes to: a tally per measure, and the tool pairs that it newly parts."""
+    """A tally per measure, and how many tool pairs are separated that were not in the prefix."""
 
     tallies: Mapping[str, Tally]
     pair_errors: int
 
 
 class EvaluationCase:
-    """A cut session with all that is asked of a context in its prefix's place.
+    """A cut session, and everything that a context in place of its prefix should hold.
 
-    Nothing is asked for that the whole prefix does not have: of it every measure is 1.
+    Nothing is asked for that the prefix itself does not hold: it scores 1 in every measure.
     """
 
     def __init__(self, cut: Cut, reader: TextReader, cwd: str | None) -> None:
@@ -150,72 +152,72 @@ class EvaluationCase:
         self.firsts = find_first_mentions(cut.future, reader, cwd)
         self.demand = self.demanded_by(self.firsts)
         names = [name for name in self.demand.entities if reader.lexicon.kind(name) != "path"]
-        self._told: Mentions = collect_mentions(names, self._before, reader)
-        self._names = sorted(supported(names, self._told, self._before, reader))
-        self._asked = self._answerable(make_probes(self._before, cwd))
+        self._mentions: Mentions = collect_mentions(names, self._before, reader)
+        self._names = sorted(find_supported(names, self._mentions, self._before, reader))
+        self._probes = self._answerable(make_probes(self._before, cwd))
 
-    def demanded_by(self, found: FirstMentions) -> Demand:
-        """Return what a future, this session's own or another's, takes up of the prefix."""
-        return measure_demand(self.content, found, self._reader, self._unique)
+    def demanded_by(self, firsts: FirstMentions) -> Demand:
+        """Return what a future, of this session or of another, needs from the prefix."""
+        return measure_demand(self.content, firsts, self._reader, self._unique)
 
-    def kinds(self, wanted: Demand) -> Counter[EntityKind]:
-        """Count what is demanded by kind of entity."""
-        return Counter(self._reader.lexicon.kind(name) for name in wanted.entities)
+    def kinds(self, demand: Demand) -> Counter[EntityKind]:
+        """Count the demanded entities by kind."""
+        return Counter(self._reader.lexicon.kind(name) for name in demand.entities)
 
     def recall(self, messages: Sequence[Message]) -> Tally:
-        """Return the first measure alone."""
+        """Return the measure ``recall`` alone, which is cheaper than ``score``."""
         content = self._reader.contents(read_passages(messages, self._cwd))
-        return _tally(self.demand.entities, self._presence(content))
+        return _tally(self.demand.entities, self._lookup(content))
 
     def score(self, messages: Sequence[Message]) -> Score:
-        """Measure a context that stands in the place of the prefix."""
-        found = read_passages(messages, self._cwd)
-        content = self._reader.contents(found)
-        is_there = self._presence(content)
-        wanted = self.demand
-        soon = [name for name, at in wanted.entities.items() if at < SOON_REQUESTS]
-        told = supported(self._names, self._told, found, self._reader)
+        """Score a context that replaces the prefix."""
+        passages = read_passages(messages, self._cwd)
+        content = self._reader.contents(passages)
+        is_present = self._lookup(content)
+        demand = self.demand
+        soon = [name for name, request in demand.entities.items() if request < SOON_REQUESTS]
+        supported = find_supported(self._names, self._mentions, passages, self._reader)
         tallies = {
-            "recall": _tally(wanted.entities, is_there),
-            "soon": _tally(soon, is_there),
-            "support": _tally(self._names, told.__contains__),
-            "lines": _tally(wanted.lines, content.lines.__contains__),
-            **self._probed(found, content),
+            "recall": _tally(demand.entities, is_present),
+            "soon": _tally(soon, is_present),
+            "support": _tally(self._names, supported.__contains__),
+            "lines": _tally(demand.lines, content.lines.__contains__),
+            **self._tally_probes(passages, content),
         }
-        new = find_orphans(messages) - find_orphans(self.cut.prefix)
-        return Score(tallies={name: tallies[name] for name in MEASURES}, pair_errors=len(new))
+        orphans = find_orphans(messages) - find_orphans(self.cut.prefix)
+        return Score(tallies={name: tallies[name] for name in MEASURES}, pair_errors=len(orphans))
 
-    def _presence(self, content: TextContent) -> EntityLookup:
+    def _lookup(self, content: TextContent) -> EntityLookup:
         return EntityLookup(content, self._reader, self._unique)
 
-    def _probed(self, found: Sequence[Passage], content: TextContent) -> dict[str, Tally]:
-        answers = self._answers(found, content)
-        asked = self._asked
+    def _tally_probes(self, passages: Sequence[Passage], content: TextContent) -> dict[str, Tally]:
+        answers = self._answers(passages, content)
+        probes = self._probes
         return {
-            **{kind: _tally(each, answers.file) for kind, each in asked.files.items()},
-            **{kind: _tally(each, answers.quote) for kind, each in asked.quotes.items()},
-            **{kind: _tally(each, answers.fact) for kind, each in asked.facts.items()},
+            **{measure: _tally(paths, answers.file) for measure, paths in probes.files.items()},
+            **{measure: _tally(texts, answers.quote) for measure, texts in probes.quotes.items()},
+            **{measure: _tally(lines, answers.fact) for measure, lines in probes.facts.items()},
         }
 
-    def _answers(self, found: Sequence[Passage], content: TextContent) -> ProbeAnswers:
-        return ProbeAnswers(found, PathIndex(paths_in(content, self._reader), self._unique))
+    def _answers(self, passages: Sequence[Passage], content: TextContent) -> ProbeAnswers:
+        return ProbeAnswers(passages, PathIndex(paths_in(content, self._reader), self._unique))
 
-    def _answerable(self, asked: Probes) -> Probes:
-        """Leave out what the prefix itself does not tell."""
+    def _answerable(self, probes: Probes) -> Probes:
+        """Return the probes that the prefix itself answers."""
         answers = self._answers(self._before, self.content)
         return Probes(
-            files=_filter_values(asked.files, answers.file),
-            quotes=_filter_values(asked.quotes, answers.quote),
-            facts=_filter_values(asked.facts, answers.fact),
+            files=_filter_values(probes.files, answers.file),
+            quotes=_filter_values(probes.quotes, answers.quote),
+            facts=_filter_values(probes.facts, answers.fact),
         )
 
 
 def _filter_values(
-    asked: Mapping[str, tuple[str, ...]], is_told: Callable[[str], bool]
+    by_measure: Mapping[str, tuple[str, ...]], predicate: Callable[[str], bool]
 ) -> dict[str, tuple[str, ...]]:
-    return {kind: tuple(filter(is_told, each)) for kind, each in asked.items()}
+    return {measure: tuple(filter(predicate, values)) for measure, values in by_measure.items()}
 
 
-def _tally(asked: Iterable[str], is_there: Callable[[str], bool]) -> Tally:
-    found = [is_there(each) for each in asked]
-    return Tally(hits=sum(found), asked=len(found))
+def _tally(items: Iterable[str], is_present: Callable[[str], bool]) -> Tally:
+    hits = [is_present(item) for item in items]
+    return Tally(hits=sum(hits), asked=len(hits))

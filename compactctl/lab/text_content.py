@@ -1,4 +1,4 @@
-"""What is named and said in texts: entities and lines, each text read once."""
+"""The entities and lines of texts, each distinct text read once."""
 
 import re
 from collections import defaultdict
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
 
-# Lines that say something: characters and words of them.
+# Characters and words of lines that count; shorter ones are braces, longer ones data.
 _LINE = range(20, 401)
 _MIN_WORDS = 3
-# What stands before a line of a file: the mark of a quotation, the number that a tool gave it.
-_BEFORE = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
+# What may precede a line of a file: a quotation mark of a digest, the line number of a tool.
+_LINE_MARK = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
 WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class TextContent:
-    """The entities and the telling lines of a text, or of many."""
+    """The entities and the lines that count of one or several texts."""
 
     entities: frozenset[str]
     lines: frozenset[str]
@@ -27,46 +27,46 @@ class TextContent:
 class TextReader:
     """Reads texts of a session whose working folder is ``cwd``.
 
-    Memory grows with the distinct texts; what is read never depends on what was read before.
+    Memory grows with the distinct texts. Results do not depend on the order of calls.
     """
 
     def __init__(self, cwd: str | None = None) -> None:
         self.lexicon = Lexicon(cwd)
-        self._known: dict[str, TextContent] = {}
+        self._contents: dict[str, TextContent] = {}
 
     def content(self, text: str) -> TextContent:
-        """Return what stands in one text."""
-        known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = TextContent(
+        """Return the entities and lines of a text."""
+        cached = self._contents.get(text)
+        if cached is None:
+            cached = self._contents[text] = TextContent(
                 frozenset(self.lexicon.entities(text)), frozenset(_lines(text))
             )
-        return known
+        return cached
 
     def contents(self, passages: Iterable[Passage]) -> TextContent:
-        """Return what stands in all of these passages together, reasoning left out."""
+        """Return the entities and lines of all passages together, without reasoning."""
         entities: set[str] = set()
         lines: set[str] = set()
         for passage in without_reasoning(passages):
-            found = self.content(passage.text)
-            entities |= found.entities
-            lines |= found.lines
+            content = self.content(passage.text)
+            entities |= content.entities
+            lines |= content.lines
         return TextContent(frozenset(entities), frozenset(lines))
 
 
 def without_reasoning(passages: Iterable[Passage]) -> Iterable[Passage]:
-    """Return the passages that the next request sends whoever the provider is: no reasoning."""
+    """Leave out reasoning, which not every provider is sent again."""
     return (passage for passage in passages if passage.kind != "thought")
 
 
 def collapse_blanks(text: str) -> str:
-    """Return a text with one blank for every run of them."""
+    """Replace every run of white space by one blank, and strip the text."""
     return " ".join(text.split())
 
 
 def strip_line_marks(line: str) -> str:
-    """Return a line without the marks before it, with one blank for every run of them."""
-    return collapse_blanks(_BEFORE.sub("", line, count=1))
+    """Remove a quotation mark and a line number before a line, and collapse its blanks."""
+    return collapse_blanks(_LINE_MARK.sub("", line, count=1))
 
 
 def _lines(text: str) -> Iterable[str]:
@@ -77,34 +77,34 @@ def _lines(text: str) -> Iterable[str]:
 
 
 def unique_names(paths: Iterable[str]) -> frozenset[str]:
-    """Return the file names that belong to one path only."""
-    of: defaultdict[str, set[str]] = defaultdict(set)
+    """Return the file names that only one of the paths with a folder has."""
+    paths_by_name: defaultdict[str, set[str]] = defaultdict(set)
     for path in paths:
         folder, _, name = path.rpartition("/")
         if folder:
-            of[name].add(path)
-    return frozenset(name for name, found in of.items() if len(found) == 1)
+            paths_by_name[name].add(path)
+    return frozenset(name for name, same_name in paths_by_name.items() if len(same_name) == 1)
 
 
 class PathIndex:
-    """Tells whether a path is among others, however much of its beginning either leaves out.
+    """A set of paths in which ``src/app/main.py`` and ``app/main.py`` are equal.
 
-    Two parts must agree at least, or a file name that is one of ``unique``.
+    The shorter of two paths must have a folder, or be a file name in ``unique``.
     """
 
     def __init__(self, paths: Iterable[str], unique: frozenset[str]) -> None:
         self._unique = unique
-        self._whole = set(paths)
-        self._ends = {end for path in self._whole for end in self._distinctive_suffixes(path)}
+        self._paths = set(paths)
+        self._suffixes = {s for path in self._paths for s in self._distinctive_suffixes(path)}
 
     def __contains__(self, path: str) -> bool:
-        if path in self._whole:
+        if path in self._paths:
             return True
-        ends = self._distinctive_suffixes(path)
-        return path.strip("/") in self._ends or any(end in self._whole for end in ends)
+        suffixes = self._distinctive_suffixes(path)
+        return path.strip("/") in self._suffixes or not self._paths.isdisjoint(suffixes)
 
     def _distinctive_suffixes(self, path: str) -> list[str]:
-        """Return the ends of a path that are enough to know it by, itself included."""
+        """Return the suffixes of a path that identify it, the path itself included."""
         parts = path.strip("/").split("/")
-        ends = ["/".join(parts[start:]) for start in range(len(parts))]
-        return [end for end in ends if "/" in end or end in self._unique]
+        suffixes = ["/".join(parts[start:]) for start in range(len(parts))]
+        return [suffix for suffix in suffixes if "/" in suffix or suffix in self._unique]

@@ -1,4 +1,4 @@
-"""What a caller chooses, as keywords: the options of the commands under their own names."""
+"""The keyword arguments of the Python API, and how they become the options of the commands."""
 
 import os
 import re
@@ -26,13 +26,13 @@ _DIGITS = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class MeasureKwargs(TypedDict, total=False):
-    """How to measure. Whatever is left out is found out from the transcript.
+    """How to measure. What is omitted is detected from the transcript.
 
     Keys:
         model: name of the model, such as ``"gpt-4.1"``.
         window: its context window in tokens, ``128_000`` or ``"128k"``.
-        max_tokens: tokens kept for the answer.
-        counter: name of a token counter, as ``compactctl stats --counter`` takes it.
+        max_tokens: tokens reserved for the answer.
+        counter: name of a token counter, as for ``compactctl stats --counter``.
     """
 
     model: str
@@ -42,23 +42,23 @@ class MeasureKwargs(TypedDict, total=False):
 
 
 class CompactKwargs(MeasureKwargs, total=False):
-    """What to compact down to and how, beside how to measure.
+    """How small to compact and how, and how to measure.
 
     Keys:
-        target: size of the next request: tokens (``60_000``, ``"60k"``) or a share of the window
-            (``0.6``, ``"60%"``).
+        target: maximum size of the next request: tokens (``60_000``, ``"60k"``) or a share of the
+            window (``0.6``, ``"60%"``).
         keep: the share of each conversation's tokens to keep, instead of ``target``: ``0.3`` or
             ``"30%"``.
-        stages: names of the stages to run, in this order, instead of the profile's; also as one
-            text, ``"prune,dedup"``.
-        stage_options: options of stages by their names: ``{"prune": {"protect_tokens": 20_000}}``.
-        profile: name of a profile or path of one, in place of the default one.
-        keep_turns: the number of newest turns to leave alone.
-        pins: ids of messages to leave alone, or regular expressions that their texts match.
-        protect_tools: tools whose calls and results are left alone.
+        stages: names of the stages to run, in this order, instead of the profile's; a list, or one
+            string, ``"prune,dedup"``.
+        stage_options: options by stage name: ``{"prune": {"protect_tokens": 20_000}}``.
+        profile: name or path of a profile, instead of the default one.
+        keep_turns: how many of the newest turns to leave unchanged.
+        pins: ids of messages to leave unchanged, or regular expressions that match their texts.
+        protect_tools: tools whose calls and results stay unchanged.
 
-    Numbers may be of any type, floats as they are computed. Where a list is taken, a text alone is
-    a list of one. None is as if it was left out.
+    Numbers may have any numeric type. A list may be given as a single string. None counts as
+    omitted.
     """
 
     target: Size
@@ -71,32 +71,29 @@ class CompactKwargs(MeasureKwargs, total=False):
     protect_tools: Iterable[str]
 
 
-def check_names(choices: Mapping[str, object], of: type, called: str) -> None:
-    """Raise TypeError, as Python does, for a keyword that a function does not take."""
-    names = get_type_hints(of)
-    for name in choices:
+def check_names(kwargs: Mapping[str, object], accepted: type, function: str) -> None:
+    """Raise TypeError, as Python does, for a keyword that is not a key of ``accepted``."""
+    names = get_type_hints(accepted)
+    for name in kwargs:
         if name not in names:
             hint = suggestion(name, names, "")
-            what = f"{called}() got an unexpected keyword argument {name!r}"
-            raise TypeError(f"{what}; {hint}" if hint else what)
+            message = f"{function}() got an unexpected keyword argument {name!r}"
+            raise TypeError(f"{message}; {hint}" if hint else message)
 
 
 def measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
-    """Return how to measure. Raises UsageError for what means nothing."""
+    """Return the options of the measurement. Raises UsageError for an invalid value."""
     return MeasureOptions(
-        model=read(kwargs, "model", one_text),
-        window=read(kwargs, "window", parse_window),
-        max_tokens=read(kwargs, "max_tokens", _at_least_one),
-        counter=read(kwargs, "counter", one_text),
-        profile=read(kwargs, "profile", _profile),
+        model=read_choice(kwargs, "model", parse_text),
+        window=read_choice(kwargs, "window", parse_window),
+        max_tokens=read_choice(kwargs, "max_tokens", _at_least_one),
+        counter=read_choice(kwargs, "counter", parse_text),
+        profile=read_choice(kwargs, "profile", _profile),
     )
 
 
 def recipe_of(kwargs: CompactKwargs) -> Recipe:
-    """Return what to run, measured how, and what to leave alone.
-
-    Raises UsageError for what means nothing.
-    """
+    """Return the options of a compaction. Raises UsageError for an invalid value."""
     return Recipe(
         measure=measure_options(kwargs),
         plan=_plan_options(kwargs),
@@ -105,11 +102,14 @@ def recipe_of(kwargs: CompactKwargs) -> Recipe:
 
 
 def _plan_options(kwargs: CompactKwargs) -> PlanOptions:
-    target, keep = read(kwargs, "target", parse_target), read(kwargs, "keep", parse_share)
+    target, keep = (
+        read_choice(kwargs, "target", parse_target),
+        read_choice(kwargs, "keep", parse_share),
+    )
     if target is not None and keep is not None:
         raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
-        stages=read(kwargs, "stages", _stages) or (),
+        stages=read_choice(kwargs, "stages", _stages) or (),
         target=target,
         keep=keep,
         settings={
@@ -121,63 +121,69 @@ def _plan_options(kwargs: CompactKwargs) -> PlanOptions:
 
 def _protect_options(kwargs: CompactKwargs) -> ProtectOptions:
     return ProtectOptions(
-        keep_turns=read(kwargs, "keep_turns", number_of),
-        pins=read(kwargs, "pins", texts_of) or (),
-        tools=read(kwargs, "protect_tools", texts_of) or (),
+        keep_turns=read_choice(kwargs, "keep_turns", parse_count),
+        pins=read_choice(kwargs, "pins", parse_texts) or (),
+        tools=read_choice(kwargs, "protect_tools", parse_texts) or (),
     )
 
 
-def read(choices: Mapping[str, Any], name: str, reader: Callable[[object], T]) -> T | None:
-    """Return what a choice means, None where it is None or left out.
+def read_choice(kwargs: Mapping[str, Any], name: str, parse: Callable[[object], T]) -> T | None:
+    """Return the parsed value of a keyword; None if it is None or omitted.
 
-    Raises UsageError, which begins with the name of the choice.
+    Raises UsageError, which begins with the keyword's name.
     """
-    value = choices.get(name)
+    value = kwargs.get(name)
     try:
-        return None if value is None else reader(value)
+        return None if value is None else parse(value)
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from error
 
 
-def one_text(value: object) -> str:
-    """Return a text or the text of a path. Raises UsageError for anything else."""
+def parse_text(value: object) -> str:
+    """Return a string, or the text of a path. Raises UsageError for anything else."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
         raise UsageError(f"{value!r} is not text; pass a str")
     return text
 
 
-def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, or the one that is passed in its place."""
+def parse_texts(value: object) -> tuple[str, ...]:
+    """Return the strings of a list, or a single string as a list of one.
+
+    Raises UsageError for anything else.
+    """
     if isinstance(value, str | os.PathLike):
-        return (one_text(value),)
+        return (parse_text(value),)
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
         raise UsageError(f"{value!r} is not a list of texts; pass a list of str")
-    return tuple(map(one_text, value))
+    return tuple(map(parse_text, value))
 
 
-def number_of(value: object) -> int:
-    """Return a whole number from 0 on, also of a text. Raises UsageError for anything else."""
+def parse_count(value: object) -> int:
+    """Return a non-negative integer, also from a string of digits or an integral float.
+
+    Raises UsageError for anything else.
+    """
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
-    found = fraction_of(number)
-    if found is None or found.denominator != 1 or not 0 <= found <= MAX_INT64:
+    fraction = fraction_of(number)
+    if fraction is None or fraction.denominator != 1 or not 0 <= fraction <= MAX_INT64:
         raise UsageError(f"{value!r} is not a whole number from 0 on; pass an int")
-    return found.numerator
+    return fraction.numerator
 
 
 def _at_least_one(value: object) -> int:
-    number = number_of(value)
-    if not number:
+    count = parse_count(value)
+    if not count:
         raise UsageError("0 leaves no room for an answer; pass at least 1")
-    return number
+    return count
 
 
 def _stages(value: object) -> tuple[str, ...]:
-    names = texts_of(value)
+    names = parse_texts(value)
     if not names:
         raise UsageError('no stage is named; pass a list, as in ["prune", "dedup"]')
     return stage_list(",".join(names))
 
 
 def _profile(value: object) -> Profile:
-    return load_profile(one_text(value))
+    return load_profile(parse_text(value))

@@ -1,4 +1,4 @@
-"""Compacts the messages of an agent loop: a list in, a list out, no file."""
+"""Compact the messages of an agent loop: a list in, a list out, no file."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +18,11 @@ from compactctl.summaries.by_model.prompt import PromptStyle
 
 
 class CompactedMessages(list[dict[str, Any]]):
-    """The messages to send, a list like any other that knows its size.
+    """The messages to send: a list with its size.
 
     Attributes:
-        tokens: of the next request.
-        limit: the tokens it should have at most: the target, or what the model has room for.
+        tokens: size of the next request.
+        limit: the tokens it may have: the target, else what the model has room for.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class CompactedMessages(list[dict[str, Any]]):
 
     @property
     def fits(self) -> bool:
-        """Whether the target was reached."""
+        """Whether the next request is within the limit."""
         return self.tokens <= self.limit
 
 
@@ -45,22 +45,21 @@ def compact_messages(
     require_fit: bool = False,
     **choices: Unpack[CompactKwargs],
 ) -> CompactedMessages:
-    """Return what to send instead of these messages; those that stay are the same objects.
+    """Return what to send instead of these messages; unchanged messages are the same objects.
 
-    Messages are JSON objects in the shape of ``format``, as ``--format`` takes it, a system prompt
-    among them or not. Without ``target``, ``keep``, ``stages`` and ``profile`` as ``compactctl
-    compact`` does by default; messages within the target come back as they are. ``summarizer``
-    takes a prompt and returns a summary, where the stage ``summarize`` is to run. Where all stages
-    together do not reach the target, ``fits`` of the result is false.
+    Messages are JSON objects in ``format`` (a name that ``--format`` accepts), with or without a
+    system prompt. The defaults are those of ``compactctl compact``; messages within the target are
+    returned unchanged. ``summarizer`` takes a prompt and returns a summary, for runs with the stage
+    ``summarize``. If all stages together do not reach the target, ``fits`` of the result is false.
 
-    Pure but for the tables that counters read once: it may be called from several threads.
+    Thread-safe: it has no side effects, except that counters load their tables once.
 
     Raises:
         TypeError: there is no such keyword.
-        NotUnderstoodError: a message is not of that format, or a tool result has no call before it
-            and the stage ``repair`` is not to run; says which message.
-        UsageError: the messages are not a list of dicts, a value is not JSON, or a choice means
-            nothing.
+        NotUnderstoodError: a message is not in that format, or a tool result has no call before it
+            and the stage ``repair`` does not run; names the message.
+        UsageError: the messages are not a list of dicts, a value is not JSON, or a keyword has an
+            invalid value.
         DoesNotFitError: with ``require_fit``, the target was not reached.
     """
     check_names(choices, CompactKwargs, "compact_messages")
@@ -101,9 +100,9 @@ def _check_messages(
     *,
     repairs: bool,
 ) -> None:
-    """Raise NotUnderstoodError for the first message that cannot be sent as it is."""
+    """Raise NotUnderstoodError for the first message that cannot be read or sent."""
     damage = {opaque.line: opaque.damage for opaque in compacted.opaque}
-    damage |= _unread(messages, {message.line for message in compacted.transcript.messages})
+    damage |= _unread_content(messages, {message.line for message in compacted.transcript.messages})
     if damage:
         index = min(damage)
         raise NotUnderstoodError(
@@ -113,11 +112,12 @@ def _check_messages(
     if repairs:
         return
     before = compacted.transcript.effective
-    for place, part in orphan_parts(before).items():
+    for part_index, part in orphan_parts(before).items():
         if isinstance(part, ToolResultPart):
+            index = before[part_index.message].line
             raise NotUnderstoodError(
-                f"messages[{before[place.message].line}]: is the result of a tool call that is not "
-                f"before it ({part.call_id}); add the call, or the stage repair"
+                f"messages[{index}]: is the result of a tool call that is not before it "
+                f"({part.call_id}); add the call, or the stage repair"
             )
 
 
@@ -125,9 +125,12 @@ def _stages(recipe: Recipe) -> tuple[str, ...]:
     return recipe.plan.stages or tuple(stage.name for stage in recipe.profile.stages)
 
 
-def _unread(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
-    """Return what is wrong with messages that have a content, and were read as empty."""
-    contents = {n: m["content"] for n, m in enumerate(messages) if "role" in m and m.get("content")}
+def _unread_content(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
+    """Describe the content of messages that have some, but gave no message when read.
+
+    ``lines`` are the indexes of the messages that were read.
+    """
+    contents = {i: m["content"] for i, m in enumerate(messages) if "role" in m and m.get("content")}
     return {
         index: f"content of type {type(content).__name__}"
         for index, content in contents.items()
@@ -137,15 +140,15 @@ def _unread(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, st
 
 def _lines(messages: object) -> list[bytes]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
-        what = type(messages).__name__
-        raise UsageError(f"messages: is {what}, not a list; pass a list of dicts")
+        type_name = type(messages).__name__
+        raise UsageError(f"messages: is {type_name}, not a list; pass a list of dicts")
     return [_line(index, message) for index, message in enumerate(messages)]
 
 
 def _line(index: int, message: object) -> bytes:
     if not isinstance(message, dict):
-        what = type(message).__name__
-        raise UsageError(f"messages[{index}]: is {what}, not a dict; pass plain objects")
+        type_name = type(message).__name__
+        raise UsageError(f"messages[{index}]: is {type_name}, not a dict; pass plain objects")
     try:
         return json.dumps(message, allow_nan=False).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
@@ -153,7 +156,7 @@ def _line(index: int, message: object) -> bytes:
 
 
 def _function_summarizer(summarizer: Callable[[str], str]) -> Summarizer:
-    """Return a summarizer that asks a function, whose answer is checked like any model's."""
+    """Return a summarizer that calls a function and checks its answer like any model's."""
     return guarded_summarizer(
         lambda prompt, _: ModelAnswer(text=summarizer(prompt)),
         "the caller's summarizer",

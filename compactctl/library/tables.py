@@ -1,4 +1,4 @@
-"""Compacts conversations in a column of a table: an Arrow batch in, an Arrow batch out."""
+"""Compact the conversations in a table's column: an Arrow batch in, an Arrow batch out."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -12,7 +12,7 @@ from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_names, recipe_of
 from compactctl.store.files.parquet_dataset import is_structs, is_text
 
-# Column that is added -> Arrow type; each is a field of _CompactedRow.
+# Added column -> Arrow type; each column is a field of _CompactedRow.
 ADDED = {
     "compact_status": "string",
     "compact_tokens_before": "int64",
@@ -23,7 +23,7 @@ ADDED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CompactedRow:
-    """What became of one conversation, whose value is as it was unless its status is ``ok``."""
+    """The outcome for one conversation; its value is unchanged unless the status is ``ok``."""
 
     value: Any
     compact_status: str
@@ -39,53 +39,55 @@ def compact_batch(
     format: str = "openai-chat",
     **choices: Unpack[CompactKwargs],
 ) -> pa.RecordBatch:
-    """Return a batch with the conversations of a column compacted, a row for each row.
+    """Return the batch with the conversations of one column compacted, row for row.
 
     The column holds a list of messages per row, as structs or as JSON text, and keeps its type;
-    absent fields of structs are null. Of a text only what changes is written anew. Four columns
-    are added: ``compact_status`` is ``ok``, ``unchanged`` or ``failed``, ``compact_tokens_before``
-    and ``compact_tokens_after`` are tokens, ``compact_error`` says in a line why a conversation
-    failed, which stays as it was. Choices and ``format`` as for ``compact_messages``.
+    absent fields of structs are null. In JSON text, only what changes is rewritten. Four
+    columns are added: ``compact_status`` (``ok``, ``unchanged`` or ``failed``),
+    ``compact_tokens_before`` and ``compact_tokens_after``, and ``compact_error``, one line that
+    says why a conversation failed; that conversation is unchanged. Keywords and ``format`` are
+    those of ``compact_messages``.
 
-    Pure but for the tables that counters read once: the same batch gives the same batch, in
-    whatever process.
+    Deterministic: the same batch gives the same batch in any process.
 
     Raises:
         TypeError: there is no such keyword.
-        UsageError: there is no such column, it holds something else, one of the four is there
-            already, or a choice means nothing.
+        UsageError: there is no such column, it holds no conversations, the batch already has one
+            of the four columns, or a keyword has an invalid value.
     """
     check_names(choices, CompactKwargs, "compact_batch")
     kind = _kind_of(batch, column)
     recipe = recipe_of(choices)
-    # Many conversations follow one another.
+    # A batch has many conversations, so loading a large vocabulary always pays.
     recipe = replace(recipe, measure=replace(recipe.measure, worth_loading=0))
     options = InputOptions(path=column, format=format)
-    rows = [_compacted(value, kind, options, recipe) for value in batch.column(column).to_pylist()]
-    place = batch.schema.get_field_index(column)
+    rows = [
+        _compact_row(value, kind, options, recipe) for value in batch.column(column).to_pylist()
+    ]
+    index = batch.schema.get_field_index(column)
     values = pa.array([row.value for row in rows], type=kind)
-    compacted = batch.set_column(place, batch.schema.field(place), values)
-    for name, added in ADDED.items():
-        found = pa.array([getattr(row, name) for row in rows], type=getattr(pa, added)())
-        compacted = compacted.append_column(name, found)
+    compacted = batch.set_column(index, batch.schema.field(index), values)
+    for name, arrow_type in ADDED.items():
+        values = pa.array([getattr(row, name) for row in rows], type=getattr(pa, arrow_type)())
+        compacted = compacted.append_column(name, values)
     return compacted
 
 
 def _kind_of(batch: pa.RecordBatch, column: str) -> object:
-    """Return the column's type. Raises UsageError for one that holds no conversations."""
+    """Return the column's type. Raises UsageError if it cannot hold conversations."""
     names = batch.schema.names
     if names.count(column) != 1:
         raise UsageError(f"{column!r} is not a column; there are {', '.join(names) or 'none'}")
-    taken = [name for name in ADDED if name in names]
-    if taken:
-        raise UsageError(f"there is a column {taken[0]!r} already; rename or drop it")
+    duplicate = next((name for name in ADDED if name in names), None)
+    if duplicate is not None:
+        raise UsageError(f"there is a column {duplicate!r} already; rename or drop it")
     kind = batch.schema.field(column).type
     if not (is_text(kind) or is_structs(kind)):
         raise UsageError(f"{column!r} holds {kind}; it takes lists of structs, or JSON text")
     return kind
 
 
-def _compacted(
+def _compact_row(
     value: object,
     kind: object,
     options: InputOptions,
@@ -95,18 +97,19 @@ def _compacted(
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
         compacted = compact_lines(lines_of(value, kind), options, recipe)
-        return _row(value, value_of(value, kind, compacted), compacted)
+        return _successful_row(value, value_of(value, kind, compacted), compacted)
     except CompactctlError as error:
-        return _failed(value, str(error))
-    except Exception as error:  # noqa: BLE001 - a bug that one row meets must not lose the others
-        return _failed(value, f"{type(error).__name__}: {error}")
+        return _failed_row(value, str(error))
+    except Exception as error:  # noqa: BLE001 - a bug in one row must not lose the others
+        return _failed_row(value, f"{type(error).__name__}: {error}")
 
 
-def _failed(value: object, why: str) -> _CompactedRow:
-    return _CompactedRow(value=value, compact_status="failed", compact_error=" ".join(why.split()))
+def _failed_row(value: object, reason: str) -> _CompactedRow:
+    error = " ".join(reason.split())
+    return _CompactedRow(value=value, compact_status="failed", compact_error=error)
 
 
-def _row(before: object, after: object, compacted: CompactedLines) -> _CompactedRow:
+def _successful_row(before: object, after: object, compacted: CompactedLines) -> _CompactedRow:
     if compacted.opaque:
         raise NotUnderstoodError(
             f"holds what is not a message of this format: {compacted.opaque[0].damage}"

@@ -1,7 +1,7 @@
-"""Transcript files, measured, compacted and restored: the commands as functions.
+"""The commands as functions: measure, compact and restore transcript files.
 
-Each raises ``CompactctlError`` subclasses with a message of one line for whatever is wrong with
-its input, and leaves the disk as it was then.
+For bad input, each raises a ``CompactctlError`` with a one-line message and changes nothing on
+disk.
 """
 
 import os
@@ -26,10 +26,10 @@ from compactctl.library.choices import (
     PathLike,
     check_names,
     measure_options,
-    number_of,
-    read,
+    parse_count,
+    parse_texts,
+    read_choice,
     recipe_of,
-    texts_of,
 )
 from compactctl.model.transcript import Transcript
 from compactctl.store.client_folders import this_machine
@@ -38,7 +38,8 @@ from compactctl.store.client_folders import this_machine
 def load(path: PathLike, *, format: str | None = None) -> Transcript:
     """Read a transcript; ``.effective`` are the messages that the next request would send.
 
-    Lines that are not understood are in ``.opaque``. Raises NoInputError, NotUnderstoodError.
+    Lines that cannot be read as messages are in ``.opaque``. Raises NoInputError and
+    NotUnderstoodError.
     """
     return scan(InputOptions(path=os.fspath(path), format=format))
 
@@ -50,7 +51,7 @@ def stats(
     scope: Scope = "effective",
     **measuring: Unpack[MeasureKwargs],
 ) -> StatsResult:
-    """Measure a transcript, in tokens of the next request, as ``compactctl stats`` does.
+    """Measure the next request of a transcript in tokens, as ``compactctl stats`` does.
 
     Raises NoInputError, NotUnderstoodError, UsageError, and TypeError for an unknown keyword.
     """
@@ -76,12 +77,12 @@ def compact(
     require_fit: bool = False,
     **choices: Unpack[CompactKwargs],
 ) -> CompactResult:
-    """Compact a transcript file, with an archive that ``rewind`` restores every byte from.
+    """Compact a transcript file; ``rewind`` restores every byte from the archive it writes.
 
-    Without ``output`` and ``in_place``, ``run.jsonl`` gives ``run.compacted.jsonl`` beside it.
-    Sizes in the result are tokens; ``fits`` says whether the target was reached. With
-    ``require_fit`` DoesNotFitError is raised where it was not. Raises TypeError for an unknown
-    keyword and CompactctlError for everything else; nothing is half written then.
+    Without ``output`` and ``in_place``, ``run.jsonl`` is compacted to ``run.compacted.jsonl``
+    beside it. Sizes in the result are tokens; ``fits`` says whether the target was reached. If it
+    was not, ``require_fit`` raises DoesNotFitError. Raises TypeError for an unknown keyword and
+    CompactctlError for everything else; no file is left half written.
     """
     check_names(choices, CompactKwargs, "compact")
     if output is not None and os.fspath(output) == "-":
@@ -112,10 +113,10 @@ def rewind(
     check: bool = False,
     force: bool = False,
 ) -> RewindResult:
-    """Undo the last compaction of a file, all of them, all after an operation, or one group.
+    """Undo a file's last compaction, ``all`` of them, those after an operation, or one group.
 
-    With ``check`` nothing is written, only proven to be possible. What was appended since is kept.
-    Raises ArchiveError, IntegrityError, ChangedError, UsageError.
+    Lines appended since are kept. ``check`` only proves that it is possible, and writes nothing.
+    Raises ArchiveError, IntegrityError, ChangedError and UsageError.
     """
     return rewinding(
         RewindOptions(
@@ -135,17 +136,16 @@ def list_sessions(
     project: PathLike | None = None,
     most: int = USUAL,
 ) -> tuple[SessionRow, ...]:
-    """Return the newest sessions in the stores of clients on this machine, 0 in ``most`` for all.
+    """Return the newest sessions of the clients on this machine, at most ``most``; 0 for all.
 
-    ``clients`` are names of clients, or one of them as a text. Raises UsageError for an unknown
-    client, and nothing for what is in a store.
+    ``clients`` are names of clients, or a single name. Raises UsageError for an unknown client, but
+    nothing for unreadable sessions.
     """
-    given = {"clients": clients, "most": most}
-    names = read(given, "clients", texts_of) or ()
-    limit = read(given, "most", number_of)
-    wanted = SessionFilter(
-        clients=names,
+    kwargs = {"clients": clients, "most": most}
+    limit = read_choice(kwargs, "most", parse_count)
+    session_filter = SessionFilter(
+        clients=read_choice(kwargs, "clients", parse_texts) or (),
         project=None if project is None else os.fspath(project),
         limit=USUAL if limit is None else limit,
     )
-    return sessions_on(wanted, this_machine(), time.time()).rows
+    return sessions_on(session_filter, this_machine(), time.time()).rows

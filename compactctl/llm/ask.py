@@ -1,4 +1,4 @@
-"""What all writers of summaries have in common: a prompt goes in, an answer comes out."""
+"""The interface of external summarizers: a prompt goes in, an answer comes out."""
 
 from collections.abc import Callable
 
@@ -6,15 +6,16 @@ from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.secrets import mask_secrets
 
 AskModel = Callable[[str, int], ModelAnswer]
-"""Takes a prompt and the tokens the answer may have; raises NoAnswerError when there is none."""
+"""Takes a prompt and the maximum tokens of the answer; raises NoAnswerError if none comes."""
 
 _MAX_REASON = 200
 
 
 class NoAnswerError(Exception):
-    """A writer gave no answer; the text says why, on one line. Never reaches the user as it is.
+    """An external summarizer failed; the text says why, on one line.
 
-    A server or program may quote the key that it was given: secrets in the text are masked.
+    A server or program may quote its key in an error, so secrets in the text are masked. Callers
+    turn this into a fallback or an error of their own: it never reaches the user.
     """
 
     def __init__(self, reason: str) -> None:

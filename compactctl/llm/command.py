@@ -1,4 +1,4 @@
-"""Summaries written by a command: the prompt on its standard input, the text on its output."""
+"""Run a user's command as a summarizer: the prompt on its stdin, the answer on its stdout."""
 
 import os
 import shlex
@@ -15,22 +15,29 @@ from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.summaries.by_model.secrets import mask_secrets
 
 _MIN_SECRET = 4
+_ANSWERS_OPTION = "--answers"
+# An answer is one line; a command learns that from its prompt.
+_ANSWER_TOKENS = 200
 
 
 def command_asker(
     command: str, timeout: float, *, option: str = "--summarizer-cmd", prints: str = "a summary"
 ) -> AskModel:
-    """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
+    """Return a function that runs a command line without a shell, for up to ``timeout`` seconds.
 
-    Raises UsageError when the command line cannot be split or names no program; it names the
-    ``option`` and what the program ``prints``.
+    Raises UsageError, which names the ``option`` and what the program ``prints``, when the command
+    line cannot be split or names no program.
     """
     words = split_command(command, option, f"reads a prompt on standard input and prints {prints}")
     return partial(_run, words, timeout)
 
 
 def split_command(command: str, option: str, purpose: str) -> list[str]:
-    """Split a command line. UsageError names the ``option``, and what its program ``purpose``."""
+    """Split a command line into words.
+
+    Raises UsageError when it cannot be split or names no program; it suggests one that ``purpose``
+    (a verb phrase).
+    """
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -44,16 +51,16 @@ def split_command(command: str, option: str, purpose: str) -> list[str]:
 
 
 def command_name(words: Sequence[str]) -> str:
-    """Return the names of a program and of the script that it runs, without folders.
+    """Return the names of a program and of the script it runs, without folders.
 
-    What else is on a command line may be a key, and is never shown or stored.
+    Other arguments are never shown or stored: one may be a key.
     """
     script = [word for word in words[1:2] if os.path.isfile(word)]  # noqa: PTH113 - any text
     return shlex.join(os.path.basename(word) for word in (words[0], *script))  # noqa: PTH119
 
 
 def without_arguments(stderr_line: str, words: Sequence[str]) -> str:
-    """Mask in what a program complained of those of its arguments that look like secrets."""
+    """Mask the arguments that look like secrets where a program's error repeats them."""
     shown = mask_secrets(shlex.join(words))
     for word in words[1:]:
         if len(word) >= _MIN_SECRET and word not in shown:
@@ -64,14 +71,14 @@ def without_arguments(stderr_line: str, words: Sequence[str]) -> str:
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program that leads a session of its own, and whatever it has started."""
+    """Kill a process that leads its own process group, and its children."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> ModelAnswer:  # noqa: ARG001 - a command is told the size in its prompt
+def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> ModelAnswer:  # noqa: ARG001 - the prompt states the size
     try:
-        # A session of its own, so that what the command starts ends with it.
+        # In a new session, so that killing the group also ends the command's children.
         process = subprocess.Popen(  # noqa: S603 - the user names the program, no shell reads it
             words,
             stdin=subprocess.PIPE,
@@ -82,9 +89,9 @@ def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> 
     except OSError as error:
         raise NoAnswerError(f"it did not start: {error}") from error
     with process:
-        output, complaint = _communicate(process, prompt, timeout)
+        output, errors = _communicate(process, prompt, timeout)
     if process.returncode != 0:
-        stderr_line = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
+        stderr_line = errors.decode("utf-8", "replace").strip().partition("\n")[0]
         stderr_line = without_arguments(stderr_line, words)
         raise NoAnswerError(
             f"exit code {process.returncode}" + (f": {stderr_line}" if stderr_line else "")
@@ -105,26 +112,21 @@ def _communicate(
         raise
 
 
-_OPTION = "--answers"
-# An answer is a line; a command is told so in its prompt.
-_TOKENS = 200
-
-
 def command_answerer(command: str, timeout: float) -> Callable[[str], str]:
-    """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
+    """Return a function that answers prompts by a command line, for up to ``timeout`` seconds each.
 
-    Raises UsageError when it names no program, and when asked, for a command that fails: no answer
-    is not a wrong one. Secrets in a prompt are masked.
+    Secrets in a prompt are masked. Raises UsageError when the command names no program. So does
+    the function when the command fails, since a missing answer must not count as a wrong one.
     """
-    ask = command_asker(command, timeout, option=_OPTION, prints="an answer")
+    ask = command_asker(command, timeout, option=_ANSWERS_OPTION, prints="an answer")
     name = command_name(shlex.split(command))
 
     def answer(prompt: str) -> str:
         try:
-            return ask(mask_secrets(prompt), _TOKENS).text
+            return ask(mask_secrets(prompt), _ANSWER_TOKENS).text
         except NoAnswerError as error:
             raise UsageError(
-                f"{_OPTION} {name}: {error}; mend the command, or see --answers-timeout"
+                f"{_ANSWERS_OPTION} {name}: {error}; mend the command, or see --answers-timeout"
             ) from error
 
     return answer

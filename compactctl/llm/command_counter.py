@@ -1,4 +1,4 @@
-"""Counts by a program of the user's own: a text on a line in, its count on a line out."""
+"""Count tokens with a user's program: one JSON text per line in, one count per line out."""
 
 import atexit
 import json
@@ -18,59 +18,61 @@ from compactctl.llm.command import command_name, kill_group, split_command, with
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"
-_DOES = "reads texts as JSON, one a line, and prints the count of each"
-# A tokenizer that is loaded first, and a batch of texts counted at once, take their time.
+_PURPOSE = "reads texts as JSON, one a line, and prints the count of each"
+# Seconds; loading a tokenizer, or counting a large batch at once, takes a while.
 ANSWER_TIMEOUT = 60.0
-_END_SECONDS = 1.0
+# Seconds a program has to end by itself when this process exits.
+_EXIT_PATIENCE = 1.0
 _CHUNK = 1 << 16
-# No text that can be read here has more.
-_DIGITS = 12
+# Longer counts are nonsense: no text has that many tokens.
+_MAX_DIGITS = 12
 
 
 class CommandCounter:
-    """Asks one program, which runs until this one ends; the same text is asked for once.
+    """Counts texts with one program, which keeps running until this process ends.
 
-    It gets each text as a JSON string on a line of its own and prints a whole number on a line for
-    it, in the same order. Its id names the program and its script alone: folders differ between
+    The program reads a JSON string per line and prints an integer per line, in the same order. Each
+    distinct text is sent once. The id names only the program and its script: folders differ between
     machines, and an argument may be a key.
     """
 
     exactness: Exactness = "estimate"
 
     def __init__(self, command: str) -> None:
-        words = split_command(command, OPTION, _DOES)
+        words = split_command(command, OPTION, _PURPOSE)
         name = command_name(words)
         self.id = f"cmd:{name}"
-        self._asking = _CounterProcess(name, words)
-        self._known: dict[bytes, int] = {_digest(""): 0}
+        self._process = _CounterProcess(name, words)
+        # By digest rather than by text, so that the cache does not keep large texts alive.
+        self._counts: dict[bytes, int] = {_digest(""): 0}
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Return the program's counts; an empty text has no tokens.
+        """Return the program's counts; the empty text has 0 tokens without asking.
 
         Raises:
-            UsageError: the program ended, was silent for a minute, or printed something else.
+            UsageError: the program ended, printed nothing for a minute, or printed no count.
         """
         digests = [_digest(text) for text in texts]
         new = {
             digest: text
             for digest, text in zip(digests, texts, strict=True)
-            if digest not in self._known
+            if digest not in self._counts
         }
         if new:
-            self._known.update(zip(new, self._asking.counts(list(new.values())), strict=True))
-        return [self._known[digest] for digest in digests]
+            self._counts.update(zip(new, self._process.counts(list(new.values())), strict=True))
+        return [self._counts[digest] for digest in digests]
 
 
 def command_counter(command: str) -> CommandCounter:
-    """Return the counter of a command line, the same one whenever this process asks for it.
+    """Return the counter of a command line; within a process, always the same one.
 
-    Raises UsageError when it cannot be split or names no program.
+    Raises UsageError when the command line cannot be split or names no program.
     """
     return _counter_of(command, os.getpid())
 
 
 @lru_cache(maxsize=4)
-def _counter_of(command: str, process: int) -> CommandCounter:  # noqa: ARG001 - a fork must not read what is meant for its parent
+def _counter_of(command: str, process: int) -> CommandCounter:  # noqa: ARG001 - a forked worker must not share its parent's pipes
     return CommandCounter(command)
 
 
@@ -79,7 +81,7 @@ def _digest(text: str) -> bytes:
 
 
 class _CounterProcess:
-    """The conversation with the program, which starts with the first question."""
+    """Sends texts to the program and reads its counts; starts it on first use."""
 
     def __init__(self, name: str, words: Sequence[str]) -> None:
         self._name = name
@@ -98,109 +100,109 @@ class _CounterProcess:
             raise
 
     def _start(self) -> "_RunningProcess":
-        # A pipe that nobody reads would fill up and hold the program up.
-        complaints = TemporaryFile()  # noqa: SIM115 - it lasts as long as the program
+        # A file rather than a pipe: a pipe that nobody reads would fill up and block the program.
+        stderr_file = TemporaryFile()  # noqa: SIM115 - open as long as the program runs
         try:
-            # A session of its own, so that what the command starts ends with it.
+            # In a new session, so that killing the group also ends the program's children.
             process = subprocess.Popen(  # noqa: S603 - the user names the program, no shell reads it
                 self._words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=complaints,
+                stderr=stderr_file,
                 start_new_session=True,
             )
         except OSError as error:
-            complaints.close()
-            raise self._failed(f"did not start: {error.strerror or error}") from error
-        self._running = _RunningProcess(process, complaints)
-        atexit.register(self._running.stop, patience=_END_SECONDS)
+            stderr_file.close()
+            raise self._error(f"did not start: {error.strerror or error}") from error
+        self._running = _RunningProcess(process, stderr_file)
+        atexit.register(self._running.stop, patience=_EXIT_PATIENCE)
         return self._running
 
     def _answer(self, running: "_RunningProcess", question: bytes, expected: int) -> list[bytes]:
-        """Write the question while the answer is read: neither side can hold up the other.
+        """Write the question and read the answer at the same time, so that no full pipe deadlocks.
 
-        Raises UsageError unless exactly the ``expected`` number of lines comes back.
+        Raises UsageError unless exactly ``expected`` lines come back.
         """
-        writes, reads = running.question.fileno(), running.answer.fileno()
+        writes, reads = running.stdin.fileno(), running.stdout.fileno()
         os.set_blocking(writes, False)
         answer, missing = bytearray(), expected
-        left = memoryview(question)
+        unsent = memoryview(question)
         with DefaultSelector() as ready:
             ready.register(writes, EVENT_WRITE)
             ready.register(reads, EVENT_READ)
             while missing > 0:
                 events = {key.fd for key, _ in ready.select(ANSWER_TIMEOUT)}
                 if not events:
-                    raise self._failed(
+                    raise self._error(
                         f"printed nothing for {ANSWER_TIMEOUT:g} seconds; let it "
                         "print a count, and flush it, for each line that it reads"
                     )
                 if reads in events:
-                    found = self._read(running, reads)
-                    answer += found
-                    missing -= found.count(b"\n")
+                    chunk = self._read(running, reads)
+                    answer += chunk
+                    missing -= chunk.count(b"\n")
                 if writes in events:
-                    left = left[_write(writes, left) :]
-                    if not left:
+                    unsent = unsent[_write(writes, unsent) :]
+                    if not unsent:
                         ready.unregister(writes)
         return self._lines(answer, expected)
 
     def _read(self, running: "_RunningProcess", reads: int) -> bytes:
-        found = os.read(reads, _CHUNK)
-        if not found:
+        chunk = os.read(reads, _CHUNK)
+        if not chunk:
             code = running.process.wait()
-            said = without_arguments(running.last_stderr_line(), self._words)
-            raise self._failed(f"ended with exit code {code}" + (said and f": {said}"))
-        return found
+            stderr_line = without_arguments(running.last_stderr_line(), self._words)
+            raise self._error(f"ended with exit code {code}" + (stderr_line and f": {stderr_line}"))
+        return chunk
 
     def _lines(self, answer: bytearray, expected: int) -> list[bytes]:
         lines = bytes(answer).split(b"\n")
         if len(lines) != expected + 1 or lines[-1]:
-            raise self._failed("printed more lines than it was given; it must print one for each")
+            raise self._error("printed more lines than it was given; it must print one for each")
         return lines[:-1]
 
     def _count(self, line: bytes) -> int:
         word = line.strip()
-        if not word.isdigit() or len(word) > _DIGITS:
-            raise self._failed(
+        if not word.isdigit() or len(word) > _MAX_DIGITS:
+            raise self._error(
                 "printed a line that is not a count; print a whole number for each text"
             )
         return int(word)
 
-    def _failed(self, what: str) -> UsageError:
-        return UsageError(f"{OPTION} {self._name}: {what}")
+    def _error(self, problem: str) -> UsageError:
+        return UsageError(f"{OPTION} {self._name}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class _RunningProcess:
-    """The program and the file that it complains into."""
+    """The running program and the file that takes its stderr."""
 
     process: subprocess.Popen[bytes]
     stderr_file: IO[bytes]
 
     @property
-    def question(self) -> IO[bytes]:
-        """What is written into."""
+    def stdin(self) -> IO[bytes]:
+        """The program's standard input, which is always a pipe here."""
         return cast("IO[bytes]", self.process.stdin)
 
     @property
-    def answer(self) -> IO[bytes]:
-        """What is read from."""
+    def stdout(self) -> IO[bytes]:
+        """The program's standard output, which is always a pipe here."""
         return cast("IO[bytes]", self.process.stdout)
 
     def last_stderr_line(self) -> str:
-        """Return the last line that it complained with: what a traceback is about."""
+        """Return the last non-empty line of stderr, "" if none: of a traceback, its message."""
         self.stderr_file.seek(0)
         lines = self.stderr_file.read(_CHUNK).decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def stop(self, *, patience: float) -> None:
-        """Let it see the end of its input, and end it where it goes on for so many seconds."""
+        """Close its stdin, and kill it unless it ends within ``patience`` seconds."""
         if self.stderr_file.closed:
             return
         with self.process, self.stderr_file:
             with suppress(OSError):
-                self.question.close()
+                self.stdin.close()
             try:
                 self.process.wait(patience)
             except subprocess.TimeoutExpired:
@@ -208,7 +210,10 @@ class _RunningProcess:
 
 
 def _write(fd: int, data: memoryview) -> int:
-    """Write what fits into the pipe; all of it is gone when nobody reads any more."""
+    """Return how many bytes the pipe took; all of them if its reader is gone.
+
+    The reader's exit code is the better error, and ``_read`` raises it.
+    """
     try:
         return os.write(fd, data[:_CHUNK])
     except BlockingIOError:

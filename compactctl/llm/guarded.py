@@ -1,4 +1,4 @@
-"""A summarizer that asks outside, trusts no answer, and has one of its own for the worst case."""
+"""Wrap an external summarizer: check every answer, and fall back to the built-in one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,11 +14,11 @@ from compactctl.summaries.document import offline
 def guarded_summarizer(
     ask: AskModel, source: str, style: PromptStyle, on_failure: FailurePolicy = "builtin"
 ) -> Summarizer:
-    """Return a summarizer that has ``ask`` write, and names it ``source``.
+    """Return a summarizer that writes with ``ask`` and names ``source`` as the writer.
 
-    Each distinct request is asked once: stages are proposed several times in a run. Where there is
-    no answer or a guard rejects it, the built-in summarizer writes, and the note says why; with
-    "skip" there is no summary, with "fail" SummarizerFailedError is raised.
+    Each distinct request is sent once, since a run proposes the same stage several times. If no
+    answer comes or a guard rejects it, the built-in summarizer writes and the note says why; with
+    "skip" the summary is empty, with "fail" SummarizerFailedError is raised.
     """
     cache: dict[SummaryRequest, Summary] = {}
 
@@ -54,7 +54,7 @@ def _fallback(
 def _ask_checked(
     ask: AskModel, request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
 ) -> str:
-    """Ask for a summary and return it. Raises NoAnswerError when there is none to be used."""
+    """Return a checked summary. Raises NoAnswerError for a missing or rejected one."""
     prompt = write_prompt(request, style, count)
     if prompt is None:
         raise NoAnswerError(f"no prompt for this fits into {style.max_tokens:,} tokens")

@@ -1,4 +1,4 @@
-"""Summaries written by a model behind an OpenAI-compatible server."""
+"""Ask a model behind an OpenAI-compatible server; connect only to the address that was checked."""
 
 import http.client
 import ipaddress
@@ -17,6 +17,9 @@ from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 _PORTS = {"http": 80, "https": 443}
+# A summary has some ten thousand bytes; an answer far longer is no summary.
+_MAX_ANSWER = 8 << 20
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +27,10 @@ class Address:
     """A base URL and the IP address behind its host name.
 
     Attributes:
-        is_secure: whether it is reached with https.
+        is_secure: whether the scheme is https.
         host, port, path: the parts of the URL; the path has no slash at its end.
-        ip: what the host name stood for when it was checked; connections go there and nowhere
-            else, whatever the name means later.
+        ip: the address the host name resolved to when it was checked. Connections go there even
+            if the name resolves to another machine later.
     """
 
     is_secure: bool
@@ -38,15 +41,15 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether the address is that of this machine."""
+        """Whether it is a loopback address."""
         return _is_loopback(self.ip)
 
 
-def address_of(url: str, *, allow_network: bool) -> Address:
+def resolve_address(url: str, *, allow_network: bool) -> Address:
     """Resolve a base URL such as ``http://127.0.0.1:8080/v1``.
 
-    Raises UsageError for what is not such a URL, for a host that cannot be found, and, unless
-    ``allow_network``, for one with any address that is not this machine's.
+    Raises UsageError for any other URL, for a host that does not resolve, and, unless
+    ``allow_network``, for a host with an address outside of this machine.
     """
     try:
         parts = urlsplit(url)
@@ -62,8 +65,8 @@ def address_of(url: str, *, allow_network: bool) -> Address:
             f"--base-url {url}: a blank or a letter that is not ASCII is in its path; write it "
             "with percent signs, as %C3%A9 for é"
         )
-    found = _resolved(parts.hostname, port or _PORTS[parts.scheme])
-    if not allow_network and not all(map(_is_loopback, found)):
+    ips = _resolve(parts.hostname, port or _PORTS[parts.scheme])
+    if not allow_network and not all(map(_is_loopback, ips)):
         raise UsageError(
             f"--base-url {url}: {parts.hostname} is not this machine; the conversation would leave "
             "it, which --allow-network allows"
@@ -73,16 +76,16 @@ def address_of(url: str, *, allow_network: bool) -> Address:
         host=parts.hostname,
         port=port or _PORTS[parts.scheme],
         path=parts.path.rstrip("/"),
-        ip=found[0],
+        ip=ips[0],
     )
 
 
-def _resolved(host: str, port: int) -> list[str]:
+def _resolve(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UsageError(f"--base-url: the host {host} cannot be found: {error}") from error
-    return [str(each[4][0]) for each in found]
+    return [str(socket_address[0]) for *_, socket_address in entries]
 
 
 def _is_loopback(text: str) -> bool:
@@ -91,14 +94,9 @@ def _is_loopback(text: str) -> bool:
     return (mapped or address).is_loopback
 
 
-# A summary has some ten thousand bytes; what is far longer is not one.
-_MAX_ANSWER = 8 << 20
-_CHUNK = 1 << 16
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Which model to ask, where, with which key, and for how many seconds at most."""
+    """Where to ask which model, with which key ("" for none), and the timeout in seconds."""
 
     address: Address
     model: str
@@ -109,13 +107,13 @@ class Server:
 def server_asker(
     url: str, model: str, *, key_variable: str = "", timeout: float, allow_network: bool = False
 ) -> AskModel:
-    """Return what asks ``model`` behind the base URL ``url``.
+    """Return a function that asks ``model`` at the base URL ``url``.
 
-    Nothing but that address is ever connected to: redirects and proxies are not followed. The key
-    is taken from the environment variable ``key_variable``, if one is named. Raises UsageError for
-    a URL or key that cannot be used.
+    It connects to no other address: redirects and proxies are not followed. The key comes from the
+    environment variable ``key_variable``, if one is named. Raises UsageError for a URL or key that
+    cannot be used.
     """
-    address = address_of(url, allow_network=allow_network)
+    address = resolve_address(url, allow_network=allow_network)
     key = _key(key_variable) if key_variable else ""
     if key and not (address.is_local or address.is_secure):
         raise UsageError(f"--base-url {url}: a key would be sent in the clear; use https")
@@ -123,9 +121,9 @@ def server_asker(
 
 
 def _key(variable: str) -> str:
-    """Return the key in a variable without the blanks around it, as a file with CRLF leaves one.
+    """Return the key in a variable, stripped: one read from a file with CRLF ends in a blank.
 
-    Raises UsageError, which never quotes the key, for one that is not there or fits no header.
+    Raises UsageError, which never quotes the key, if it is missing or not valid in a header.
     """
     key = os.environ.get(variable, "").strip()
     if not key:
@@ -146,10 +144,10 @@ def _ask(server: Server, prompt: str, max_tokens: int) -> ModelAnswer:
     except (OSError, http.client.HTTPException) as error:
         raise NoAnswerError(f"{type(error).__name__}: {error}") from error
     if status != http.client.OK:
-        said = _complaint(body)
+        message = _error_message(body)
         if server.key:
-            said = said.replace(server.key, "[REDACTED:api-key]")
-        raise NoAnswerError(f"status {status}: {said}")
+            message = message.replace(server.key, "[REDACTED:api-key]")
+        raise NoAnswerError(f"status {status}: {message}")
     return _answer(body)
 
 
@@ -166,46 +164,46 @@ def _request(server: Server, prompt: str, max_tokens: int) -> bytes:
 
 def _post(server: Server, body: bytes) -> tuple[int, bytes]:
     deadline = time.monotonic() + server.timeout
-    where = server.address
-    with _connected(server) as stream:
-        connection = http.client.HTTPConnection(where.host, where.port)
+    address = server.address
+    with _connect(server) as stream:
+        connection = http.client.HTTPConnection(address.host, address.port)
         connection.sock = stream
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if server.key:
             headers["Authorization"] = f"Bearer {server.key}"
-        connection.request("POST", f"{where.path}/chat/completions", body, headers)
+        connection.request("POST", f"{address.path}/chat/completions", body, headers)
         response = connection.getresponse()
         return response.status, _read(response, stream, deadline)
 
 
-def _connected(server: Server) -> socket.socket:
-    where = server.address
-    stream = socket.create_connection((where.ip, where.port), server.timeout)
-    if not where.is_secure:
+def _connect(server: Server) -> socket.socket:
+    address = server.address
+    stream = socket.create_connection((address.ip, address.port), server.timeout)
+    if not address.is_secure:
         return stream
     try:
-        return ssl.create_default_context().wrap_socket(stream, server_hostname=where.host)
+        return ssl.create_default_context().wrap_socket(stream, server_hostname=address.host)
     except BaseException:
         stream.close()
         raise
 
 
 def _read(response: http.client.HTTPResponse, stream: socket.socket, deadline: float) -> bytes:
-    """Read an answer; raises TimeoutError when it is not complete by ``deadline``."""
-    pieces, size = [], 0
-    while piece := response.read1(_CHUNK):
-        pieces.append(piece)
-        size += len(piece)
+    """Read the body; raises TimeoutError if it is not complete by ``deadline``."""
+    chunks, size = [], 0
+    while chunk := response.read1(_CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
         if size > _MAX_ANSWER:
             raise NoAnswerError(f"an answer of more than {_MAX_ANSWER:,} bytes")
-        # From Python 3.13 on the last piece closes the response, and the socket with it.
+        # From Python 3.13 on the last chunk closes the response, and the socket with it.
         if response.isclosed():
             break
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        stream.settimeout(left)
-    return b"".join(pieces)
+        stream.settimeout(remaining)
+    return b"".join(chunks)
 
 
 def _answer(body: bytes) -> ModelAnswer:
@@ -220,8 +218,8 @@ def _answer(body: bytes) -> ModelAnswer:
     return ModelAnswer(text=text, finish_reason=reason if isinstance(reason, str) else "")
 
 
-def _complaint(body: bytes) -> str:
-    """Return what a server says went wrong, in the form of OpenAI's API or in any other."""
+def _error_message(body: bytes) -> str:
+    """Return the message of an OpenAI-style error body, else the first line of any other body."""
     text = body.decode("utf-8", "replace")
     try:
         document: Any = json.loads(text)

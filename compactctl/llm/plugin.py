@@ -1,4 +1,4 @@
-"""Summaries written by a model that the ``llm`` package and its plugins know."""
+"""Ask a model of the ``llm`` package or of one of its plugins."""
 
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -13,10 +13,10 @@ from compactctl.summaries.by_model.answers import ModelAnswer
 
 
 def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> AskModel:
-    """Return what asks the model that ``llm`` knows by ``name``, for at most ``timeout`` seconds.
+    """Return a function that asks the model ``llm`` calls ``name``, for up to ``timeout`` seconds.
 
-    Raises UsageError when the package is not installed, when it knows no such model, and, unless
-    ``allow_network``, for a model that needs a key, which is one behind a service.
+    Raises UsageError if the package is not installed or has no such model, and, unless
+    ``allow_network``, for a model that needs a key: it runs on somebody's server.
     """
     model = _model(_library(), name)
     if getattr(model, "needs_key", None) and not allow_network:
@@ -26,14 +26,14 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
         )
 
     def ask(prompt: str, max_tokens: int) -> ModelAnswer:
-        found = _run_with_timeout(timeout, lambda: _text(model, prompt, max_tokens))
-        if found is None:
+        outcome = _run_with_timeout(timeout, lambda: _text(model, prompt, max_tokens))
+        if outcome is None:
             raise NoAnswerError(f"no answer within {timeout:g} seconds")
-        if isinstance(found, Exception) and is_out_of_memory(found):
-            raise MemoryError from found
-        if isinstance(found, Exception):
-            raise NoAnswerError(f"{type(found).__name__}: {found}") from found
-        return ModelAnswer(text=found)
+        if isinstance(outcome, Exception) and is_out_of_memory(outcome):
+            raise MemoryError from outcome
+        if isinstance(outcome, Exception):
+            raise NoAnswerError(f"{type(outcome).__name__}: {outcome}") from outcome
+        return ModelAnswer(text=outcome)
 
     return ask
 
@@ -43,21 +43,21 @@ def _text(model: Any, prompt: str, max_tokens: int) -> str:  # noqa: ANN401
 
 
 def _run_with_timeout(seconds: float, work: Callable[[], str]) -> str | Exception | None:
-    """Return what the work came to or raised, None when it took longer.
+    """Return the result of ``work`` or the exception it raised, None if it takes longer.
 
-    A plugin cannot be stopped: its thread goes on, and ends with the program at the latest.
+    A plugin cannot be stopped: its daemon thread keeps running, at most until this process ends.
     """
-    done: SimpleQueue[str | Exception] = SimpleQueue()
+    outcomes: SimpleQueue[str | Exception] = SimpleQueue()
 
-    def try_it() -> None:
+    def run() -> None:
         try:
-            done.put(work())
+            outcomes.put(work())
         except Exception as error:  # noqa: BLE001 - plugins raise anything
-            done.put(error)
+            outcomes.put(error)
 
-    Thread(target=try_it, daemon=True).start()
+    Thread(target=run, daemon=True).start()
     try:
-        return done.get(timeout=seconds)
+        return outcomes.get(timeout=seconds)
     except Empty:
         return None
 
@@ -85,7 +85,6 @@ def _model(library: ModuleType, name: str) -> object:
 
 
 def _supported_options(model: object, max_tokens: int) -> dict[str, int]:
-    """Return those of our options that the model has."""
-    known = getattr(getattr(model, "Options", None), "model_fields", {})
-    wanted = {"temperature": 0, "max_tokens": max_tokens}
-    return {option: value for option, value in wanted.items() if option in known}
+    supported = getattr(getattr(model, "Options", None), "model_fields", {})
+    options = {"temperature": 0, "max_tokens": max_tokens}
+    return {name: value for name, value in options.items() if name in supported}

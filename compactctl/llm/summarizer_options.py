@@ -1,4 +1,4 @@
-"""Which summarizer writes, as the user chose it."""
+"""The user's choice of a summarizer, and the summarizer for it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,7 +14,7 @@ TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizerOptions:
-    """Who writes summaries and how they are asked; see the commands' help for the meaning."""
+    """The ``--summarizer…`` options of the commands, whose help explains them."""
 
     kind: SummarizerKind = "offline"
     command: str = ""
@@ -28,10 +28,10 @@ class SummarizerOptions:
 
 
 def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
-    """Return the summarizer that was chosen, None for the built-in one.
+    """Return the chosen summarizer, None for the built-in one.
 
-    Raises UsageError for one that cannot be used: no such program, server or model, or one to
-    which the conversation may not go.
+    Raises UsageError if it cannot be used: no such program, server or model, or one on another
+    machine without ``allow_network``.
     """
     if options.kind == "offline":
         return None
@@ -41,7 +41,7 @@ def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
 
 
 def _ask(options: SummarizerOptions) -> AskModel:
-    """Import what asks only when it is asked: --help loads this module."""
+    """Return what asks the chosen summarizer; imported here, since --help loads this module."""
     if options.kind == "command":
         from compactctl.llm.command import command_asker
 

@@ -26,8 +26,8 @@ from compactctl.stages.support.in_place_layout import InPlaceLayout
 from compactctl.stages.support.replacement import LONG_TEXT, with_long_texts
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
-from compactctl.summaries.digest.digest import DigestRequest, digest
-from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, in_place
+from compactctl.summaries.digest.digest import DigestRequest, write_digest
+from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, distill_in_place
 from compactctl.tokens.meter import Meter
 
 NAME = "distill"
@@ -92,16 +92,18 @@ def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Pr
         messages=source,
         following=kept_messages,
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
-        said=sum(map(meter.text, _user_texts(messages_without(kept_messages, kept_preamble)))),
+        spoken_tokens=sum(
+            map(meter.text, _user_texts(messages_without(kept_messages, kept_preamble)))
+        ),
         cwd=view.cwd,
         mark_gaps=is_large,
     )
     is_digest = options.form == "digest" or (options.form == "auto" and not is_large)
     if newest or not is_digest:
         layout = InPlaceLayout.build(view, hidden, newest, hide_older=is_digest)
-        result = in_place(_in_place_request(layout, request, max_newest), meter)
+        result = distill_in_place(_in_place_request(layout, request, max_newest), meter)
         return _propose_in_place(view, meter, layout, result, options)
-    text = digest(request, meter.counter.count_many)
+    text = write_digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, Summary(text=text), _condense_spec(options))
 
 
@@ -149,7 +151,7 @@ def _in_place_request(
     return InPlaceRequest(
         digest=replace(request, messages=layout.originals),
         units=layout.units,
-        fixed=layout.uneditable,
+        immutable=layout.uneditable,
         never_hidden=layout.never_hidden,
         never_hidden_tokens=max_tokens,
         reword=_reword_call,

@@ -18,7 +18,7 @@ from compactctl.stages.support.replacement import (
 )
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import lasting_words
+from compactctl.summaries.extract.user_requests import find_lasting_words
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -112,7 +112,7 @@ def _candidates(view: ConversationView, meter: Meter) -> Iterator[_LongText]:
 def _lasting_parts(view: ConversationView) -> Iterator[PartIndex]:
     """Yield the parts with words of the user that must survive every compaction."""
     passages = read_passages(view.messages, view.cwd)
-    return (passages[index].part_index for index in lasting_words(passages).texts)
+    return (passages[index].part_index for index in find_lasting_words(passages).texts)
 
 
 def _shortenable_text(message: Message, part: Part) -> str:

@@ -15,10 +15,10 @@ from compactctl.errors import UsageError
 from compactctl.library.choices import (
     CompactKwargs,
     Size,
-    number_of,
-    read,
+    parse_count,
+    parse_texts,
+    read_choice,
     recipe_of,
-    texts_of,
 )
 
 HINTS = get_type_hints(CompactKwargs)
@@ -127,9 +127,9 @@ def test_target_and_keep_contradict_each_other() -> None:
 
 
 def test_one_client_is_a_list_of_one() -> None:
-    assert read({"clients": "codex"}, "clients", texts_of) == ("codex",)
+    assert read_choice({"clients": "codex"}, "clients", parse_texts) == ("codex",)
     with pytest.raises(UsageError, match="'no-such'"):
         compactctl.list_sessions(clients="no-such")
     with pytest.raises(UsageError, match=r"^most: "):
         compactctl.list_sessions(most=-1)
-    assert number_of(3.0) == 3
+    assert parse_count(3.0) == 3

@@ -8,7 +8,7 @@ from summarizers.talks import Reply, completion, served
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import AskModel, NoAnswerError
-from compactctl.llm.openai import address_of, server_asker
+from compactctl.llm.openai import resolve_address, server_asker
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 
@@ -165,8 +165,8 @@ def test_a_name_that_has_an_address_elsewhere_is_refused(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(socket, "getaddrinfo", both)
     with pytest.raises(UsageError, match="example is not this machine"):
-        address_of("http://example/v1", allow_network=False)
-    assert address_of("http://example/v1", allow_network=True).ip == "127.0.0.1"
+        resolve_address("http://example/v1", allow_network=False)
+    assert resolve_address("http://example/v1", allow_network=True).ip == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_name_that_has_an_address_elsewhere_is_refused(monkeypatch: pytest.Mon
     ],
 )
 def test_this_machines_addresses_are_allowed(url: str, ip: str) -> None:
-    address = address_of(url, allow_network=False)
+    address = resolve_address(url, allow_network=False)
     assert (address.ip, address.is_local) == (ip, True)
     assert not address.path.endswith("/")
 

@@ -12,7 +12,7 @@ from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import BUILTIN_SUMMARIZER, COUNTS
 from compactctl.stages.support.condensation import with_originals
-from compactctl.summaries.by_model.answers import unrelated
+from compactctl.summaries.by_model.answers import describe_unrelated
 from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
 
@@ -161,7 +161,7 @@ def _unrelated(
     ids = _hidden(applied.edits, summary.group)
     hidden = [message for message in applied.before if message.id in ids]
     source = source_texts(with_originals(hidden, originals))
-    return unrelated(without_boilerplate(summary.text), source)
+    return describe_unrelated(without_boilerplate(summary.text), source)
 
 
 def _compaction(

@@ -34,7 +34,7 @@ from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import PipelineRun, not_needed_run, run, sum_counts
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import lasting_words
+from compactctl.summaries.extract.user_requests import find_lasting_words
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
@@ -205,7 +205,7 @@ def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, in
     messages = with_originals(view.messages, view.originals)
     preamble_by_id = {message.id: message for message in preamble(messages)}
     conversation = tuple(message for message in messages if message.id not in preamble_by_id)
-    words = lasting_words(read_passages(conversation)).texts.values()
+    words = find_lasting_words(read_passages(conversation)).texts.values()
     return sum(map(meter.text, words)), meter.total(preamble_by_id.values())
 
 

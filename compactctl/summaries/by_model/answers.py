@@ -93,7 +93,10 @@ def check_answer(
         ("echo", lambda: _echo(text, prompt)),
         ("foreign", lambda: first_unsupported(text, source_text(request), request.cwd)),
         ("refusal", lambda: _refusal(text)),
-        ("unrelated", lambda: unrelated(text, (*source_texts(request.messages), request.previous))),
+        (
+            "unrelated",
+            lambda: describe_unrelated(text, (*source_texts(request.messages), request.previous)),
+        ),
     )
     failed = ((name, detail) for name, check in checks if (detail := check()))
     name, detail = next(failed, ("", ""))
@@ -130,7 +133,7 @@ def _refusal(text: str) -> str:
     return f"{_quoted(text)} is a refusal, not a summary" if is_refusal(text) else ""
 
 
-def unrelated(text: str, source: Iterable[str]) -> str:
+def describe_unrelated(text: str, source: Iterable[str]) -> str:
     """Say that a summary names nothing from its source, "" when it names something."""
     if is_about(text, "\n".join(source)):
         return ""

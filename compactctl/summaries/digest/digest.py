@@ -13,7 +13,7 @@ from compactctl.summaries.extract.passages import Passage, read_passages
 from compactctl.summaries.extract.user_requests import (
     LastingWords,
     budget_with,
-    lasting_words,
+    find_lasting_words,
     user_requests,
 )
 from compactctl.summaries.extract.words import word_end
@@ -28,7 +28,7 @@ _SHARE = 0.25
 _MARGIN = 6
 
 
-def pinned_requests(
+def pin_requests(
     passages: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
     """Return what people said to quote, by passage: what lasts, and of other requests more.
@@ -51,7 +51,7 @@ def pinned_requests(
     return pinned
 
 
-def whole_summaries(
+def pin_summaries(
     passages: Sequence[Passage], room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
     """Return the summaries that a client wrote, by passage, the newest that ``room`` tokens allow.
@@ -102,7 +102,7 @@ class DigestRequest:
         messages: the originals that it will stand for, oldest first.
         following: the messages that stay behind it; what they say need not be said again.
         budget: tokens that the text may have; less than 0 where what stays is too large already.
-        said: tokens of what people said in what stays.
+        spoken_tokens: tokens of what people said in what stays.
         cwd: the session's working folder.
         mark_gaps: mark where lines are left out.
     """
@@ -110,12 +110,12 @@ class DigestRequest:
     messages: tuple[Message, ...]
     following: tuple[Message, ...] = ()
     budget: int
-    said: int = 0
+    spoken_tokens: int = 0
     cwd: str | None = None
     mark_gaps: bool = True
 
 
-def digest(request: DigestRequest, count: CountTexts) -> str:
+def write_digest(request: DigestRequest, count: CountTexts) -> str:
     """Write a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
     Everything in it is quoted; the same messages give the same text. The words of people that last
@@ -123,7 +123,7 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     """
     passages = read_passages(request.messages, request.cwd)
     note = format_note(NOTE, len(request.messages), passages)
-    pinned = pinned_texts(passages, request, request.budget - count([note])[0], count)
+    pinned = pin_texts(passages, request, request.budget - count([note])[0], count)
     selection = Selection(*build_pool(request, passages, pinned.texts, count))
 
     def text() -> str:
@@ -134,22 +134,22 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     def tokens() -> int:
         return count([text()])[0]
 
-    budget = budget_with(request.budget, pinned.word_tokens, tokens(), request.said)
+    budget = budget_with(request.budget, pinned.word_tokens, tokens(), request.spoken_tokens)
     selection.grow(lambda: budget - tokens())
     return text()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTexts:
+class PinnedTexts:
     """What is always quoted, by passage, and the tokens of the people's words that last in it."""
 
     texts: Mapping[int, str]
     word_tokens: int
 
 
-def pinned_texts(
+def pin_texts(
     passages: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
-) -> KeptTexts:
+) -> PinnedTexts:
     """Return what is always quoted: what people said, and summaries as a whole.
 
     ``room`` is for all that is to be quoted.
@@ -158,11 +158,11 @@ def pinned_texts(
     def tokens(text: str) -> int:
         return count([text])[0]
 
-    words = lasting_words(passages, read_passages(request.following, request.cwd))
-    pinned = pinned_requests(passages, words, int(room * _PINNED_SHARE), tokens)
+    words = find_lasting_words(passages, read_passages(request.following, request.cwd))
+    pinned = pin_requests(passages, words, int(room * _PINNED_SHARE), tokens)
     left = room - sum(map(tokens, pinned.values()))
-    return KeptTexts(
-        texts=pinned | whole_summaries(passages, int(left * _SUMMARY_SHARE), tokens),
+    return PinnedTexts(
+        texts=pinned | pin_summaries(passages, int(left * _SUMMARY_SHARE), tokens),
         word_tokens=sum(map(tokens, words.texts.values())),
     )
 
@@ -175,12 +175,12 @@ def build_pool(
 ) -> tuple[FragmentPool, tuple[str, ...]]:
     """Return what there is to choose from, and what is said already by what is kept."""
     lexicon = Lexicon(request.cwd)
-    offered = _offer(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
+    offered = _build_fragments(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
     told = (*_texts(request.following), *pinned.values())
     return offered, tuple(name for text in told for name in lexicon.entities(text))
 
 
-def _offer(
+def _build_fragments(
     request: DigestRequest,
     passages: Sequence[Passage],
     pinned: Mapping[int, str],

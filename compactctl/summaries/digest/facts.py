@@ -10,7 +10,7 @@ from compactctl.summaries.extract.outcomes import (
     COMMAND,
     error_lines,
     exit_code,
-    failed,
+    has_failed,
     is_check,
     last_line,
 )
@@ -131,7 +131,7 @@ def _failure(pair: ToolPair) -> str:
     code = exit_code(pair)
     if code is not None:
         return f" (failed, exit code {code})"
-    return " (failed)" if failed(pair) else ""
+    return " (failed)" if has_failed(pair) else ""
 
 
 def heading(passage: Passage) -> str:

@@ -21,7 +21,7 @@ from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import OLD_TEXTS, PATH, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
-from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
 from compactctl.summaries.extract.tasks import TASK, newest_tasks
 from compactctl.summaries.extract.words import word_end
@@ -159,7 +159,7 @@ class _FragmentCollector:
     def _gone(self, passage: Passage) -> Collection[str]:
         """Return the lines of a file that later edits replaced; of an edit, note them."""
         pair = passage.pair
-        if pair is None or failed(pair):
+        if pair is None or has_failed(pair):
             return ()
         if passage.kind == "call":
             lines = replaced_lines(pair)
@@ -200,7 +200,7 @@ def _text(passage: Passage) -> str:
     pair = passage.pair
     if passage.kind != "call" or pair is None:
         return passage.text
-    over = () if failed(pair) else OLD_TEXTS
+    over = () if has_failed(pair) else OLD_TEXTS
     shown = heading(passage)
     texts = (
         (name, text)

@@ -15,7 +15,7 @@ from compactctl.model.message import (
     ToolResultPart,
     is_replaceable,
 )
-from compactctl.summaries.digest.digest import DigestRequest, build_pool, pinned_texts
+from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts
 from compactctl.summaries.digest.fragments import (
     MIN_CHARS,
     NUMBER,
@@ -42,7 +42,7 @@ from compactctl.tokens.meter import Meter
 # on sessions of two projects.
 _COSTLY = 80
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
-Rewording = Callable[[ToolCallPart, Callable[[str], str]], str]
+RewordArguments = Callable[[ToolCallPart, Callable[[str], str]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class InPlaceRequest:
         digest: all originals, and the tokens for what becomes of them.
         units: the messages that stay or go together, by their index among the originals; those in
             none of them are gone already.
-        fixed: the parts whose content is not to be changed.
+        immutable: the parts whose content is not to be changed.
         never_hidden: those of the messages in units that are never hidden. Lines of theirs come
             first, in at most ``never_hidden_tokens`` tokens.
         reword: rewrites the arguments of calls.
@@ -61,8 +61,8 @@ class InPlaceRequest:
 
     digest: DigestRequest
     units: Sequence[Sequence[int]]
-    fixed: frozenset[PartIndex]
-    reword: Rewording
+    immutable: frozenset[PartIndex]
+    reword: RewordArguments
     never_hidden: frozenset[int] = frozenset()
     never_hidden_tokens: int = 0
 
@@ -84,7 +84,7 @@ class InPlaceResult:
     changed: Mapping[PartIndex, str]
 
 
-def in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
+def distill_in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
     """Choose the lines that stay, of which messages, in at most the tokens that there are.
 
     It takes more where the words of people that last do.
@@ -104,7 +104,7 @@ class _Draft:
         self._found = read_passages(
             self._messages, request.digest.cwd, staying=request.never_hidden
         )
-        kept = pinned_texts(self._found, request.digest, request.digest.budget, count)
+        kept = pin_texts(self._found, request.digest, request.digest.budget, count)
         self._kept = kept.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._tried: dict[str, int] = {}
@@ -112,7 +112,9 @@ class _Draft:
         pool, told = build_pool(request.digest, self._found, self._kept, count)
         self.selection = Selection(self._regrouped(pool), told)
         whole = request.digest
-        self._budget = budget_with(whole.budget, kept.word_tokens, self.result().tokens, whole.said)
+        self._budget = budget_with(
+            whole.budget, kept.word_tokens, self.result().tokens, whole.spoken_tokens
+        )
 
     def room_left(self) -> int:
         """Return the tokens left with what is chosen."""
@@ -213,7 +215,7 @@ class _Draft:
             again = max(each.reuse_value, UNREAD) if is_unread else each.reuse_value
             fragments.append(replace(each, group=group, reuse_value=again))
             # What cannot be shortened comes with its unit.
-            tokens.append(0 if place in self.request.fixed else size)
+            tokens.append(0 if place in self.request.immutable else size)
         most = {**pool.section_limits, "unread": self.request.never_hidden_tokens}
         return replace(
             pool, fragments=fragments, tokens=tokens, headings=headings, section_limits=most
@@ -250,7 +252,7 @@ class _Draft:
         for index in indices:
             for at, part in enumerate(self._messages[index].parts):
                 place = PartIndex(index, at)
-                if place in self.request.fixed:
+                if place in self.request.immutable:
                     continue
                 text = self._content(place, part, chosen.get(place, ()))
                 if text is not None:

@@ -75,10 +75,10 @@ def _lists(section: str, by_group: Mapping[FragmentGroup, Sequence[Fragment]]) -
     groups = sorted((g for g in by_group if g.section == section), key=lambda g: g.label)
     if not groups:
         return []
-    return [_TITLES[section], *(QUOTE + row(group, by_group[group]) for group in groups)]
+    return [_TITLES[section], *(QUOTE + list_row(group, by_group[group]) for group in groups)]
 
 
-def row(group: FragmentGroup, entries: Sequence[Fragment]) -> str:
+def list_row(group: FragmentGroup, entries: Sequence[Fragment]) -> str:
     """Write what a folder holds."""
     return _folder(group) + ", ".join(sorted({entry.text for entry in entries}))
 
@@ -96,7 +96,7 @@ def _course(
         if index in pinned:
             is_said = found[index].kind in SPOKEN
             yield pinned[index] if is_said else _as_data(pinned[index])
-        yield from quotations(found, quoted.get(index, ()), gaps=gaps)
+        yield from quote_lines(found, quoted.get(index, ()), gaps=gaps)
 
 
 def _as_data(text: str) -> str:
@@ -108,7 +108,7 @@ def _unpadded(text: str) -> str:
     return text.lstrip() if NUMBER.match(text) else text
 
 
-def quotations(
+def quote_lines(
     found: Sequence[Passage], entries: Sequence[Fragment], *, gaps: bool
 ) -> Iterator[str]:
     """Yield the lines chosen of a passage and its result, pieces of one line joined.

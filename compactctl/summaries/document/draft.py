@@ -12,7 +12,7 @@ from compactctl.summaries.digest.fragments import (
     collect_fragments,
     list_entries,
 )
-from compactctl.summaries.digest.render import QUOTE, group_heading, quotations, row
+from compactctl.summaries.digest.render import QUOTE, group_heading, list_row, quote_lines
 from compactctl.summaries.digest.selection import FragmentPool, Selection
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.current_work import call_title
@@ -24,7 +24,7 @@ from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
 HEADINGS = tuple(section.heading for section in NINE.sections)
 
 
-def document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
+def write_document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
     """Write the note and all sections of a template with their items."""
     by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
@@ -46,7 +46,7 @@ def item_chars(item: SummaryItem) -> int:
 def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
     """Yield the lines of items, grouped below their labels."""
     label = ""
-    for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
+    for item in sorted(items, key=lambda item: (item.label, item.section, item.position)):
         if item.label != label:
             label = item.label
             yield label
@@ -107,9 +107,9 @@ class SummaryDraft:
         chosen, found, known = self.selection.fragments, self.material.passages, self.material.items
         items = [*self.pinned, *(known[each] for each in chosen if each in known)]
         items += [*_name_items(chosen), *_said_items(chosen, found)]
-        room = len(document(self.note, items, self.template)) // (_LINES_PART - 1)
+        room = len(write_document(self.note, items, self.template)) // (_LINES_PART - 1)
         items += _line_items(chosen, found, room)
-        return document(self.note, items, self.template)
+        return write_document(self.note, items, self.template)
 
 
 def select_content(
@@ -144,7 +144,7 @@ def fragments_of(items: Iterable[SummaryItem], demand: EntityDemand) -> dict[Fra
 def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
     return Fragment(
         group=FragmentGroup("items", label=f"{item.section} {item.label}"),
-        line=LineIndex(item.section, item.place),
+        line=LineIndex(item.section, item.position),
         text=item.text,
         describes=tuple(
             name for name in demand.lexicon.entities(item.text) if name in demand.demand
@@ -205,7 +205,9 @@ def _said_items(chosen: Iterable[Fragment], found: Sequence[Passage]) -> Iterato
     for group, lines in _by_group(chosen, "said").items():
         section, label = _SAID[found[group.passage].kind]
         text = _title(group, found) + _quoted(lines, found).lstrip()
-        yield SummaryItem(section=section, label=label, text=text, value=0.0, place=group.passage)
+        yield SummaryItem(
+            section=section, label=label, text=text, value=0.0, position=group.passage
+        )
 
 
 def _line_items(
@@ -222,11 +224,11 @@ def _line_items(
             shown.setdefault(each.group, []).append(each)
     for group, lines in shown.items():
         text = f"{_title(group, found)}\n{_quoted(lines, found)}"
-        yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, place=group.passage)
+        yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, position=group.passage)
 
 
 def _quoted(lines: Sequence[Fragment], found: Sequence[Passage]) -> str:
-    quoted = (line.removeprefix(QUOTE) for line in quotations(found, lines, gaps=False))
+    quoted = (line.removeprefix(QUOTE) for line in quote_lines(found, lines, gaps=False))
     return "\n".join(quoted)
 
 
@@ -246,5 +248,5 @@ def _name_items(chosen: Sequence[Fragment]) -> Iterator[SummaryItem]:
     names = [each for each in chosen if not said.issuperset(each.mentions)]
     by_folder = _by_group(names, "names")
     for place, group in enumerate(sorted(by_folder, key=lambda group: group.label)):
-        text = row(group, by_folder[group])
-        yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, place=place)
+        text = list_row(group, by_folder[group])
+        yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, position=place)

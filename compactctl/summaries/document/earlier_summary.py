@@ -73,7 +73,7 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             label=f"Earlier summary {newest.ref}:",
             text=clip_middle(point, POINT),
             value=topic.value,
-            place=place,
+            position=place,
         )
 
 

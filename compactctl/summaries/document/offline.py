@@ -8,10 +8,10 @@ from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.document.draft import (
     SummaryDraft,
     SummaryMaterial,
-    document,
     fragments_of,
     item_lines,
     select_content,
+    write_document,
 )
 from compactctl.summaries.document.earlier_summary import earlier_items
 from compactctl.summaries.document.templates import resolve_template
@@ -31,9 +31,9 @@ from compactctl.summaries.extract.passages import (
 from compactctl.summaries.extract.tasks import newest_tasks, plan_items, task_items
 from compactctl.summaries.extract.user_requests import (
     budget_with,
-    lasting_words,
+    find_lasting_words,
+    lasting_items,
     middle_request_items,
-    word_items,
 )
 
 # Of the room for a summary, what the best point of a section, or of a topic in it, may take.
@@ -61,7 +61,7 @@ def best_items(
     So no section looks empty that has something to say. The newest reply is shortened to fit.
     """
     best: dict[tuple[int, str], SummaryItem] = {}
-    for item in sorted(items, key=lambda item: (-item.value, item.place)):
+    for item in sorted(items, key=lambda item: (-item.value, item.position)):
         best.setdefault((item.section, item.topic), item)
     for section, share in _OPENED.items():
         if section in best:
@@ -80,7 +80,7 @@ def kept_request_items(
     asked = [spot for message, spot in spots if message.starts_turn]
     if asked and not any(message.starts_turn for message in messages):
         text = f"The request is kept as it is: {asked[0]}."
-        yield SummaryItem(section=1, text=text, value=0.0, place=asked[0].number)
+        yield SummaryItem(section=1, text=text, value=0.0, position=asked[0].number)
 
 
 def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
@@ -119,11 +119,11 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     template = resolve_template(request.template, request.template_text)
     found = read_passages(request.messages, request.cwd)
     following = read_passages(request.following, request.cwd)
-    lasting = lasting_words(found, following, continues=request.continues)
-    words = tuple(word_items(found, lasting))
+    lasting = find_lasting_words(found, following, continues=request.continues)
+    words = tuple(lasting_items(found, lasting))
     note = _note(request.messages)
-    room = request.budget - count(document(note, (), template))
-    least = count(document(note, words, template))
+    room = request.budget - count(write_document(note, (), template))
+    least = count(write_document(note, words, template))
     word_tokens = sum(map(count, lasting.texts.values()))
     budget = budget_with(request.budget, word_tokens, least)
     if room < _MIN_ROOM or budget < least:
@@ -148,7 +148,7 @@ def write_offline_summary(request: SummaryRequest, count: Callable[[str], int]) 
     )
     selection.grow(lambda: budget - count(draft.text()))
     text = draft.text()
-    return Summary(text=text if count(text) <= budget else document(note, words, template))
+    return Summary(text=text if count(text) <= budget else write_document(note, words, template))
 
 
 def _items(
@@ -175,9 +175,9 @@ def _rest(
     items: Iterable[SummaryItem], pinned: Iterable[SummaryItem], said: Sequence[str]
 ) -> Iterator[SummaryItem]:
     """Yield the items that are neither pinned nor said elsewhere."""
-    places = {(item.section, item.label, item.place) for item in pinned}
+    places = {(item.section, item.label, item.position) for item in pinned}
     for item in items:
-        if (item.section, item.label, item.place) not in places and item.text not in said:
+        if (item.section, item.label, item.position) not in places and item.text not in said:
             yield item
 
 

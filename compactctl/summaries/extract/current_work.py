@@ -45,7 +45,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             section=7,
             text=f"{passage.ref} {clip_middle(passage.text, REPLY)}",
             value=_CURRENT.at(passage.age),
-            place=passage.ref.number,
+            position=passage.ref.number,
         )
     for place, pair in enumerate(pairs[-CALLS:]):
         yield SummaryItem(
@@ -54,7 +54,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             label="Newest tool calls:",
             text=f"{pair.ref} {call_title(pair, CALL)}",
             value=_CALL.at(pair.age),
-            place=place,
+            position=place,
         )
 
 
@@ -70,11 +70,11 @@ def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Ite
     if newest.kind == "request":
         if not (is_answered or any(passage.kind in _OWN for passage in later)):
             text = f"The request of {newest.ref} has no reply yet."
-            yield SummaryItem(section=8, text=text, value=_NEXT.at(0), place=0)
+            yield SummaryItem(section=8, text=text, value=_NEXT.at(0), position=0)
         return
     for place, sentence in enumerate(_intentions(newest.text, at_work=bool(later))):
         text = f"{newest.ref} {sentence}"
-        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), place=place)
+        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), position=place)
 
 
 def _intentions(text: str, *, at_work: bool) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.items import DECISIONS, ItemValue, SummaryItem
-from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -61,7 +61,7 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Sum
             label="Decisions and findings:",
             text=f"{passage.ref} {finding}",
             value=worth.at(passage.age),
-            place=len(seen),
+            position=len(seen),
         )
 
 
@@ -96,7 +96,7 @@ def _later_actions(passages: Sequence[Passage], index: int) -> list[str]:
 
 def _action_text(pair: ToolPair) -> str:
     acts = pair.changes or (pair.command is not None and not is_read_only(pair.command))
-    return "\n".join((*pair.changes, pair.text)) if acts and not failed(pair) else ""
+    return "\n".join((*pair.changes, pair.text)) if acts and not has_failed(pair) else ""
 
 
 def _was_acted_on(sentence: str, deeds: Sequence[str], lexicon: Lexicon) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
-from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair
 
 # Names listed per file, characters of a path, and files in the list of required ones.
@@ -64,11 +64,11 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         text = f"{one_line(path, PATH)} - {acts} {file.ref}" + (
             f"; definitions: {names}" if names else ""
         )
-        yield SummaryItem(section=3, text=text, value=file.value, place=file.ref.number)
+        yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.number)
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.number, path))
     for place, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
-        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + place), place=place)
+        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + place), position=place)
 
 
 def replaced_lines(pair: ToolPair) -> set[str]:
@@ -101,13 +101,13 @@ def _acts(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     if passage.kind != "call" or passage.pair is None:
         return
     pair = passage.pair
-    if pair.reads and not failed(pair):
+    if pair.reads and not has_failed(pair):
         yield "read", pair.reads
     for path in pair.changes:
         yield _change(pair), path
 
 
 def _change(pair: ToolPair) -> str:
-    if failed(pair):
+    if has_failed(pair):
         return "failed edit"
     return "written" if kind_of(pair.tool) == "write" else "edited"

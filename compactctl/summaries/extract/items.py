@@ -45,7 +45,7 @@ class SummaryItem:
         label: line under which it stands with others of its sort; "" for none.
         text: what is written, without a bullet.
         value: what it is worth, in demands for an entity that is needed.
-        place: items under one label are written in this order.
+        position: items under one label are written in this order.
     """
 
     section: int
@@ -53,7 +53,7 @@ class SummaryItem:
     label: str = ""
     text: str
     value: float
-    place: int
+    position: int
 
 
 def clip_middle(text: str, limit: int) -> str:

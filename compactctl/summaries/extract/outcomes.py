@@ -41,7 +41,7 @@ _LAST_LINES = 8
 _MAX_LINE = 1_000
 
 
-def failed(pair: ToolPair) -> bool:
+def has_failed(pair: ToolPair) -> bool:
     """Whether the client, the shell or the last line of a command said that the call failed."""
     if pair.result is None:
         return False
@@ -55,7 +55,7 @@ def failed(pair: ToolPair) -> bool:
 
 def exit_code(pair: ToolPair) -> int | None:
     """Return the exit code that is not 0, where client or shell tell it."""
-    if not failed(pair) or pair.result is None:
+    if not has_failed(pair) or pair.result is None:
         return None
     text = pair.result.text
     code = _EXIT_CODE.search(text[:_END]) or _EXIT_CODE.search(text[-_END:])
@@ -125,14 +125,14 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         command = one_line(newest.command or "", COMMAND)
         times = f" x{len(repeated)}" if len(repeated) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
-        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} {newest.ref}"
+        text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times} {newest.ref}"
         bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * is_check(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
             value=_COMMAND.at(newest.age) + bonus,
-            place=newest.ref.number,
+            position=newest.ref.number,
         )
 
 
@@ -146,14 +146,14 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             section=4,
             label="Errors:",
             text=f"{pair.ref} {clip_middle(error.line, ERROR)}{note}",
-            value=worth.at(pair.age) + _REPORTED * failed(pair),
-            place=pair.ref.number,
+            value=worth.at(pair.age) + _REPORTED * has_failed(pair),
+            position=pair.ref.number,
         )
 
 
 def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
     """Yield the last of each distinct error line; what differs in numbers alone is one."""
-    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
+    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not has_failed(pair)}
     newest: dict[str, tuple[int, str]] = {}
     for index, pair in enumerate(pairs):
         for line in error_lines(pair):
@@ -177,7 +177,7 @@ def error_lines(pair: ToolPair) -> list[str]:
     """Return the lines of a result that tell what went wrong, none when nothing did."""
     if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
-    told, looked = failed(pair), is_read_only(pair.command or "")
+    told, looked = has_failed(pair), is_read_only(pair.command or "")
     if not told and (pair.command is None or looked):
         return []
     # A search that finds nothing fails too, and what it finds may speak of errors.

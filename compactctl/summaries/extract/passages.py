@@ -18,7 +18,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.summaries.extract.command_lines import command_line
-from compactctl.summaries.extract.sentences import SpokenKind, quoted_words
+from compactctl.summaries.extract.sentences import SpokenKind, find_quoted_words
 
 PassageKind = (
     SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]
@@ -262,7 +262,7 @@ def _passage_texts(
             around = "" if words == text else _around(text, words)
             typed, inserted = (_author(message), words, ""), (_client(message), around, "")
             if message.origin.is_synthetic and message.origin.is_summary:
-                quoted = ((kind, quotation, "") for kind, quotation in quoted_words(around))
+                quoted = ((kind, quotation, "") for kind, quotation in find_quoted_words(around))
                 yield from (inserted, *quoted, typed)
             else:
                 yield from (typed, inserted)

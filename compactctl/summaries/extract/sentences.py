@@ -21,7 +21,7 @@ def sentences(text: str) -> list[str]:
 
     A sentence that was wrapped at the end of a line is one, with a blank for the line end.
     """
-    bare = map(without_marks, _END.split(unwrapped(text)))
+    bare = map(without_marks, _END.split(unwrap(text)))
     return [sentence for sentence in bare if sentence]
 
 
@@ -30,7 +30,7 @@ def without_marks(line: str) -> str:
     return _BULLET.sub("", line, count=1).rstrip(" \t\r|")
 
 
-def unwrapped(text: str) -> str:
+def unwrap(text: str) -> str:
     """Return a text with those lines joined that a hard wrap had parted."""
     return "\n\n".join("\n".join(_lines(block)) for block in text.split("\n\n"))
 
@@ -87,7 +87,7 @@ _HEADING = re.compile(r"\[[LM]\d+\] (.+)")
 Words = tuple[SpokenKind, str]
 
 
-def quoted_words(text: str) -> tuple[Words, ...]:
+def find_quoted_words(text: str) -> tuple[Words, ...]:
     """Return the words of people that a summary or digest by compactctl quotes, in order.
 
     A summary tells apart the rules of requests that it does not quote; they come as requests

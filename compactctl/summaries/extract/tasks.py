@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from compactctl.history.read_calls import first_text
 from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_middle, one_line
-from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, tool_pairs
-from compactctl.summaries.extract.sentences import unwrapped
+from compactctl.summaries.extract.sentences import unwrap
 from compactctl.summaries.extract.user_requests import user_requests
 
 TASK = 300
@@ -52,12 +52,12 @@ def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         worth = _DONE if task.is_done else _OPEN
         text = f"[{task.status}] {one_line(task.title, TASK)}"
         label = f"Current plan, the task list of {tasks[-1].ref}:"
-        yield SummaryItem(section=5, label=label, text=text, value=worth.at(0), place=place)
+        yield SummaryItem(section=5, label=label, text=text, value=worth.at(0), position=place)
     waiting = [task for task in tasks if not task.is_done]
     started = [task for task in waiting if task.status != "pending"]
     for task in (started or waiting)[:1]:
         text = f"{task.ref} open task: {one_line(task.title, TASK)}"
-        yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), place=len(pairs))
+        yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), position=len(pairs))
 
 
 def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
@@ -146,7 +146,7 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             label=f"{label} {plan.ref}:",
             text=clip_middle(step, STEP),
             value=worth.at(0),
-            place=place,
+            position=place,
         )
 
 
@@ -159,7 +159,7 @@ def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
     accepted = [
         _Plan(pair.ref, text)
         for pair in tool_pairs(passages)
-        if pair.tool.lower() in _PRESENTING and pair.result is not None and not failed(pair)
+        if pair.tool.lower() in _PRESENTING and pair.result is not None and not has_failed(pair)
         if (text := first_text(pair.arguments, ("plan",)))
     ]
     return max((*handed, *accepted), key=lambda plan: plan.ref, default=None)
@@ -168,7 +168,7 @@ def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
 def _steps(text: str) -> list[str]:
     """Return the headings and list items of a plan, none of which stands in code."""
     steps, code = [], False
-    for line in unwrapped(text).split("\n"):
+    for line in unwrap(text).split("\n"):
         code ^= line.strip().startswith(_CODE_FENCE)
         found = None if code else _STEP.fullmatch(line.rstrip())
         if found:

@@ -81,7 +81,7 @@ class LastingWords:
         return {**self.whole, **{index: "\n\n".join(rules) for index, rules in self.rules.items()}}
 
 
-def lasting_words(
+def find_lasting_words(
     passages: Sequence[Passage], following: Sequence[Passage] = (), *, continues: bool = False
 ) -> LastingWords:
     """Return the words that last: two requests, answers, short instructions, and rules.
@@ -130,7 +130,7 @@ def budget_with(budget: int, word_tokens: int, least: int, said: int = 0) -> int
     return least + min(MIN_USEFUL, asked) if 0 < asked < word_tokens + said else budget
 
 
-def spoken(passages: Sequence[Passage]) -> list[Passage]:
+def spoken_passages(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages of a conversation in which people speak, but for its system prompt.
 
     That stays whatever is compacted.
@@ -139,14 +139,14 @@ def spoken(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in conversation if passage.kind in SPOKEN]
 
 
-def set_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+def find_user_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the rules that people set in a conversation, each on one line.
 
     Of equal ones it is the newest.
     """
     newest = {
         _key(rule): (passage, " ".join(rule.split()))
-        for passage in spoken(passages)
+        for passage in spoken_passages(passages)
         for rule in find_rules(passage.text)
     }
     return list(newest.values())
@@ -156,7 +156,7 @@ def _key(rule: str) -> str:
     return " ".join(rule.lower().split())
 
 
-def word_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
+def lasting_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
     """Yield the lasting words as items, none of which is ever left out or cut."""
     places = [
         (index, text, _HEADINGS[passages[index].kind]) for index, text in lasting.whole.items()
@@ -170,7 +170,7 @@ def word_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[S
             label=label,
             text=f"{passages[place].ref} {text}",
             value=0.0,
-            place=place,
+            position=place,
         )
 
 
@@ -186,7 +186,7 @@ def middle_request_items(
                 label="Requests in between:",
                 text=f"{passage.ref} {clip_middle(text, OTHER_REQUEST)}",
                 value=_OTHER.at(passage.age),
-                place=passage.ref.number,
+                position=passage.ref.number,
             )
 
 

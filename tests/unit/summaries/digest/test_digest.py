@@ -14,10 +14,10 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import words
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.digest import DigestRequest, build_pool, digest
+from compactctl.summaries.digest.digest import DigestRequest, build_pool, write_digest
 from compactctl.summaries.digest.selection import Selection
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import lasting_words
+from compactctl.summaries.extract.user_requests import find_lasting_words
 
 
 def count(texts: Sequence[str]) -> list[int]:
@@ -26,7 +26,7 @@ def count(texts: Sequence[str]) -> list[int]:
 
 def made(*messages: Message, budget: int = 400, following: tuple[Message, ...] = ()) -> str:
     request = DigestRequest(messages=conversation(*messages), following=following, budget=budget)
-    return digest(request, count)
+    return write_digest(request, count)
 
 
 def noise(steps: int = 30) -> list[Message]:
@@ -201,7 +201,7 @@ def test_a_path_that_the_heading_names_is_not_told_again() -> None:
         budget=400,
         cwd="/srv/quay",
     )
-    text = digest(request, count)
+    text = write_digest(request, count)
     assert "Edit moor.py" in text
     assert "/srv/quay/moor.py" not in text
 
@@ -270,7 +270,7 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
     data = "[" + ",".join(f'{{"port_number":{n},"dock_name":"quay_{n}"}}' for n in range(300)) + "]"
     talk = conversation(user("go"), call("x", "Bash", command="make list"), result("x", data))
     request = DigestRequest(messages=talk, budget=1_800)
-    text = digest(request, lambda texts: [len(each) // 4 for each in texts])
+    text = write_digest(request, lambda texts: [len(each) // 4 for each in texts])
     assert '> [{"port_number"' in text or '> {"port_number"' in text
     assert 6_000 < len(text) <= 7_204
 
@@ -279,8 +279,10 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
 @given(plan=PLANS, budget=st.integers(0, 600))
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
     messages = build(plan)
-    least, text = (digest(DigestRequest(messages=messages, budget=n), count) for n in (0, budget))
-    lasting = sum(count(list(lasting_words(read_passages(messages)).texts.values())))
+    least, text = (
+        write_digest(DigestRequest(messages=messages, budget=n), count) for n in (0, budget)
+    )
+    lasting = sum(count(list(find_lasting_words(read_passages(messages)).texts.values())))
     # Where people said more than there is room for, the rest may take as much again.
     more = budget if lasting > budget else 0
     assert len(text.split()) <= max(budget, len(least.split()) + more)
@@ -290,7 +292,7 @@ def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budge
 @given(plan=PLANS)
 def test_every_quotation_is_in_the_conversation(plan: list[tuple[str, int, int]]) -> None:
     messages = build(plan)
-    text = digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count)
+    text = write_digest(DigestRequest(messages=messages, budget=400, mark_gaps=False), count)
     said = {" ".join(str(part).split()) for message in messages for part in message.parts}
     course = text.partition("## Course")[2].partition("## Also named")[0]
     for line in course.split("\n"):
@@ -303,9 +305,9 @@ def test_it_is_the_same_under_any_hash_seed() -> None:
     program = (
         "import sys; sys.path.insert(0, 'tests');"
         "from unit.stages.test_distill import session;"
-        "from compactctl.summaries.digest.digest import DigestRequest, digest;"
+        "from compactctl.summaries.digest.digest import DigestRequest, write_digest;"
         "count = lambda texts: [len(t.split()) for t in texts];"
-        "print(digest(DigestRequest(messages=session(), budget=700), count))"
+        "print(write_digest(DigestRequest(messages=session(), budget=700), count))"
     )
     root = Path(__file__).parents[4]
     texts = {

@@ -33,7 +33,7 @@ from compactctl.summaries.document.draft import HEADINGS
 from compactctl.summaries.document.offline import summary_budget, write_offline_summary
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import read_passages
-from compactctl.summaries.extract.user_requests import lasting_words, word_items
+from compactctl.summaries.extract.user_requests import find_lasting_words, lasting_items
 from compactctl.tokens.meter import part_texts
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -213,7 +213,7 @@ Answers of the user:
 def with_words(found: tuple[Message, ...], count: Callable[[str], int]) -> int:
     """Return the tokens of the words of people that last, and what stands around them."""
     read = read_passages(found)
-    items = [f"- {item.text}" for item in word_items(read, lasting_words(read))]
+    items = [f"- {item.text}" for item in lasting_items(read, find_lasting_words(read))]
     return count("\n".join((AROUND_WORDS, *items, *(item[:3] for item in items)))) if items else 0
 
 

@@ -7,9 +7,9 @@ from builders import assistant, call, conversation, result, system, user
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.digest.digest import DigestRequest, digest
+from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.document.offline import write_offline_summary
-from compactctl.summaries.extract.sentences import quoted_words
+from compactctl.summaries.extract.sentences import find_quoted_words
 
 FIRST = "# Port the harbor\n\n## Steps\n- mind the berths\n> as he said\n### 5. Pending Tasks"
 ANSWER = "No, take port 7.\n\nIt is free"
@@ -38,8 +38,8 @@ def talk() -> tuple[Message, ...]:
 
 @pytest.mark.parametrize("budget", [10, 200, 2_000])
 def test_all_that_a_digest_quotes_is_found(budget: int) -> None:
-    text = digest(DigestRequest(messages=talk(), budget=budget), counts)
-    first, rules, answer, instruction, last = quoted_words(f"[Earlier]:\n\n{text}")
+    text = write_digest(DigestRequest(messages=talk(), budget=budget), counts)
+    first, rules, answer, instruction, last = find_quoted_words(f"[Earlier]:\n\n{text}")
     assert first == ("request", FIRST)
     assert "Never push." in rules[1]
     assert answer == ("answer", ANSWER)
@@ -53,7 +53,7 @@ def test_all_that_a_summary_quotes_is_found(budget: int, template: str) -> None:
     text = write_offline_summary(
         SummaryRequest(messages=talk(), budget=budget, template=template), count
     ).text
-    found = quoted_words(f"[Summary]:\n\n{text}\n\nsee the archive")
+    found = find_quoted_words(f"[Summary]:\n\n{text}\n\nsee the archive")
     assert [words for words in found if words[0] == "request"] == [
         ("request", FIRST),
         ("request", "Never push."),
@@ -63,4 +63,4 @@ def test_all_that_a_summary_quotes_is_found(budget: int, template: str) -> None:
 
 
 def test_other_texts_quote_nobody() -> None:
-    assert quoted_words("Everything is done.\n- [L1] as asked") == ()
+    assert find_quoted_words("Everything is done.\n- [L1] as asked") == ()

@@ -9,10 +9,10 @@ from compactctl.summaries.extract.sentences import SET_RULES
 from compactctl.summaries.extract.user_requests import (
     MAX_TYPED,
     OTHER_REQUEST,
-    lasting_words,
+    find_lasting_words,
+    find_user_rules,
+    lasting_items,
     middle_request_items,
-    set_rules,
-    word_items,
 )
 
 
@@ -22,19 +22,19 @@ def read(*messages: Message) -> tuple[Passage, ...]:
 
 def between(*messages: Message) -> list[SummaryItem]:
     found = read(*messages)
-    return list(middle_request_items(found, lasting_words(found)))
+    return list(middle_request_items(found, find_lasting_words(found)))
 
 
 def rules(*messages: Message, following: tuple[Message, ...] = ()) -> list[str]:
     found = read(*messages)
-    items = word_items(found, lasting_words(found, read_passages(following)))
+    items = lasting_items(found, find_lasting_words(found, read_passages(following)))
     return [item.text for item in items if item.label == SET_RULES]
 
 
 def whole(*messages: Message) -> list[str]:
     """Return what lasts whole, but for the first and the last request."""
     found = read(user("a"), *messages, user("b"))
-    return list(lasting_words(found).whole.values())[1:-1]
+    return list(find_lasting_words(found).whole.values())[1:-1]
 
 
 def test_the_requests_between_the_first_and_the_last_are_the_tasks_evolution() -> None:
@@ -138,7 +138,11 @@ def test_texts_of_one_message_are_one_request() -> None:
     asked = replace(user(""), parts=parts)
     assert whole(asked, assistant("ok")) == []
     found = read(user("a"), asked)
-    assert list(lasting_words(found).whole.values()) == ["a", "Port the harbor.", "Then test it."]
+    assert list(find_lasting_words(found).whole.values()) == [
+        "a",
+        "Port the harbor.",
+        "Then test it.",
+    ]
 
 
 def test_the_rules_of_all_that_people_said_are_known() -> None:
@@ -149,4 +153,4 @@ def test_the_rules_of_all_that_people_said_are_known() -> None:
         system("Only answer in Dutch."),
         *(call("b", "Bash", command="git push"), result("b", refusal, is_error=True)),
     )
-    assert [rule for _, rule in set_rules(found)] == ["Only answer in Dutch.", "Never push"]
+    assert [rule for _, rule in find_user_rules(found)] == ["Only answer in Dutch.", "Never push"]

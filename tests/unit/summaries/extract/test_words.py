@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import OutputLimits, TruncationStyle, shorten, truncate
-from compactctl.summaries.digest.digest import pinned_requests
+from compactctl.summaries.digest.digest import pin_requests
 from compactctl.summaries.digest.fragments import pieces_of
 from compactctl.summaries.document.labels import truncate_text
 from compactctl.summaries.extract.items import clip_middle, one_line
 from compactctl.summaries.extract.outcomes import error_lines, last_line
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
-from compactctl.summaries.extract.user_requests import lasting_words
+from compactctl.summaries.extract.user_requests import find_lasting_words
 from compactctl.summaries.extract.words import word_end, word_start
 
 _WORD = re.compile(r"\w+")
@@ -43,7 +43,7 @@ def limited_to(text: str, size: int) -> Iterable[str]:
 
 def asked(text: str, size: int) -> Iterable[str]:
     found = read_passages(conversation(user("a"), user(text), user("b")))
-    kept = pinned_requests(found, lasting_words(found), size, len)
+    kept = pin_requests(found, find_lasting_words(found), size, len)
     return (kept[1],) if 1 in kept else ()
 
 
