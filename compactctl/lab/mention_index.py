@@ -158,7 +158,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def _bare(text: str) -> str:
-    r"""Replace escaped line ends before a path by blanks: ``\n/etc`` is no folder ``n``."""
+    r"""Replace escaped line ends before a path by blanks: ``\n/etc`` is not a folder ``n``."""
     return _ESCAPE.sub(" ", text)
 
 

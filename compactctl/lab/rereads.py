@@ -85,7 +85,7 @@ def find_rereads(
 ) -> Iterator[RepeatedRead]:
     """Yield the calls that show lines seen ``before`` a compaction but not ``after`` it.
 
-    What a call shows is added to ``after``, so that reading it once more is no re-read.
+    What a call shows is added to ``after``, so that reading it once more does not count.
     """
     for call in calls:
         if before.seen_share(call) >= SEEN_SHARE > after.seen_share(call):

@@ -17,7 +17,7 @@ from compactctl.llm.ask import AskModel, NoAnswerError
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 _PORTS = {"http": 80, "https": 443}
-# A summary has some ten thousand bytes; an answer far longer is no summary.
+# A summary has some ten thousand bytes; an answer far longer is not one.
 _MAX_ANSWER = 8 << 20
 _CHUNK = 1 << 16
 
