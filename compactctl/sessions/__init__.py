@@ -1,1 +1,1 @@
-"""The session stores of clients: where they are, and what a list can show of a session."""
+"""The session stores of clients: find sessions, describe them in a list, and fork them."""

@@ -1,4 +1,4 @@
-"""A session that is to be, beside the one it is made of: where it lies, what it says."""
+"""Forks: a new session beside an existing one, with its own id, title and file."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -20,18 +20,24 @@ from compactctl.sessions.session import Session
 from compactctl.store.client_folders import UserEnvironment
 
 TitleMark = Literal["compacted", "whole"]
-"""How a title tells a session from the one it is made of: less of it, or all of it again."""
+"""The mark in a fork's title: a compacted copy of the session, or the whole session again."""
+ID_KEY = "sessionId"
 
 _MARKED = re.compile(r" \((compacted|whole)(?: (\d+))?\)$")
-# Lists cut longer titles off, and what tells two sessions apart stands at the end.
-_SEEN = 48
+# Lists cut off longer titles, and the mark is at the end.
+_MAX_TITLE = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkIdentity:
-    """What a new session is known by: random bits, the moment, its machine, a mark in its title.
+    """The values from which a fork's id, title and path are derived.
 
-    ``titles`` are those of sessions beside it, of which it gets none.
+    Attributes:
+        random_bits: 128 random bits.
+        now: when the fork is made.
+        machine: whose folders the client uses.
+        title_mark: the mark in its title.
+        titles: titles of other sessions in the store, which the fork must not repeat.
     """
 
     random_bits: int
@@ -48,38 +54,44 @@ class ForkIdentity:
     @property
     def timed_id(self) -> str:
         """A UUID of version 7 (RFC 9562): milliseconds since the epoch, then random bits."""
-        moment = int(self.now.timestamp() * 1000) << 80
-        number = moment | self.random_bits & (1 << 80) - 1
-        number = number & ~(0xF << 76) | 7 << 76
-        return str(UUID(int=number & ~(3 << 62) | 2 << 62))
+        time = int(self.now.timestamp() * 1000) << 80
+        bits = time | self.random_bits & (1 << 80) - 1
+        # The version is in bits 76 to 79, the variant in bits 62 and 63.
+        bits = bits & ~(0xF << 76) | 7 << 76
+        return str(UUID(int=bits & ~(3 << 62) | 2 << 62))
 
     def fork_title(self, title: str) -> str:
-        """Return a title that tells a session from the one it is made of, counted where it must."""
-        found = _MARKED.search(title)
-        first = int(found[2] or 1) + 1 if found and found[1] == self.title_mark else 1
-        begins = title[: found.start()] if found else title
-        return next(
-            made for n in count(first) if (made := self._marked(begins, n)) not in self.titles
-        )
+        """Return the title of a fork of the session ``title``; numbered if it would be taken.
 
-    def _marked(self, begins: str, number: int) -> str:
+        "Fix tides" becomes "Fix tides (compacted)", and that "Fix tides (compacted 2)".
+        """
+        match = _MARKED.search(title)
+        first = int(match[2] or 1) + 1 if match and match[1] == self.title_mark else 1
+        base = title[: match.start()] if match else title
+        candidates = (self._marked_title(base, number) for number in count(first))
+        return next(candidate for candidate in candidates if candidate not in self.titles)
+
+    def _marked_title(self, base: str, number: int) -> str:
         mark = f" ({self.title_mark} {number})" if number > 1 else f" ({self.title_mark})"
-        room = _SEEN - len(mark)
-        told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
-        return f"{told}{mark}".lstrip()
+        room = _MAX_TITLE - len(mark)
+        text = base if len(base) <= room else f"{base[: room - 1].rstrip()}…"
+        return f"{text}{mark}".lstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fork:
-    """A session that is to be, beside the one it is made of.
+    """A session to be written beside the one it is forked from.
 
     Attributes:
-        rewrite_line: returns a line of the original, given with its index, as it stands in the
-            fork; lines that name no session stay the same bytes.
-        trailing_lines: lines that end the fork.
-        extra_files: other files that the client keeps of a session, with what they hold.
-        index_entry: a line about the session, and the client's list that it is appended to.
-        import_command: the command that gives the session to a client whose store is only read.
+        id: the client's id of the fork.
+        path: the file to write.
+        original: the session that is forked.
+        rewrite_line: takes the index and the bytes of an original line and returns the fork's line;
+            lines that do not name the session are returned unchanged.
+        trailing_lines: lines after those of the original.
+        extra_files: other files the client keeps for a session, with their contents.
+        index_entry: the client's list of sessions, and the line to append to it.
+        import_command: imports ``path``, for a client whose store is never written directly.
     """
 
     id: str
@@ -93,10 +105,7 @@ class Fork:
 
 
 class ForkedLines(Sequence[bytes]):
-    """The lines of a fork, made of those of the original whenever they are needed.
-
-    All of them are terminated, as a client leaves them.
-    """
+    """The lines of a fork, rewritten from the original's on access; each ends in a newline."""
 
     def __init__(self, lines: Sequence[bytes], fork: Fork) -> None:
         self._lines, self._fork = lines, fork
@@ -123,24 +132,22 @@ class ForkedLines(Sequence[bytes]):
     def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
         """Return one line, or some."""
         if isinstance(index, slice):
-            return tuple(self[place] for place in range(*index.indices(len(self))))
-        place = range(len(self))[index]
-        if place >= self._count:
-            return self._fork.trailing_lines[place - self._count]
-        return self._forked(place, self._lines[place])
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        # A range resolves a negative index and raises IndexError beyond the end.
+        index = range(len(self))[index]
+        if index >= self._count:
+            return self._fork.trailing_lines[index - self._count]
+        return self._forked(index, self._lines[index])
 
     def _forked(self, index: int, line: bytes) -> bytes:
-        made = self._fork.rewrite_line(index, line)
-        return made if made.endswith(b"\n") else made + b"\n"
-
-
-ID_KEY = "sessionId"
+        forked = self._fork.rewrite_line(index, line)
+        return forked if forked.endswith(b"\n") else forked + b"\n"
 
 
 def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
-    """Return a record that names the session at a path with its new id.
+    """Replace the session id at ``path`` of a record.
 
-    A record of another session, and what cannot be parsed, stay as they are.
+    Lines that are damaged or have another id there are returned unchanged.
     """
     if old.encode() not in line:
         return line
@@ -148,7 +155,7 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
     if damage or _value_at(values[0], path) != old:
         return line
     named = f'"{ID_KEY}":"{old}"'.encode()
-    # Unless the key is there again, or spelled with escapes, it need not be looked for.
+    # If the key occurs once and nothing is escaped, this is the value at the path: skip the parser.
     if named in line and line.count(ID_KEY.encode()) == 1 and b"\\u00" not in line:
         return line.replace(named, f'"{ID_KEY}":"{new}"'.encode())
     text = line.decode()
@@ -156,13 +163,17 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
 
 
 def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
-    """Return what renames the session wherever some JSON names it, over however many lines."""
+    """Return a function that replaces the session id wherever it follows its key in JSON."""
     named = re.compile(rb'("%s"\s*:\s*)"%s"' % (ID_KEY.encode(), re.escape(old.encode())))
     return lambda data: named.sub(rb'\g<1>"%s"' % new.encode(), data)
 
 
 def header_text(line: bytes, kind: str, session: Session) -> str:
-    """Return the text of the record that names the session. NotUnderstoodError for another one."""
+    """Return a session's first line as text.
+
+    Raises:
+        NotUnderstoodError: it is not a record of type ``kind``, which alone names the session.
+    """
     values, _ = decode(line)
     record = values[0] if values and not is_wrapped(line) else None
     if not isinstance(record, dict) or record.get("type") != kind:

@@ -1,4 +1,4 @@
-"""All stores, and the sessions in them."""
+"""All session stores: look up a store, list and load sessions, resume and fork them."""
 
 import os
 import shlex
@@ -19,13 +19,6 @@ from compactctl.sessions.clients import (
     roo,
     vscode,
 )
-from compactctl.sessions.clients import claude_code as as_claude_code
-from compactctl.sessions.clients import cline as as_cline
-from compactctl.sessions.clients import codex as as_codex
-from compactctl.sessions.clients import copilot_cli as as_copilot_cli
-from compactctl.sessions.clients import gemini_cli as as_gemini_cli
-from compactctl.sessions.clients import opencode as as_opencode
-from compactctl.sessions.clients import pi as as_pi
 from compactctl.sessions.fork import Fork, ForkIdentity
 from compactctl.sessions.reading.folders import FolderScanner
 from compactctl.sessions.session import Session, SessionDetails, SessionEntry, SessionStore
@@ -43,35 +36,44 @@ ALL_STORES: tuple[SessionStore, ...] = (
     vscode.STORE,
 )
 _BY_NAME = {name: store for store in ALL_STORES for name in (store.client, store.alias)}
+_FORKERS: Mapping[str, Callable[[Session, ForkIdentity], Fork | None]] = {
+    claude_code.NAME: claude_code.fork,
+    codex.NAME: codex.fork,
+    opencode.NAME: opencode.fork,
+    pi.NAME: pi.fork,
+    copilot_cli.NAME: copilot_cli.fork,
+    gemini_cli.NAME: gemini_cli.fork,
+    cline.NAME: cline.fork,
+}
 
 
 def store_named(name: str) -> SessionStore:
-    """Return the store of a client by its name or alias. UsageError with what there is."""
-    found = _BY_NAME.get(name.casefold())
-    if found is None:
-        known = ", ".join(store.client for store in ALL_STORES)
-        hint = suggestion(name.casefold(), _BY_NAME, f"there are {known}")
+    """Return the store of a client by its name or alias; UsageError if there is none."""
+    store = _BY_NAME.get(name.casefold())
+    if store is None:
+        clients = ", ".join(store.client for store in ALL_STORES)
+        hint = suggestion(name.casefold(), _BY_NAME, f"there are {clients}")
         raise UsageError(f"there is no client {name!r}; {hint}")
-    return found
+    return store
 
 
 def is_client(name: str) -> bool:
-    """Tell whether a client is called so."""
+    """Return whether a client has this name or alias; case is ignored."""
     return name.casefold() in _BY_NAME
 
 
 def newest_entries(
     machine: UserEnvironment, folders: FolderScanner, stores: Iterable[SessionStore] = ALL_STORES
 ) -> list[SessionEntry]:
-    """Return what lies in stores, the newest first; nothing of a session itself is read."""
-    found = [entry for store in stores for entry in store.entries(machine, folders)]
-    return sorted(found, key=lambda entry: (-entry.modified, entry.client, entry.id))
+    """Return the entries of some stores, newest first, without reading any session."""
+    entries = [entry for store in stores for entry in store.entries(machine, folders)]
+    return sorted(entries, key=lambda entry: (-entry.modified, entry.client, entry.id))
 
 
 def load_sessions(entries: Iterable[SessionEntry]) -> Iterator[Session]:
-    """Yield sessions with what can be told of them, in the order of the entries.
+    """Yield the sessions of entries, in their order.
 
-    What cannot be read, or is gone by now, has nothing told of it.
+    A session that cannot be read, or no longer exists, only has the details of its entry.
     """
     for entry in entries:
         try:
@@ -82,18 +84,18 @@ def load_sessions(entries: Iterable[SessionEntry]) -> Iterator[Session]:
 
 
 def session_at(path: Path, machine: UserEnvironment) -> Session | None:
-    """Return the session that a file in a store is, None for any other file."""
+    """Return the session whose file this is, or None for a file outside of all stores."""
     if store_containing(path, machine) is None:
         return None
     real = os.path.realpath(path)
     folders = FolderScanner()
     entries = (entry for store in ALL_STORES for entry in store.entries(machine, folders))
-    same = (e for e in entries if e.n_bytes is not None and os.path.realpath(e.path) == real)
-    return next(load_sessions(same), None)
+    matches = (e for e in entries if e.n_bytes is not None and os.path.realpath(e.path) == real)
+    return next(load_sessions(matches), None)
 
 
 def session_in_database(session_id: str, machine: UserEnvironment) -> Session | None:
-    """Return the session of that id in OpenCode's database, None when there is none."""
+    """Return a session in OpenCode's databases by its id, or None."""
     entries = opencode.STORE.entries(machine, FolderScanner())
     return next(load_sessions(entry for entry in entries if entry.id == session_id), None)
 
@@ -101,50 +103,44 @@ def session_in_database(session_id: str, machine: UserEnvironment) -> Session | 
 def resume_command(
     session: Session, fork_id: str = "", import_command: str = "", *, model: str = ""
 ) -> str | None:
-    """Return the command that goes on with a session, None where a client has none.
+    """Return the shell command that resumes a session, or None if its client has none.
 
-    ``fork_id`` is that of a fork of it, ``import_command`` a command that must come before,
-    ``model`` the one to ask for, where the client can be asked. Where the session is open, it is
-    what its client is told.
+    For an open session, return what to type in the client.
+
+    Args:
+        session: the session, or the original of a fork.
+        fork_id: the id of the fork to resume instead.
+        import_command: a command that has to run first.
+        model: the model to request; ignored where the client takes none.
     """
     store = store_named(session.entry.client)
-    own = shlex.quote(fork_id or session.id)
+    session_id = shlex.quote(fork_id or session.id)
     if session.details.open and store.reload_command:
-        return store.reload_command.format(id=own)
+        return store.reload_command.format(id=session_id)
     if not store.resume_command or session.details.kind == "subagent":
         return None
     resume = store.resume_command + (store.resume_model if model else "")
-    commands = filter(None, (import_command, resume.format(id=own, model=shlex.quote(model))))
-    command, project = " && ".join(commands), session.details.project
-    is_elsewhere = store.resumes_in_project_only and project
-    return f"cd {shlex.quote(project)} && {command}" if is_elsewhere else command
+    resume = resume.format(id=session_id, model=shlex.quote(model))
+    command = " && ".join(filter(None, (import_command, resume)))
+    project = session.details.project
+    needs_folder = store.resumes_in_project_only and project
+    return f"cd {shlex.quote(project)} && {command}" if needs_folder else command
 
 
-def _merge_details(details: SessionDetails, known: SessionDetails) -> SessionDetails:
-    """Return what was read, completed by what the place tells; a given title counts more."""
+def fork_session(session: Session, identity: ForkIdentity) -> Fork | None:
+    """Return a fork; None for a subagent's session, or if the client's cannot be forked."""
+    fork = _FORKERS.get(session.entry.client)
+    if fork is None or session.details.kind == "subagent":
+        return None
+    return fork(session, identity)
+
+
+def _merge_details(details: SessionDetails, listing: SessionDetails) -> SessionDetails:
+    """Complete what was read by what the listing says; the listing's title takes precedence."""
     return replace(
         details,
-        title=known.title or details.title,
-        project=details.project or known.project,
-        kind=known.kind if details.kind == "main" else details.kind,
-        open=details.open or known.open,
+        title=listing.title or details.title,
+        project=details.project or listing.project,
+        kind=listing.kind if details.kind == "main" else details.kind,
+        open=details.open or listing.open,
     )
-
-
-def fork_session(session: Session, fresh: ForkIdentity) -> Fork | None:
-    """Return the fork of a session, None for a client that none is written for, and for helpers."""
-    write = _WRITERS.get(session.entry.client)
-    if write is None or session.details.kind == "subagent":
-        return None
-    return write(session, fresh)
-
-
-_WRITERS: Mapping[str, Callable[[Session, ForkIdentity], Fork | None]] = {
-    claude_code.NAME: as_claude_code.fork,
-    codex.NAME: as_codex.fork,
-    opencode.NAME: as_opencode.fork,
-    pi.NAME: as_pi.fork,
-    copilot_cli.NAME: as_copilot_cli.fork,
-    gemini_cli.NAME: as_gemini_cli.fork,
-    cline.NAME: as_cline.fork,
-}

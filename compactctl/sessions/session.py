@@ -1,4 +1,4 @@
-"""A session in a client's store: how it is found, and what can be told of it at a glance."""
+"""The records of a session list: stores, entries and details of sessions."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,16 +11,22 @@ from compactctl.store.client_folders import UserEnvironment
 
 SessionKind = Literal["main", "subtask", "headless", "subagent", "empty"]
 HIDDEN_KINDS: tuple[SessionKind, ...] = ("headless", "subagent", "empty")
-"""Kinds that clients leave out of their own lists."""
+"""The kinds that clients hide in their own lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDetails:
-    """What can be told of a session without reading all of it; what cannot is empty or None.
+    """What a session list can show without reading the whole file; unknown is empty or None.
 
-    ``id`` is the client's where the place does not tell it. ``context`` are the tokens of the
-    newest request and its answer as the client recorded them, ``window`` the context window if it
-    recorded that. ``open`` says that it is known to be open in its client.
+    Attributes:
+        id: the client's id, if the file name does not have it.
+        title: the session's title, else its first prompt.
+        project: the folder in which the session was started.
+        model: the model of the newest answer.
+        context: the tokens of the newest request and its answer, as the client recorded them.
+        window: the context window, if the client recorded it.
+        kind: who started the session, and whether anything was asked in it.
+        open: whether it is known to be open in its client.
     """
 
     id: str = ""
@@ -38,10 +44,16 @@ NO_DETAILS = SessionDetails()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """A session as folders, or the rows of a database, name it.
+    """A session as found in a folder or database, before its file is read.
 
-    ``path`` is its file, or the database with ``n_bytes`` None. ``modified`` is in seconds since
-    the epoch; ``listing`` is what the place itself tells.
+    Attributes:
+        client: the name of its store.
+        id: the id in the file or folder name, or in the database.
+        path: its file, or the database.
+        modified: seconds since the epoch.
+        n_bytes: the size of its file; None in a database.
+        archived: whether the user archived it in the client.
+        listing: details known from the folder, the database row or the client's own list.
     """
 
     client: str
@@ -74,7 +86,7 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A session with what can be told of it."""
+    """A session and what a list can show of it."""
 
     entry: SessionEntry
     details: SessionDetails
@@ -91,22 +103,23 @@ def _anywhere(entry: SessionEntry, folder: Path) -> bool:  # noqa: ARG001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStore:
-    """Where one client keeps sessions, and how its files are read.
+    """The sessions of one client: how to list, describe and resume them.
 
     Attributes:
-        client: the name in lists and references; ``alias`` is a shorter one.
-        title: what people call the client.
-        entries: yields what there is; unreadable folders are noted, never raised.
-        details: reads a little of one; may raise OSError or sqlite3.Error.
-        unsupported_hint: what to do as long as the transcripts cannot be read; "" where they can.
-        may_be_in_project: whether the project of an entry may be a folder or below it, as far as
-            its place tells.
-        resume_command: the command that goes on with a session, {id} standing for its id; "" for
-            none.
-        resume_model: what asks for another model in that command, {model} standing for its name.
-        resumes_in_project_only: whether that finds sessions of the folder alone that it is run in.
-        reload_command: what makes a client that has the session open read it again.
-        respects_inline_tags: whether it sends nothing that the tags of the inline layout hide.
+        client: the name in lists and references.
+        alias: a shorter name.
+        title: the client's display name.
+        entries: yields all sessions; unreadable folders become warnings of the scanner.
+        details: reads the details from both ends of a session; may raise OSError, ValueError or
+            sqlite3.Error.
+        unsupported_hint: what to do instead if transcripts cannot be compacted; "" if they can.
+        may_be_in_project: whether an entry may belong to a folder or one below it, judged by its
+            path; True if that says nothing.
+        resume_command: the shell command that resumes a session, with {id}; "" for none.
+        resume_model: the part to add to it for another model, with {model}.
+        resumes_in_project_only: whether that command must be run in the session's project folder.
+        reload_command: what to type in a client that has the session open, with {id}.
+        respects_inline_tags: whether the client hides what the tags of the inline layout hide.
     """
 
     client: str

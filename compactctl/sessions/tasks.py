@@ -12,58 +12,60 @@ from compactctl.sessions.reading.file_ends import read_edges
 from compactctl.sessions.reading.folders import FolderScanner, stat_or_none
 from compactctl.sessions.session import NO_DETAILS, SessionDetails, SessionEntry
 
-_SENT = "api_conversation_history.json"
-_SHOWN = "ui_messages.json"
+_HISTORY = "api_conversation_history.json"
+_UI_MESSAGES = "ui_messages.json"
 _USAGE = ("tokensIn", "cacheReads", "cacheWrites", "tokensOut")
-# Where the provider's protocol is OpenAI's, what was read from a cache is within tokensIn.
+# With OpenAI's protocol, tokensIn includes cache reads.
 _OPENAI_USAGE = ("tokensIn", "tokensOut")
 
 
 def task_entries(
-    client: str, storage: Path, folders: FolderScanner, known: Mapping[str, SessionDetails]
+    client: str, storage: Path, folders: FolderScanner, listings: Mapping[str, SessionDetails]
 ) -> Iterator[SessionEntry]:
-    """Yield the tasks in an extension's folder; ``known`` is told of them by their ids."""
+    """Yield the tasks in an extension's folder; ``listings`` has what is known of some, by id."""
     for folder in folders.folders(storage / "tasks"):
-        status = stat_or_none(folder / _SENT)
+        path = folder / _HISTORY
+        status = stat_or_none(path)
         if status is not None:
-            yield SessionEntry.of_file(
-                client, folder.name, (folder / _SENT, status), known.get(folder.name, NO_DETAILS)
-            )
+            listing = listings.get(folder.name, NO_DETAILS)
+            yield SessionEntry.of_file(client, folder.name, (path, status), listing)
 
 
 def task_prompt(path: Path) -> str:
-    """Return what a task was begun with. Raises OSError."""
+    """Return a task's first prompt, "" if it is not recorded; raises OSError."""
     try:
-        head, _ = read_edges(path.with_name(_SHOWN))
+        head, _ = read_edges(path.with_name(_UI_MESSAGES))
     except FileNotFoundError:
         return ""
-    begun = head if head.lstrip().startswith(b"[") else b""
-    said = map(object_or_empty, iter_items(b'{"said":' + begun, "said"))
-    return next(filter(None, (text_or_empty(each.get("text")) for each in said)), "")
+    # The file is an array, but ``iter_items`` reads one under a key.
+    array = head if head.lstrip().startswith(b"[") else b""
+    messages = map(object_or_empty, iter_items(b'{"messages":' + array, "messages"))
+    return next(filter(None, (text_or_empty(message.get("text")) for message in messages)), "")
 
 
 def task_context(path: Path) -> tuple[int | None, str]:
     """Return the tokens of a task's newest request and its answer, and its model.
 
-    ``path`` is what was sent; the counts stand in what was shown, beside it. Raises OSError.
+    The counts are not in the history at ``path``, but in the messages of the user interface beside
+    it. Raises OSError.
     """
     try:
-        _, tail = read_edges(path.with_name(_SHOWN))
+        _, tail = read_edges(path.with_name(_UI_MESSAGES))
     except FileNotFoundError:
         return None, ""
-    requests = (_request(text) for text in reversed(list(iter_values(tail, "text"))))
-    context = next(filter(None, requests), None)
-    named = object_or_empty(last_value(tail, "modelInfo"))
-    return context, text_or_empty(named.get("modelId"))
+    contexts = map(_request_tokens, reversed(list(iter_values(tail, "text"))))
+    context = next(filter(None, contexts), None)
+    model = object_or_empty(last_value(tail, "modelInfo"))
+    return context, text_or_empty(model.get("modelId"))
 
 
-def _request(text: object) -> int | None:
-    """Return the tokens of a request that is told of in a text, None for any other text."""
+def _request_tokens(text: object) -> int | None:
+    """Return the tokens of a request from its message, which is JSON in a text; else None."""
     if not isinstance(text, str) or '"tokensIn"' not in text:
         return None
     try:
-        told: Mapping[str, Any] = object_or_empty(json.loads(text))
+        request: Mapping[str, Any] = object_or_empty(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    is_openai = told.get("apiProtocol") == "openai"
-    return sum_counts(told, *(_OPENAI_USAGE if is_openai else _USAGE))
+    is_openai = request.get("apiProtocol") == "openai"
+    return sum_counts(request, *(_OPENAI_USAGE if is_openai else _USAGE))

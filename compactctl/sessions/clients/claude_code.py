@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: ``projects/<folder>/<uuid>.jsonl``, their helpers' in folders beside."""
+"""Sessions of Claude Code: ``projects/<folder>/<uuid>.jsonl``; subagents in folders beside them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -25,25 +25,25 @@ from compactctl.store.client_folders import UserEnvironment
 
 NAME = "claude-code"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_HELPER = "agent-"
-_HELPERS = "subagents"
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")
-# JavaScript has two units for each of these, and the client writes a dash for each unit.
-_TWO_UNITS = re.compile(r"[\U00010000-\U0010ffff]")
-# The name of a longer folder ends in a hash instead.
+_SUBAGENT_PREFIX = "agent-"
+_SUBAGENT_FOLDER = "subagents"
+_NOT_ALPHANUMERIC = re.compile(r"[^a-zA-Z0-9]")
+# In JavaScript these are two code units, and the client writes a dash for each.
+_ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
+# Folder names are cut to this length; a hash follows.
 _MAX_NAME = 200
-# What the client's own list leaves out: claude -p.
+# ``claude -p``, which the client's own list hides.
 _HEADLESS = "sdk-cli"
-# As the client's own list has it; the newest of a type counts.
+# In the client's order of precedence; the newest record of a type counts.
 _TITLES = {
     "custom-title": "customTitle",
     "agent-name": "agentName",
     "ai-title": "aiTitle",
     "summary": "summary",
 }
-# What people typed with a slash, but for what clears the history before it.
+# Slash commands, except the one that clears the history.
 _COMMAND = re.compile(r"<command-name>(?!/clear<)([^<]+)</command-name>")
-_NOT_ASKED = ("isMeta", "isCompactSummary", "condenseId", "truncationId")
+_NOT_PROMPT_FLAGS = ("isMeta", "isCompactSummary", "condenseId", "truncationId")
 _USAGE = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -54,35 +54,33 @@ _USAGE = (
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     root = client_folders.claude_code_folder(machine)
-    opened = _open_ids(root, folders)
+    open_ids = _open_ids(root, folders)
     for project in folders.folders(root / "projects"):
-        yield from _sessions(project, folders, opened)
-        for beside in folders.folders(project):
-            if _UUID.fullmatch(beside.name):
-                yield from _sessions(beside / _HELPERS, folders, opened)
+        yield from _sessions(project, folders, open_ids)
+        for subfolder in folders.folders(project):
+            if _UUID.fullmatch(subfolder.name):
+                yield from _sessions(subfolder / _SUBAGENT_FOLDER, folders, open_ids)
 
 
 def _sessions(
-    folder: Path, folders: FolderScanner, opened: frozenset[str]
+    folder: Path, folders: FolderScanner, open_ids: frozenset[str]
 ) -> Iterator[SessionEntry]:
     for path, status in folders.files(folder, ".jsonl"):
-        is_helper = path.name.startswith(_HELPER)
-        if not is_helper and not _UUID.fullmatch(path.stem):
+        is_subagent = path.name.startswith(_SUBAGENT_PREFIX)
+        if not is_subagent and not _UUID.fullmatch(path.stem):
             continue
-        kind: SessionKind = "subagent" if is_helper else "main"
+        kind: SessionKind = "subagent" if is_subagent else "main"
         yield SessionEntry.of_file(
-            NAME, path.stem, (path, status), SessionDetails(kind=kind, open=path.stem in opened)
+            NAME, path.stem, (path, status), SessionDetails(kind=kind, open=path.stem in open_ids)
         )
 
 
 def _open_ids(root: Path, folders: FolderScanner) -> frozenset[str]:
-    """Return the ids that running clients have left; they take them away when they end."""
-    left = (read_small_object(path) for path, _ in folders.files(root / "sessions", ".json"))
-    return frozenset(text_or_empty(each.get("sessionId")) for each in left if _is_running(each))
-
-
-def _is_running(left: Mapping[str, Any]) -> bool:
-    return is_alive(left.get("pid"))
+    """Return the ids of open sessions. A client removes its note at exit, unless it is killed."""
+    notes = (read_small_object(path) for path, _ in folders.files(root / "sessions", ".json"))
+    return frozenset(
+        text_or_empty(note.get("sessionId")) for note in notes if is_alive(note.get("pid"))
+    )
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
@@ -98,47 +96,47 @@ def _details(entry: SessionEntry) -> SessionDetails:
 
 
 def _title(ends: FileEnds) -> str:
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     for record in ends.newest_first():
         kind = text_or_empty(record.get("type"))
-        if kind in _TITLES and kind not in found:
-            found[kind] = text_or_empty(record.get(_TITLES[kind]))
-    return first_title(*(found.get(kind) for kind in _TITLES)) or first_title(_first_prompt(ends))
+        if kind in _TITLES and kind not in titles:
+            titles[kind] = text_or_empty(record.get(_TITLES[kind]))
+    return first_title(*map(titles.get, _TITLES)) or first_title(_first_prompt(ends))
 
 
 def _first_prompt(ends: FileEnds) -> str:
-    """Return the first prompt of the conversation, else the first command, or a helper's prompt."""
-    otherwise = ""
-    for record in filter(_is_asked, ends.forward_records()):
+    """Return the first prompt of the conversation, else the first command or subagent's prompt."""
+    fallback = ""
+    for record in filter(_may_be_prompt, ends.forward_records()):
         content = object_or_empty(record.get("message")).get("content")
         text = user_text(content)
         if text and not record.get("isSidechain"):
             return text
-        otherwise = otherwise or text or _command(content)
-    return otherwise
+        fallback = fallback or text or _command(content)
+    return fallback
 
 
 def _command(content: object) -> str:
-    found = _COMMAND.search(content) if isinstance(content, str) else None
-    return found[1] if found else ""
+    match = _COMMAND.search(content) if isinstance(content, str) else None
+    return match[1] if match else ""
 
 
-def _is_asked(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record may be a prompt: none that a client or a compaction has written."""
-    return record.get("type") == "user" and not any(record.get(mark) for mark in _NOT_ASKED)
+def _may_be_prompt(record: Mapping[str, Any]) -> bool:
+    """Return whether this is a user record that neither the client nor a compaction wrote."""
+    return record.get("type") == "user" and not any(record.get(flag) for flag in _NOT_PROMPT_FLAGS)
 
 
 def _project(ends: FileEnds) -> str:
-    moved = (r.get("relocatedCwd") for r in ends.newest_first() if r.get("type") == "relocated")
-    first = (record.get("cwd") for record in ends.head_records() if record.get("cwd"))
-    return text_or_empty(next(moved, None)) or text_or_empty(next(first, None))
+    moves = (r.get("relocatedCwd") for r in ends.newest_first() if r.get("type") == "relocated")
+    folders = (record.get("cwd") for record in ends.head_records() if record.get("cwd"))
+    return text_or_empty(next(moves, None)) or text_or_empty(next(folders, None))
 
 
 def _kind(ends: FileEnds) -> SessionKind:
-    told = [record for record in ends.head_records() if "isSidechain" in record]
-    if told and all(record["isSidechain"] for record in told):
+    records = [record for record in ends.head_records() if "isSidechain" in record]
+    if records and all(record["isSidechain"] for record in records):
         return "subagent"
-    if any(record.get("entrypoint") == _HEADLESS for record in told[:1]):
+    if any(record.get("entrypoint") == _HEADLESS for record in records[:1]):
         return "headless"
     return "main"
 
@@ -146,12 +144,12 @@ def _kind(ends: FileEnds) -> SessionKind:
 def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
     """Return the tokens of the newest request and its answer, and the model that answered.
 
-    What was reported before a compaction says nothing of what is sent now.
+    Usage reported before a compaction does not count; a boundary may record the tokens after it.
     """
     for record in ends.backward_records():
         if record.get("subtype") == "compact_boundary":
-            left = object_or_empty(record.get("compactMetadata"))
-            return sum_counts(left, "postTokens"), _model(ends)
+            metadata = object_or_empty(record.get("compactMetadata"))
+            return sum_counts(metadata, "postTokens"), _model(ends)
         message = _answer(record)
         newest = usage_iterations(object_or_empty(message.get("usage")))[-1]
         context = sum_counts(newest, *_USAGE)
@@ -161,23 +159,23 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
 
 
 def _model(ends: FileEnds) -> str:
-    found = (text_or_empty(_answer(record).get("model")) for record in ends.newest_first())
-    return next(filter(None, found), "")
+    models = (text_or_empty(_answer(record).get("model")) for record in ends.newest_first())
+    return next(filter(None, models), "")
 
 
 def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the message of an answer in the main conversation, an empty one for anything else."""
+    """Return the API message of an answer in the main conversation; {} for any other record."""
     message = object_or_empty(record.get("message"))
     is_answer = record.get("type") == "assistant" and not record.get("isSidechain")
     return message if is_answer and message.get("model") != "<synthetic>" else {}
 
 
-def _may_be_below(entry: SessionEntry, folder: Path) -> bool:
-    """Compare names of folders, which is where a session was begun."""
-    is_helper = entry.path.parent.name == _HELPERS
-    name = entry.path.parents[2 if is_helper else 0].name
-    wanted = _NOT_IN_NAMES.sub("-", _TWO_UNITS.sub("--", str(folder)))[:_MAX_NAME].rstrip("-")
-    return name[:_MAX_NAME].startswith(wanted)
+def _may_be_in_project(entry: SessionEntry, folder: Path) -> bool:
+    """Compare folder names, which are made from the folder in which a session was started."""
+    is_subagent = entry.path.parent.name == _SUBAGENT_FOLDER
+    name = entry.path.parents[2 if is_subagent else 0].name
+    prefix = _NOT_ALPHANUMERIC.sub("-", _ASTRAL.sub("--", str(folder)))[:_MAX_NAME].rstrip("-")
+    return name[:_MAX_NAME].startswith(prefix)
 
 
 STORE = SessionStore(
@@ -186,7 +184,7 @@ STORE = SessionStore(
     title="Claude Code",
     entries=_entries,
     details=_details,
-    may_be_in_project=_may_be_below,
+    may_be_in_project=_may_be_in_project,
     resume_command="claude --resume {id}",
     resume_model=" --model {model}",
     resumes_in_project_only=True,
@@ -194,22 +192,22 @@ STORE = SessionStore(
 )
 
 
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the file anew, and the session in every record; a title tells the two apart.
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork under a new file name and a new id in every record, with a title record at the end.
 
-    Where a session has the name of an agent, the client's prompt shows that, so both are said.
+    If a session has an agent's name, the client shows that at its prompt, so the fork gets one too.
     """
-    new, old = fresh.random_id, session.id
-    title = fresh.fork_title(session.details.title)
-    said = [{"type": "custom-title", "customTitle": title, ID_KEY: new}]
+    new, old = identity.random_id, session.id
+    title = identity.fork_title(session.details.title)
+    records = [{"type": "custom-title", "customTitle": title, ID_KEY: new}]
     if _has_agent_name(session):
-        said.append({"type": "agent-name", "agentName": title, ID_KEY: new})
+        records.append({"type": "agent-name", "agentName": title, ID_KEY: new})
     return Fork(
         id=new,
         path=session.entry.path.with_name(f"{new}.jsonl"),
         original=session,
         rewrite_line=lambda _, line: with_session_id(line, (ID_KEY,), old, new),
-        trailing_lines=tuple(f"{dump(each)}\n".encode() for each in said),
+        trailing_lines=tuple(f"{dump(record)}\n".encode() for record in records),
     )
 
 

@@ -26,6 +26,8 @@ NAME = "cline"
 _MESSAGES = ".messages.json"
 _TOKENS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 _OLDER_TOKENS = ("prompt", "cached", "completion")
+_ID_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ID_LENGTH = 5
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
@@ -40,14 +42,14 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 
 def _history(storage: Path) -> dict[str, SessionDetails]:
-    """Return what the extension's own list says of its tasks, by their ids."""
-    listed = map(object_or_empty, read_small_array(storage / "state" / "taskHistory.json"))
+    """Return the details in the extension's own list of tasks, by id."""
+    tasks = map(object_or_empty, read_small_array(storage / "state" / "taskHistory.json"))
     return {
         text_or_empty(task.get("id")): SessionDetails(
             title=first_title(task.get("task")),
             project=text_or_empty(task.get("cwdOnTaskInitialization")),
         )
-        for task in listed
+        for task in tasks
     }
 
 
@@ -59,9 +61,9 @@ def _details(entry: SessionEntry) -> SessionDetails:
         )
     manifest = read_small_object(entry.path.with_name(f"{entry.id}.json"))
     _, tail = read_edges(entry.path)
-    told = object_or_empty(manifest.get("metadata"))
+    metadata = object_or_empty(manifest.get("metadata"))
     return SessionDetails(
-        title=first_title(told.get("title"), manifest.get("prompt")),
+        title=first_title(metadata.get("title"), manifest.get("prompt")),
         project=text_or_empty(manifest.get("cwd") or manifest.get("workspace_root")),
         model=_model(tail) or text_or_empty(manifest.get("model")),
         context=_context(object_or_empty(last_value(tail, "metrics"))),
@@ -71,8 +73,8 @@ def _details(entry: SessionEntry) -> SessionDetails:
 
 
 def _model(tail: bytes) -> str:
-    named = object_or_empty(last_value(tail, "modelInfo"))
-    return text_or_empty(named.get("modelId") or named.get("id"))
+    model = object_or_empty(last_value(tail, "modelInfo"))
+    return text_or_empty(model.get("modelId") or model.get("id"))
 
 
 def _context(metrics: Mapping[str, Any]) -> int | None:
@@ -81,8 +83,8 @@ def _context(metrics: Mapping[str, Any]) -> int | None:
 
 
 def _kind(manifest: Mapping[str, Any]) -> SessionKind:
-    is_helper = manifest.get("is_subagent") or manifest.get("parent_session_id")
-    return "subagent" if is_helper else "main"
+    is_subagent = manifest.get("is_subagent") or manifest.get("parent_session_id")
+    return "subagent" if is_subagent else "main"
 
 
 STORE = SessionStore(
@@ -95,27 +97,23 @@ STORE = SessionStore(
 )
 
 
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_LENGTH = 5
+def fork(session: Session, identity: ForkIdentity) -> Fork | None:
+    """Fork into a new folder, with the new id in both files; None for tasks of the extension.
 
-
-def fork(session: Session, fresh: ForkIdentity) -> Fork | None:
-    """Name the folder and its files anew, and the session in both; None for older tasks.
-
-    Those stand in a list that a running editor holds.
+    A running editor keeps the list of those tasks in memory.
     """
     old_path = session.entry.path
     if not old_path.name.endswith(_MESSAGES):
         return None
-    new, old = _id(fresh), session.id
+    new, old = _id(identity), session.id
     folder = old_path.parent.with_name(new)
     path = folder / f"{new}{_MESSAGES}"
     manifest = dict(read_small_object(old_path.with_name(f"{old}.json")))
-    told = dict(manifest.get("metadata") or {})
+    metadata = dict(manifest.get("metadata") or {})
     manifest |= {
         "session_id": new,
         "messages_path": str(path),
-        "metadata": {**told, "title": fresh.fork_title(session.details.title)},
+        "metadata": {**metadata, "title": identity.fork_title(session.details.title)},
     }
     if manifest.pop("pid", None) and manifest.get("status") == "running":
         manifest["status"] = "completed"
@@ -129,7 +127,7 @@ def fork(session: Session, fresh: ForkIdentity) -> Fork | None:
     )
 
 
-def _id(fresh: ForkIdentity) -> str:
-    """Return an id as the client makes them: milliseconds, and five random characters."""
-    drawn = (_DIGITS[fresh.random_bits >> 6 * at & 31] for at in range(_LENGTH))
-    return f"{int(fresh.now.timestamp() * 1000)}_{''.join(drawn)}"
+def _id(identity: ForkIdentity) -> str:
+    """Return an id in the client's form: milliseconds and five random characters."""
+    characters = (_ID_DIGITS[identity.random_bits >> 6 * index & 31] for index in range(_ID_LENGTH))
+    return f"{int(identity.now.timestamp() * 1000)}_{''.join(characters)}"

@@ -25,10 +25,11 @@ from compactctl.store import client_folders
 from compactctl.store.client_folders import UserEnvironment
 
 NAME = "codex"
-_PLAIN, _PACKED = ".jsonl", ".jsonl.zst"
+_LOG, _COMPRESSED_LOG = ".jsonl", ".jsonl.zst"
 _ID_LENGTH = 36
-_PERSON = "user"
+_USER = "user"
 _HEADLESS = "exec"
+_PAYLOAD_PATH: JsonPath = ("payload",)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
@@ -48,27 +49,30 @@ def _days(root: Path, folders: FolderScanner) -> Iterator[Path]:
 def _rollouts(
     folder: Path, folders: FolderScanner, titles: Mapping[str, str], *, archived: bool = False
 ) -> Iterator[SessionEntry]:
-    """Yield the sessions in a folder; of a plain file and a compressed one the plain one counts."""
-    found = {path.name: (path, status) for path, status in folders.files(folder, _PLAIN, _PACKED)}
-    for name, (path, status) in found.items():
-        stem = name.partition(_PLAIN)[0]
-        if not name.startswith("rollout-") or (name.endswith(_PACKED) and stem + _PLAIN in found):
+    """Yield the sessions in a folder; a compressed file is skipped if the plain one exists too."""
+    scanned = folders.files(folder, _LOG, _COMPRESSED_LOG)
+    files = {path.name: (path, status) for path, status in scanned}
+    for name, (path, status) in files.items():
+        stem = name.partition(_LOG)[0]
+        is_duplicate = name.endswith(_COMPRESSED_LOG) and stem + _LOG in files
+        if not name.startswith("rollout-") or is_duplicate:
             continue
-        own = stem[-_ID_LENGTH:]
-        known = SessionDetails(title=titles.get(own, ""))
-        yield replace(SessionEntry.of_file(NAME, own, (path, status), known), archived=archived)
+        session_id = stem[-_ID_LENGTH:]
+        listing = SessionDetails(title=titles.get(session_id, ""))
+        entry = SessionEntry.of_file(NAME, session_id, (path, status), listing)
+        yield replace(entry, archived=archived)
 
 
 def _titles(index: Path) -> dict[str, str]:
-    """Return the names that people gave to sessions; the newest line about one counts."""
+    """Return the titles that users gave to sessions, by id; the newest line of the index counts."""
     try:
         ends = read_ends(index)
     except OSError:
         return {}
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     for record in ends.newest_first():
-        found.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
-    return found
+        titles.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
+    return titles
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
@@ -92,36 +96,35 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _kind(meta: Mapping[str, Any]) -> SessionKind:
     source = meta.get("source")
-    if isinstance(source, Mapping) or meta.get("thread_source", _PERSON) not in (_PERSON, None):
+    if isinstance(source, Mapping) or meta.get("thread_source", _USER) not in (_USER, None):
         return "subagent"
     return "headless" if source == _HEADLESS else "main"
 
 
 def _first_prompt(ends: FileEnds) -> str:
-    sent = ""
+    fallback = ""
     for payload in map(_payload, ends.forward_records()):
         if payload.get("type") == "user_message":
             text = user_text(payload.get("message"))
             if text:
                 return text
-        if not sent and payload.get("role") == "user":
-            sent = user_text(payload.get("content"))
-    return sent
+        if not fallback and payload.get("role") == "user":
+            fallback = user_text(payload.get("content"))
+    return fallback
 
 
 def _newest_count(ends: FileEnds) -> tuple[int | None, int | None]:
     """Return the tokens of the newest request and its answer, and the recorded window.
 
-    After a compaction the client records an estimate of what is left as a total without parts.
+    After a compaction the client records an estimate: a total without input and output.
     """
     for record in ends.backward_records():
         info = object_or_empty(_payload(record).get("info"))
         last = object_or_empty(info.get("last_token_usage"))
         if last:
-            used = sum_counts(last, "total_tokens") or sum_counts(
-                last, "input_tokens", "output_tokens"
-            )
-            return used, integer_or_none(info.get("model_context_window"))
+            total = sum_counts(last, "total_tokens")
+            context = total or sum_counts(last, "input_tokens", "output_tokens")
+            return context, integer_or_none(info.get("model_context_window"))
         if record.get("type") == "compacted":
             break
     return None, None
@@ -137,49 +140,48 @@ STORE = SessionStore(
 )
 
 
-_PAYLOAD: JsonPath = ("payload",)
-
-
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the file anew, in the folder of its day, and the session in its first record.
-
-    Titles stand in a list of the client's own, in which the newest line about a session counts.
-    """
-    new, day = fresh.timed_id, fresh.now.astimezone()
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork into the folder of today, with a new id in the first record and a line in the index."""
+    new, day = identity.timed_id, identity.now.astimezone()
     folder = (
-        client_folders.codex(fresh.machine) / "sessions" / f"{day:%Y}" / f"{day:%m}" / f"{day:%d}"
+        client_folders.codex(identity.machine)
+        / "sessions"
+        / f"{day:%Y}"
+        / f"{day:%m}"
+        / f"{day:%d}"
     )
 
-    def renamed(index: int, line: bytes) -> bytes:
+    def rewrite_line(index: int, line: bytes) -> bytes:
         return line if index else _with_meta(line, session, new)
 
     return Fork(
         id=new,
         path=folder / f"rollout-{day:%Y-%m-%dT%H-%M-%S}-{new}.jsonl",
         original=session,
-        rewrite_line=renamed,
+        rewrite_line=rewrite_line,
         index_entry=(
-            client_folders.codex(fresh.machine) / "session_index.jsonl",
-            _line(session, new, fresh),
+            client_folders.codex(identity.machine) / "session_index.jsonl",
+            _index_line(session, new, identity),
         ),
     )
 
 
-def _line(session: Session, new: str, fresh: ForkIdentity) -> bytes:
-    now = fresh.now.astimezone(UTC)
-    named = {
+def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:
+    now = identity.now.astimezone(UTC)
+    entry = {
         "id": new,
-        "thread_name": fresh.fork_title(session.details.title),
+        "thread_name": identity.fork_title(session.details.title),
         "updated_at": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z",
     }
-    return f"{dump(named)}\n".encode()
+    return f"{dump(entry)}\n".encode()
 
 
 def _with_meta(line: bytes, session: Session, new: str) -> bytes:
     text = header_text(line, "session_meta", session)
-    span = find_spans(text, [_PAYLOAD])[_PAYLOAD]
+    span = find_spans(text, [_PAYLOAD_PATH])[_PAYLOAD_PATH]
     meta = text[slice(*span)]
-    # As old versions write it, a session has but one of them.
-    also = {"session_id": new} if ("session_id",) in find_spans(meta, [("session_id",)]) else {}
-    fields = {"id": new, **also, "forked_from_id": session.id}
+    # Old versions write only "id".
+    has_session_id = ("session_id",) in find_spans(meta, [("session_id",)])
+    extra = {"session_id": new} if has_session_id else {}
+    fields = {"id": new, **extra, "forked_from_id": session.id}
     return splice(text, {span: with_fields(meta, fields)}).encode()

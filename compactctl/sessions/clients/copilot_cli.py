@@ -18,9 +18,11 @@ from compactctl.store.client_folders import UserEnvironment
 NAME = "copilot-cli"
 _EVENTS = "events.jsonl"
 _FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-# In what a client writes of a context's size, newest name first.
+# The names under which clients record the context's size, newest first.
 _SIZES = ("currentTokens", "postCompactionTokens")
 _MODELS = ("currentModel", "newModel", "model", "selectedModel")
+_WORKSPACE = "workspace.yaml"
+_RENAMED_FIELDS = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
@@ -32,11 +34,11 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
-    workspace = _workspace(entry.path.with_name("workspace.yaml"))
+    workspace = _workspace(entry.path.with_name(_WORKSPACE))
     context, window = _newest_size(ends)
     return SessionDetails(
         title=first_title(workspace.get("name")) or first_title(_first_prompt(ends)),
-        project=workspace.get("cwd", "") or _begun_in(ends),
+        project=workspace.get("cwd", "") or _initial_folder(ends),
         model=_model(ends),
         context=context,
         window=window,
@@ -48,7 +50,7 @@ def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _workspace(path: Path) -> dict[str, str]:
-    """Return the plain fields at the top of the client's own note of a session."""
+    """Return the scalar fields at the top level of a session's ``workspace.yaml``."""
     text = (read_head(path) or b"").decode("utf-8", "replace")
     return {name: _unquoted(value) for name, value in _FIELD.findall(text)}
 
@@ -62,28 +64,28 @@ def _unquoted(value: str) -> str:
 
 
 def _first_prompt(ends: FileEnds) -> str:
-    asked = (
+    contents = (
         _data(r).get("content") for r in ends.forward_records() if r.get("type") == "user.message"
     )
-    return next(filter(None, map(user_text, asked)), "")
+    return next(filter(None, map(user_text, contents)), "")
 
 
-def _begun_in(ends: FileEnds) -> str:
-    started = (_data(r) for r in ends.head_records() if r.get("type") == "session.start")
-    return text_or_empty(object_or_empty(next(started, {}).get("context")).get("cwd"))
+def _initial_folder(ends: FileEnds) -> str:
+    starts = (_data(r) for r in ends.head_records() if r.get("type") == "session.start")
+    return text_or_empty(object_or_empty(next(starts, {}).get("context")).get("cwd"))
 
 
 def _newest_size(ends: FileEnds) -> tuple[int | None, int | None]:
     for data in map(_data, ends.backward_records()):
-        used = next(filter(None, (sum_counts(data, name) for name in _SIZES)), None)
-        if used is not None:
-            return used, integer_or_none(data.get("tokenLimit"))
+        context = next(filter(None, (sum_counts(data, name) for name in _SIZES)), None)
+        if context is not None:
+            return context, integer_or_none(data.get("tokenLimit"))
     return None, None
 
 
 def _model(ends: FileEnds) -> str:
-    found = (text_or_empty(_data(r).get(name)) for r in ends.newest_first() for name in _MODELS)
-    return next(filter(None, found), "")
+    models = (text_or_empty(_data(r).get(name)) for r in ends.newest_first() for name in _MODELS)
+    return next(filter(None, models), "")
 
 
 STORE = SessionStore(
@@ -96,29 +98,25 @@ STORE = SessionStore(
 )
 
 
-_NOTE = "workspace.yaml"
-_RENAMED = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
-
-
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the folder anew, and the session in its events and in the client's note about it."""
-    new, old = fresh.random_id, session.id
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork into a new folder, with the new id in the events and in ``workspace.yaml``."""
+    new, old = identity.random_id, session.id
     folder = session.entry.path.parent.with_name(new)
     return Fork(
         id=new,
         path=folder / session.entry.path.name,
         original=session,
         rewrite_line=lambda _, line: with_session_id(line, ("data", ID_KEY), old, new),
-        extra_files=((folder / _NOTE, _note(session, fresh, new)),),
+        extra_files=((folder / _WORKSPACE, _workspace_file(session, identity, new)),),
     )
 
 
-def _note(session: Session, fresh: ForkIdentity, new: str) -> bytes:
-    """Return the client's note with the new names; what else it says stays."""
-    note = read_head(session.entry.path.with_name(_NOTE))
+def _workspace_file(session: Session, identity: ForkIdentity, new: str) -> bytes:
+    """Return the session's ``workspace.yaml`` with a new id and title."""
+    workspace = read_head(session.entry.path.with_name(_WORKSPACE))
     project = f"cwd: {json.dumps(session.details.project)}\n"
-    text = project if note is None else note.decode("utf-8", "replace")
-    # What JSON quotes is quoted for YAML as well.
-    title = json.dumps(fresh.fork_title(session.details.title), ensure_ascii=False)
-    rest = _RENAMED.sub("", text)
-    return f"id: {new}\nname: {title}\nuser_named: true\n{rest}".encode()
+    text = project if workspace is None else workspace.decode("utf-8", "replace")
+    # A JSON string is a YAML string too.
+    title = json.dumps(identity.fork_title(session.details.title), ensure_ascii=False)
+    other_fields = _RENAMED_FIELDS.sub("", text)
+    return f"id: {new}\nname: {title}\nuser_named: true\n{other_fields}".encode()

@@ -1,4 +1,4 @@
-"""Sessions of Gemini CLI: ``tmp/<project>/chats/session-<time>-<id>.jsonl``, before ``.json``."""
+"""Sessions of Gemini CLI: ``tmp/<project>/chats/session-<time>-<id>.jsonl``, or older ``.json``."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -31,42 +31,45 @@ from compactctl.store.client_folders import UserEnvironment
 NAME = "gemini-cli"
 _LOG, _DOCUMENT = ".jsonl", ".json"
 _USAGE = ("input", "output", "thoughts")
-_HELPER = "subagent"
+_SUBAGENT = "subagent"
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     root = client_folders.gemini_cli(machine)
-    named = _projects(root)
+    folder_by_project = _folder_by_project(root)
     for project in folders.folders(root / "tmp"):
-        known = SessionDetails(project=_project(project, named))
+        listing = SessionDetails(project=_project(project, folder_by_project))
         for path, status in folders.files(project / "chats", _LOG, _DOCUMENT):
             if path.name.startswith("session-"):
-                yield SessionEntry.of_file(
-                    NAME, path.stem.rpartition("-")[2], (path, status), known
-                )
+                short_id = path.stem.rpartition("-")[2]
+                yield SessionEntry.of_file(NAME, short_id, (path, status), listing)
 
 
-def _projects(root: Path) -> dict[str, str]:
-    """Return the folders of projects by the names that the client gave them."""
-    listed = object_or_empty(read_small_object(root / "projects.json").get("projects"))
-    return {text_or_empty(name): folder for folder, name in listed.items()}
+def _folder_by_project(root: Path) -> dict[str, str]:
+    """Return the folders of projects by the client's names for them."""
+    projects = object_or_empty(read_small_object(root / "projects.json").get("projects"))
+    return {text_or_empty(name): folder for folder, name in projects.items()}
 
 
-def _project(folder: Path, named: Mapping[str, str]) -> str:
+def _project(folder: Path, folder_by_project: Mapping[str, str]) -> str:
     root = read_head(folder / ".project_root")
-    return named.get(folder.name, "") if root is None else root.decode("utf-8", "replace").strip()
+    if root is None:
+        return folder_by_project.get(folder.name, "")
+    return root.decode("utf-8", "replace").strip()
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
     if entry.path.suffix == _LOG:
-        return _of_log(read_ends(entry.path))
-    return _of_document(*read_edges(entry.path))
+        return _log_details(read_ends(entry.path))
+    return _document_details(*read_edges(entry.path))
 
 
-def _of_log(ends: FileEnds) -> SessionDetails:
+def _log_details(ends: FileEnds) -> SessionDetails:
     header = next(ends.head_records(), {})
-    asked = (user_text(r.get("content")) for r in ends.forward_records() if r.get("type") == "user")
-    title = first_title(_summary(ends)) or first_title(next(filter(None, asked), None))
+    prompts = (
+        user_text(r.get("content")) for r in ends.forward_records() if r.get("type") == "user"
+    )
+    title = first_title(_summary(ends)) or first_title(next(filter(None, prompts), None))
     answers = (r for r in ends.backward_records() if sum_counts(_tokens(r), *_USAGE))
     newest = next(answers, {})
     return SessionDetails(
@@ -84,14 +87,14 @@ def _tokens(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _summary(ends: FileEnds) -> str:
     for record in ends.newest_first():
-        changed = object_or_empty(record.get("$set")) or record
-        if "id" not in changed and text_or_empty(changed.get("summary")):
-            return text_or_empty(changed["summary"])
+        fields = object_or_empty(record.get("$set")) or record
+        if "id" not in fields and text_or_empty(fields.get("summary")):
+            return text_or_empty(fields["summary"])
     return ""
 
 
-def _of_document(head: bytes, tail: bytes) -> SessionDetails:
-    title = first_title(last_value(tail, "summary"), next(_typed(head), None))
+def _document_details(head: bytes, tail: bytes) -> SessionDetails:
+    title = first_title(last_value(tail, "summary"), next(_prompts(head), None))
     tokens = object_or_empty(last_value(tail, "tokens"))
     kind = first_value(head, "kind") or last_value(tail, "kind")
     return SessionDetails(
@@ -103,18 +106,17 @@ def _of_document(head: bytes, tail: bytes) -> SessionDetails:
     )
 
 
-def _typed(head: bytes) -> Iterator[str]:
-    """Yield what people typed in the messages that a beginning holds whole."""
-    asked = (
-        m for m in map(object_or_empty, iter_items(head, "messages")) if m.get("type") == "user"
-    )
-    return filter(None, (user_text(message.get("content")) for message in asked))
+def _prompts(head: bytes) -> Iterator[str]:
+    """Yield the prompts in the complete messages at the start of a document."""
+    messages = map(object_or_empty, iter_items(head, "messages"))
+    users = (message for message in messages if message.get("type") == "user")
+    return filter(None, (user_text(message.get("content")) for message in users))
 
 
-def _kind(told: object, title: str) -> SessionKind:
-    if told == _HELPER:
+def _kind(recorded: object, title: str) -> SessionKind:
+    if recorded == _SUBAGENT:
         return "subagent"
-    # The client takes a file in which nobody asked anything for a broken one.
+    # The client treats a file without any prompt as corrupt.
     return "main" if title else "empty"
 
 
@@ -129,24 +131,31 @@ STORE = SessionStore(
 )
 
 
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the file by the minute and the new id, and the session in every record about it."""
-    new, old = fresh.random_id, session.id
-    name = session_id_replacer(old, new)
-    suffix = session.entry.path.suffix
-    title = {"$set": {"summary": fresh.fork_title(session.details.title)}}
-    is_log = suffix == ".jsonl"
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork under a file name with the minute and the new id, which replaces the old one.
 
-    def renamed(_: int, line: bytes) -> bytes:
-        return name(line) if old.encode() in line and not (is_log and _is_message(line)) else line
+    Messages of a log do not name the session; they stay unchanged, whatever their text is.
+    """
+    new, old = identity.random_id, session.id
+    replace_id = session_id_replacer(old, new)
+    suffix = session.entry.path.suffix
+    title = {"$set": {"summary": identity.fork_title(session.details.title)}}
+    is_log = suffix == _LOG
+
+    def rewrite_line(_: int, line: bytes) -> bytes:
+        return (
+            replace_id(line)
+            if old.encode() in line and not (is_log and _is_message(line))
+            else line
+        )
 
     return Fork(
         id=new,
         path=session.entry.path.with_name(
-            f"session-{fresh.now.astimezone(UTC):%Y-%m-%dT%H-%M}-{new[:8]}{suffix}"
+            f"session-{identity.now.astimezone(UTC):%Y-%m-%dT%H-%M}-{new[:8]}{suffix}"
         ),
         original=session,
-        rewrite_line=renamed,
+        rewrite_line=rewrite_line,
         trailing_lines=(f"{json.dumps(title)}\n".encode(),) if is_log else (),
     )
 

@@ -1,4 +1,4 @@
-"""Sessions of OpenCode: rows of ``opencode.db``, an SQLite database that is only read."""
+"""Sessions of OpenCode: rows of ``opencode.db``, an SQLite database that is never written."""
 
 import json
 import re
@@ -19,20 +19,35 @@ from compactctl.store import client_folders
 from compactctl.store.client_folders import UserEnvironment, state_folder
 
 NAME = "opencode"
-# Some columns hold whole differences of files; these are what a list shows.
+# Other columns hold whole diffs of files.
 _COLUMNS = ("id", "parent_id", "title", "directory", "time_updated", "time_archived")
-_NEWEST = 20
-"""How many of the newest messages are looked through for what was counted last."""
+_MAX_MESSAGES = 20
+"""The number of newest messages to search for reported usage."""
+# Ids start with the time of their creation, by which the client sorts; the rest is random.
+_ID_PATTERN = re.compile(r"((?:ses|msg|prt)_[0-9a-f]{12})[0-9A-Za-z]{14}")
+_N_RANDOM = 14
+_ID_FIELDS = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
+# Field of an exported document -> column of the session.
+_INFO_COLUMNS = {
+    "id": "id",
+    "slug": "slug",
+    "projectID": "project_id",
+    "directory": "directory",
+    "parentID": "parent_id",
+    "title": "title",
+    "version": "version",
+}
+_TIME_COLUMNS = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
 
 
 def databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
-    """Return the databases there are: the one that is named, or one for each channel."""
+    """Return the databases: the one that OPENCODE_DB names, else one for each release channel."""
     folder = client_folders.opencode(machine)
-    named = machine.environ.get("OPENCODE_DB")
-    if named:
-        return [folder / Path(named).expanduser()]
-    found = (path for path, _ in (folders or FolderScanner()).files(folder, ".db"))
-    return sorted(path for path in found if path.stem.split("-")[0] == NAME)
+    configured = machine.environ.get("OPENCODE_DB")
+    if configured:
+        return [folder / Path(configured).expanduser()]
+    paths = (path for path, _ in (folders or FolderScanner()).files(folder, ".db"))
+    return sorted(path for path in paths if path.stem.split("-")[0] == NAME)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
@@ -41,17 +56,18 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
             folders.searched.append(path)
             continue
         try:
-            yield from _rows(path)
+            yield from _load_entries(path)
         except sqlite3.Error as error:
             folders.add_warning(path, error)
 
 
-def _rows(path: Path) -> list[SessionEntry]:
+def _load_entries(path: Path) -> list[SessionEntry]:
     with read_only(path) as database:
-        columns = [each for each in _COLUMNS if each in column_names(database, "session")]
+        existing = column_names(database, "session")
+        columns = [column for column in _COLUMNS if column in existing]
         if not {"id", "time_updated"} <= set(columns):
             return []
-        # The names are from the table above.
+        # The names are those of _COLUMNS.
         query = f"select {', '.join(columns)} from session"  # noqa: S608
         return [_entry(path, dict(row)) for row in database.execute(query)]
 
@@ -73,13 +89,13 @@ def _entry(path: Path, row: Mapping[str, Any]) -> SessionEntry:
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
-    """Return what the newest answer says; the counts in the session's own row are sums."""
+    """Return the details of the newest answer; the counts in the session's row are sums."""
     query = (
         "select data from message where session_id = ? order by time_created desc, id desc limit ?"
     )
     with read_only(entry.path) as database:
-        newest = [row["data"] for row in database.execute(query, (entry.id, _NEWEST))]
-    for message in map(_parsed, newest):
+        rows = [row["data"] for row in database.execute(query, (entry.id, _MAX_MESSAGES))]
+    for message in map(_object, rows):
         if message.get("role") == "assistant":
             context = _context(message)
             if context is not None or message.get("summary"):
@@ -88,19 +104,13 @@ def _details(entry: SessionEntry) -> SessionDetails:
 
 
 def _context(message: Mapping[str, Any]) -> int | None:
-    """Return the tokens of a request and its answer; None for the request that summarized."""
-    tokens = object_or_empty(message.get("tokens"))
+    """Return the tokens of a request and its answer; None for a request that compacted."""
     if message.get("summary"):
         return None
-    sent = sum_counts(tokens, "input", "output", "reasoning") or 0
-    return sent + (sum_counts(object_or_empty(tokens.get("cache")), "read", "write") or 0) or None
-
-
-def _parsed(data: object) -> Mapping[str, Any]:
-    try:
-        return object_or_empty(json.loads(data)) if isinstance(data, (str, bytes)) else {}
-    except (ValueError, RecursionError):
-        return {}
+    tokens = object_or_empty(message.get("tokens"))
+    uncached = sum_counts(tokens, "input", "output", "reasoning") or 0
+    cached = sum_counts(object_or_empty(tokens.get("cache")), "read", "write") or 0
+    return uncached + cached or None
 
 
 STORE = SessionStore(
@@ -114,117 +124,108 @@ STORE = SessionStore(
 )
 
 
-# By the time they were made, by which the client sorts, and at random.
-_ID = re.compile(r"((?:ses|msg|prt)_[0-9a-f]{12})[0-9A-Za-z]{14}")
-_RANDOM = 14
-_NAMED = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork into a document to import, with new ids for the session, its messages and their parts.
 
-
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the session, its messages and their parts anew: the client passes by ids it knows.
-
-    Its database is not written to, so the session is a document that the client is told to import.
+    The client ignores an imported record whose id it already has. Its database is never written.
     """
-    salt, old = f"{fresh.random_bits:x}", session.id
-    new = _fresh(old, salt)
-    path = state_folder(fresh.machine) / "opencode" / f"{new}.json"
-    title = fresh.fork_title(session.details.title)
+    salt, old = f"{identity.random_bits:x}", session.id
+    new = _fork_id(old, salt)
+    path = state_folder(identity.machine) / "opencode" / f"{new}.json"
+    title = identity.fork_title(session.details.title)
 
-    def renamed(_: int, line: bytes) -> bytes:
+    def rewrite_line(_: int, line: bytes) -> bytes:
         document = json.loads(line)
-        document["info"] = {**_renamed(document["info"], salt), "title": title}
+        document["info"] = {**_with_fork_ids(document["info"], salt), "title": title}
         for message in document["messages"]:
-            message["info"] = _renamed(message["info"], salt)
-            message["parts"] = [_renamed(part, salt) for part in list_or_empty(message["parts"])]
+            message["info"] = _with_fork_ids(message["info"], salt)
+            message["parts"] = [
+                _with_fork_ids(part, salt) for part in list_or_empty(message["parts"])
+            ]
         return json.dumps(document).encode() + b"\n"
 
     return Fork(
         id=new,
         path=path,
         original=session,
-        rewrite_line=renamed,
+        rewrite_line=rewrite_line,
         import_command=f"opencode import {shlex.quote(str(path))}",
     )
 
 
-def _renamed(facts: Mapping[str, Any], salt: str) -> dict[str, Any]:
-    """Return the facts of a session, a message or a part with new ids for all that they name."""
-    named = {
-        key: _fresh(facts[key], salt)
-        for key in _NAMED
-        if isinstance(facts.get(key), str) and facts[key]
+def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
+    """Return the fields of a session, message or part with new values for all ids among them."""
+    ids = {
+        key: _fork_id(fields[key], salt)
+        for key in _ID_FIELDS
+        if isinstance(fields.get(key), str) and fields[key]
     }
-    undone = object_or_empty(facts.get("revert"))
-    return {**facts, **named, **({"revert": _renamed(undone, salt)} if undone else {})}
+    revert = object_or_empty(fields.get("revert"))
+    return {**fields, **ids, **({"revert": _with_fork_ids(revert, salt)} if revert else {})}
 
 
-def _fresh(name: str, salt: str) -> str:
-    """Return a new id that sorts as the old one does."""
+def _fork_id(name: str, salt: str) -> str:
+    """Return a new id with the time of the old one, so that both sort alike."""
     digest = sha256(f"{salt} {name}".encode()).hexdigest()
-    made = _ID.fullmatch(name)
-    return f"{made[1]}{digest[:_RANDOM]}" if made else f"{name}{digest[:_RANDOM]}"
-
-
-# Field of the document -> column of the session.
-_INFO = {
-    "id": "id",
-    "slug": "slug",
-    "projectID": "project_id",
-    "directory": "directory",
-    "parentID": "parent_id",
-    "title": "title",
-    "version": "version",
-}
-_TIMES = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
+    match = _ID_PATTERN.fullmatch(name)
+    return f"{match[1] if match else name}{digest[:_N_RANDOM]}"
 
 
 def opencode_document(session: str, machine: UserEnvironment) -> bytes | None:
-    """Return a session as one line of JSON; None when no database has it.
+    """Export a session as one line of JSON; None if no database has it.
 
-    Raises sqlite3.Error when a database cannot be read.
+    Raises sqlite3.Error if a database cannot be read.
     """
-    found = (_document(path, session) for path in databases(machine))
-    return next((each for each in found if each is not None), None)
+    documents = (_document(path, session) for path in databases(machine))
+    return next((document for document in documents if document is not None), None)
 
 
 def _document(path: Path, session: str) -> bytes | None:
     with read_only(path) as database:
-        row = database.execute("select * from session where id = ?", (session,)).fetchone()
-        if row is None:
+        query = "select * from session where id = ?"
+        session_row = database.execute(query, (session,)).fetchone()
+        if session_row is None:
             return None
-        parts = _parts(database, session)
-        # As the client sorts: the time in its ids has 48 bits and wrapped on 14 August 2026.
+        parts = _parts_by_message(database, session)
+        # The client sorts so too: the time in its ids has 48 bits and wrapped on 14 August 2026.
         query = "select id, data from message where session_id = ? order by time_created, id"
         rows = database.execute(query, (session,)).fetchall()
     messages = [
         {
-            "info": _with_ids(each["data"], id=each["id"], sessionID=session),
-            "parts": parts.get(each["id"], []),
+            "info": _with_ids(row["data"], id=row["id"], sessionID=session),
+            "parts": parts.get(row["id"], []),
         }
-        for each in rows
+        for row in rows
     ]
-    return json.dumps({"info": _info(dict(row)), "messages": messages}).encode() + b"\n"
+    document = {"info": _info(dict(session_row)), "messages": messages}
+    return json.dumps(document).encode() + b"\n"
 
 
-def _parts(database: sqlite3.Connection, session: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the parts of each message by its id, in the order of the client: by their own ids."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def _parts_by_message(
+    database: sqlite3.Connection, session: str
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the parts of each message by its id, sorted by their own ids as in the client."""
+    parts: dict[str, list[dict[str, Any]]] = {}
     query = "select id, message_id, data from part where session_id = ? order by id"
     for row in database.execute(query, (session,)):
         part = _with_ids(row["data"], id=row["id"], sessionID=session, messageID=row["message_id"])
-        found.setdefault(row["message_id"], []).append(part)
-    return found
+        parts.setdefault(row["message_id"], []).append(part)
+    return parts
 
 
 def _info(row: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: row[column] for name, column in _INFO.items() if row.get(column) is not None}
-    times = {name: row[column] for name, column in _TIMES.items() if row.get(column) is not None}
-    undone = _object(row.get("revert"))
-    return {**told, "time": times, **({"revert": undone} if undone else {})}
+    fields = _present(row, _INFO_COLUMNS)
+    revert = _object(row.get("revert"))
+    times = _present(row, _TIME_COLUMNS)
+    return {**fields, "time": times, **({"revert": revert} if revert else {})}
+
+
+def _present(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    return {name: row[column] for name, column in columns.items() if row.get(column) is not None}
 
 
 def _with_ids(data: object, **ids: str) -> dict[str, Any]:
-    """Return an object of which the database holds the ids in columns of their own."""
+    """Return a JSON object with the ids that the database keeps in separate columns."""
     return {**_object(data), **ids}
 
 

@@ -28,15 +28,15 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 
 def _root(machine: UserEnvironment) -> Path:
-    """Return the folder that the environment names, else the one in pi's settings."""
-    usual = client_folders.pi_sessions(machine)
+    """Return the folder named by the environment, else by pi's settings, or else the default."""
+    default = client_folders.pi_sessions(machine)
     if "PI_CODING_AGENT_SESSION_DIR" in machine.environ:
-        return usual
-    chosen = text_or_empty(
-        read_small_object(client_folders.pi(machine) / "settings.json").get("sessionDir")
-    )
-    home = str(machine.home)
-    return Path(chosen.replace("~", home, 1) if chosen.startswith("~") else chosen or usual)
+        return default
+    settings = read_small_object(client_folders.pi(machine) / "settings.json")
+    configured = text_or_empty(settings.get("sessionDir"))
+    if configured.startswith("~"):
+        return Path(configured.replace("~", str(machine.home), 1))
+    return Path(configured or default)
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
@@ -55,8 +55,8 @@ def _details(entry: SessionEntry) -> SessionDetails:
 def _title(ends: FileEnds) -> str:
     names = (r.get("name") for r in ends.newest_first() if r.get("type") == "session_info")
     name = first_title(next(names, None))
-    asked = (each for each in map(_message, ends.forward_records()) if each.get("role") == "user")
-    prompts = filter(None, (user_text(each.get("content")) for each in asked))
+    users = (m for m in map(_message, ends.forward_records()) if m.get("role") == "user")
+    prompts = filter(None, (user_text(message.get("content")) for message in users))
     return name or first_title(next(prompts, None))
 
 
@@ -87,13 +87,13 @@ STORE = SessionStore(
 )
 
 
-def fork(session: Session, fresh: ForkIdentity) -> Fork:
-    """Name the file anew, and in its first record the session and the one it is made of."""
-    new, moment = fresh.random_id, fresh.now.astimezone(UTC)
+def fork(session: Session, identity: ForkIdentity) -> Fork:
+    """Fork under a new file name, with the new id and the parent session in the first record."""
+    new, moment = identity.random_id, identity.now.astimezone(UTC)
     time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
     fields = {"id": new, "parentSession": str(session.entry.path)}
 
-    def renamed(index: int, line: bytes) -> bytes:
+    def rewrite_line(index: int, line: bytes) -> bytes:
         if index:
             return line
         text = header_text(line, "session", session)
@@ -103,5 +103,5 @@ def fork(session: Session, fresh: ForkIdentity) -> Fork:
         id=new,
         path=session.entry.path.with_name(f"{time}_{new}.jsonl"),
         original=session,
-        rewrite_line=renamed,
+        rewrite_line=rewrite_line,
     )

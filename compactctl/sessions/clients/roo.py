@@ -1,4 +1,4 @@
-"""Sessions of Roo Code: ``tasks/<uuid>/api_conversation_history.json`` below VS Code's storage."""
+"""Sessions of Roo Code: ``tasks/<uuid>/api_conversation_history.json`` in VS Code's storage."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,21 +14,24 @@ from compactctl.store import client_folders
 from compactctl.store.client_folders import ROO_EXTENSION, UserEnvironment
 
 NAME = "roo"
-_MOVED = "roo-cline.customStoragePath"
+_FOLDER_SETTING = "roo-cline.customStoragePath"
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
     storages: list[Path] = []
     for user in client_folders.editor_folders(machine):
-        storages += [user / "globalStorage" / ROO_EXTENSION, *_moved_by(user / "settings.json")]
+        storages += [
+            user / "globalStorage" / ROO_EXTENSION,
+            *_configured_folders(user / "settings.json"),
+        ]
     for storage in dict.fromkeys(storages):
         yield from task_entries(NAME, storage, folders, {})
 
 
-def _moved_by(settings: Path) -> list[Path]:
-    """Return the folder that an editor's settings name; they may have comments."""
-    chosen = text_or_empty(first_value(read_head(settings) or b"", _MOVED))
-    return [Path(chosen).expanduser()] if chosen else []
+def _configured_folders(settings: Path) -> list[Path]:
+    """Return the folder that an editor's settings name, if any; they are JSON with comments."""
+    folder = text_or_empty(first_value(read_head(settings) or b"", _FOLDER_SETTING))
+    return [Path(folder).expanduser()] if folder else []
 
 
 def _details(entry: SessionEntry) -> SessionDetails:

@@ -1,4 +1,4 @@
-"""Chats of VS Code: ``chatSessions/<id>.jsonl`` of each workspace, older ones ``.json``."""
+"""Chats of VS Code: ``chatSessions/<id>.jsonl`` of each workspace, or older ``.json``."""
 
 import json
 import sqlite3
@@ -36,48 +36,48 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 
 def _chats(folder: Path, project: str, folders: FolderScanner) -> Iterator[SessionEntry]:
-    """Yield the chats in a folder; of a log and an older document the log counts."""
-    found = {path.name: (path, status) for path, status in folders.files(folder, _LOG, _DOCUMENT)}
-    for path, status in found.values():
-        if path.suffix == _DOCUMENT and f"{path.stem}{_LOG}" in found:
+    """Yield the chats in a folder; an older document is skipped if there is a log of the chat."""
+    files = {path.name: (path, status) for path, status in folders.files(folder, _LOG, _DOCUMENT)}
+    for path, status in files.values():
+        if path.suffix == _DOCUMENT and f"{path.stem}{_LOG}" in files:
             continue
         yield SessionEntry.of_file(NAME, path.stem, (path, status), SessionDetails(project=project))
 
 
 def _project(workspace: Path) -> str:
-    """Return the folder that a workspace is about, "" for one elsewhere or of several folders."""
-    place = urlsplit(text_or_empty(read_small_object(workspace).get("folder")))
-    return unquote(place.path) if place.scheme == "file" else ""
+    """Return the folder of a workspace; "" if it is remote or has several folders."""
+    url = urlsplit(text_or_empty(read_small_object(workspace).get("folder")))
+    return unquote(url.path) if url.scheme == "file" else ""
 
 
 def _details(entry: SessionEntry) -> SessionDetails:
-    listed = object_or_empty(_index(entry.path.parent.with_name("state.vscdb")).get(entry.id))
+    listing = object_or_empty(_index(entry.path.parent.with_name("state.vscdb")).get(entry.id))
     head, tail = read_edges(entry.path)
-    named = last_value(tail, "customTitle") or last_value(head, "customTitle")
-    asked = object_or_empty(first_value(head, "message")).get("text")
+    title = last_value(tail, "customTitle") or last_value(head, "customTitle")
+    prompt = object_or_empty(first_value(head, "message")).get("text")
     return SessionDetails(
-        title=first_title(listed.get("title"), named, asked, first_value(head, "text")),
+        title=first_title(listing.get("title"), title, prompt, first_value(head, "text")),
         model=text_or_empty(last_value(tail, "modelId") or last_value(head, "modelId")),
-        kind=_kind(listed, head),
+        kind=_kind(listing, head),
     )
 
 
 def _index(database: Path) -> Mapping[str, Any]:
-    """Return what the editor's own list says of chats by their ids; nothing when it is locked."""
+    """Return the editor's own list of chats by id; {} if it cannot be read, as while locked."""
     if stat_or_none(database) is None:
         return {}
     try:
-        with read_only(database) as opened:
+        with read_only(database) as connection:
             query = "select value from ItemTable where key = ?"
-            row = opened.execute(query, (_INDEX,)).fetchone()
+            row = connection.execute(query, (_INDEX,)).fetchone()
         return object_or_empty(object_or_empty(json.loads(row[0])).get("entries")) if row else {}
     except (sqlite3.Error, ValueError, TypeError, RecursionError):
         return {}
 
 
-def _kind(listed: Mapping[str, Any], head: bytes) -> SessionKind:
-    is_left_out = listed.get("isEmpty") or listed.get("isExternal")
-    return "empty" if is_left_out or (not listed and b'"requestId"' not in head) else "main"
+def _kind(listing: Mapping[str, Any], head: bytes) -> SessionKind:
+    is_hidden = listing.get("isEmpty") or listing.get("isExternal")
+    return "empty" if is_hidden or (not listing and b'"requestId"' not in head) else "main"
 
 
 STORE = SessionStore(

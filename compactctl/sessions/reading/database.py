@@ -1,4 +1,4 @@
-"""SQLite databases of clients, read while the client goes on writing to them."""
+"""Read SQLite databases while their client may be writing to them."""
 
 import os
 import sqlite3
@@ -8,14 +8,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 BUSY_TIMEOUT = 1.0
-"""How long a locked database is waited for, in seconds."""
+"""Seconds to wait for a locked database."""
 
 
 @contextmanager
 def read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database that is not to be written; raises sqlite3.Error.
+    """Open a database read-only; raises sqlite3.Error.
 
-    Not as ``immutable``: what the client has written last may be in the log beside the database.
+    Without ``immutable=1``: the newest rows may still be in the write-ahead log.
     """
     address = f"file:{quote(os.fsencode(path))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT)) as connection:
@@ -24,5 +24,5 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def column_names(connection: sqlite3.Connection, table: str) -> set[str]:
-    """Return the names of a table's columns, none when there is no such table."""
+    """Return the names of a table's columns; empty if there is no such table."""
     return {row["name"] for row in connection.execute(f"pragma table_info({table})")}

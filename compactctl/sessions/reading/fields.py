@@ -1,4 +1,4 @@
-"""What people see of a session: texts on one line, and what nobody typed left out."""
+"""Fields of records as a session list shows them: titles, prompts and token counts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,22 +7,22 @@ from compactctl.formats.records.json_values import list_or_empty, object_or_empt
 from compactctl.history.voices import typed_in
 
 MAX_TITLE = 200
-"""Characters of a title that are kept."""
+"""Longer titles are cut to this many characters."""
 
 
 def first_title(*candidates: object) -> str:
-    """Return the first candidate that is a text with something in it, on one line."""
-    for each in candidates:
-        if isinstance(each, str) and each.strip():
-            return " ".join(each[: 8 * MAX_TITLE].split())[:MAX_TITLE]
+    """Return the first candidate that is a non-blank text, as one line; "" if there is none."""
+    for candidate in candidates:
+        if isinstance(candidate, str) and candidate.strip():
+            return " ".join(candidate[: 8 * MAX_TITLE].split())[:MAX_TITLE]
     return ""
 
 
 def user_text(content: object) -> str:
-    """Return the first text in the content of a message that a person may have typed.
+    """Return the first text of a message that the user may have typed; "" if there is none.
 
-    ``content`` is a text or a list of blocks with texts. What begins with a tag was put there by
-    a client.
+    ``content`` is a text or a list of content blocks. A text that starts with a tag is the
+    client's.
     """
     for text in _texts(content):
         typed = typed_in(text).lstrip()
@@ -40,7 +40,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def sum_counts(record: Mapping[str, Any], *names: str) -> int | None:
-    """Return the sum of the whole numbers under these names; None when it is nothing."""
-    found = (record.get(name) for name in names)
-    total = sum(n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 0)
+    """Return the sum of the positive integers under these names; None if it is 0."""
+    counts = (record.get(name) for name in names)
+    total = sum(n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n > 0)
     return total or None

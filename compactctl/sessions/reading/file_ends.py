@@ -1,4 +1,4 @@
-"""The first and the last lines of a file: what is read of a session, however large it is."""
+"""Read only the first and last lines of a file, so that a large session is listed as fast."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -10,20 +10,24 @@ from typing import Any
 from compactctl.formats.records.decode import decode
 
 WINDOW = 65_536
-"""How many bytes are read of each end: what Claude Code's own list of sessions reads."""
+"""Bytes to read at each end, as Claude Code's own list of sessions does."""
 MAX_SCAN = 1 << 20
-"""How far from an end it is looked where a line is longer than the window, or what is wanted is
-not in it."""
+"""Bytes to read at most from an end if a line is longer than the window, or more is asked for."""
 _ZSTD = ".zst"
-# Unpacking takes about a tenth of a second for so much.
+# Takes about a tenth of a second.
 _MAX_DECOMPRESSED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEnds:
-    """The whole lines at both ends of a file; of a small one they are the same, all there are.
+    """The complete lines at both ends of a file.
 
-    ``tail`` begins at ``start``, an offset in bytes, behind the end of a line in ``cut_line``.
+    Attributes:
+        path: the file.
+        head: the first lines; of a small file, all lines.
+        tail: the last lines; the same object as ``head`` for a small file.
+        start: the offset of the bytes read for ``tail``; 0 if nothing was left out.
+        cut_line: the end of the line that ``start`` cuts, just before ``tail``.
     """
 
     path: Path
@@ -33,91 +37,86 @@ class FileEnds:
     cut_line: bytes = b""
 
     def head_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of the first lines in order; anything but a record is passed by."""
+        """Yield the records of the first lines, in order; other lines are skipped."""
         for line in self.head:
             yield from _records(line)
 
     def forward_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of the first lines and go on behind them, as far as ``MAX_SCAN``.
-
-        No more is read than is asked for.
-        """
+        """Yield the records from the start of the file on, lazily, up to ``MAX_SCAN`` bytes."""
         yield from self.head_records()
         if self.start:
             with suppress(OSError):
-                yield from self._behind()
+                yield from self._records_after_head()
 
     def tail_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of the last lines, the last one first."""
+        """Yield the records of the last lines, newest first."""
         for line in reversed(self.tail):
             yield from _records(line)
 
     def newest_first(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of both ends, the last one first."""
+        """Yield the records of both ends, newest first."""
         yield from self.tail_records()
         if self.head is not self.tail:
             for line in reversed(self.head):
                 yield from _records(line)
 
     def backward_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of the last lines and go on before them, as far as ``MAX_SCAN``.
-
-        No more is read than is asked for.
-        """
+        """Yield the records from the end of the file back, lazily, up to ``MAX_SCAN`` bytes."""
         yield from self.tail_records()
         if self.start:
             with suppress(OSError):
-                yield from self._before()
+                yield from self._records_before_tail()
 
-    def _behind(self) -> Iterator[Mapping[str, Any]]:
-        at = sum(len(line) + 1 for line in self.head)
+    def _records_after_head(self) -> Iterator[Mapping[str, Any]]:
+        pos = sum(len(line) + 1 for line in self.head)
         with self.path.open("rb", buffering=0) as stream:
-            stream.seek(at)
-            rest = b""
-            while at < MAX_SCAN and (piece := stream.read(WINDOW)):
-                at += len(piece)
-                *lines, rest = (rest + piece).split(b"\n")
+            stream.seek(pos)
+            cut_line = b""
+            while pos < MAX_SCAN and (piece := stream.read(WINDOW)):
+                pos += len(piece)
+                *lines, cut_line = (cut_line + piece).split(b"\n")
                 for line in lines:
                     yield from _records(line)
 
-    def _before(self) -> Iterator[Mapping[str, Any]]:
-        start, cut = self.start, self.cut_line
+    def _records_before_tail(self) -> Iterator[Mapping[str, Any]]:
+        start, cut_line = self.start, self.cut_line
         with self.path.open("rb", buffering=0) as stream:
             end = os.fstat(stream.fileno()).st_size
             while start > 0 and end - start < MAX_SCAN:
-                before = max(0, start - WINDOW)
-                lines = (_read(stream.fileno(), before, start - before) + cut).split(b"\n")
-                start, cut = before, lines[0]
-                for line in reversed(lines[1:]):
+                new_start = max(0, start - WINDOW)
+                piece = _read(stream.fileno(), new_start, start - new_start)
+                cut_line, *lines = (piece + cut_line).split(b"\n")
+                start = new_start
+                for line in reversed(lines):
                     yield from _records(line)
         if not start:
-            yield from _records(cut)
+            yield from _records(cut_line)
 
 
 def read_ends(path: Path) -> FileEnds:
-    """Return both ends of a file; raises OSError. A large compressed one has a beginning alone."""
+    """Return both ends of a file; a very large compressed one has no tail. Raises OSError."""
     if path.name.endswith(_ZSTD):
-        return _unpacked_ends(path)
+        return _decompressed_ends(path)
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size <= 2 * WINDOW:
-            lines = tuple(_read(stream.fileno(), 0, size).split(b"\n"))
-            return FileEnds(path=path, head=lines, tail=lines)
+            all_lines = tuple(_read(stream.fileno(), 0, size).split(b"\n"))
+            return FileEnds(path=path, head=all_lines, tail=all_lines)
         head = _whole_head(_read(stream.fileno(), 0, WINDOW))
         tail = _tail(stream.fileno(), size)
-    cut, *lines_behind = tail.split(b"\n")
+    cut_line, *lines = tail.split(b"\n")
     return FileEnds(
-        path=path, head=head, tail=tuple(lines_behind), start=size - len(tail), cut_line=cut
+        path=path, head=head, tail=tuple(lines), start=size - len(tail), cut_line=cut_line
     )
 
 
 def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
-    """Return the whole lines in so many bytes at the end of a file. Raises OSError.
+    """Return the complete lines in the last ``n_bytes`` of a file; raises OSError.
 
-    Of a compressed file they are those at its end that ``read_ends`` unpacks.
+    For a compressed file, return the tail that ``read_ends`` returns.
     """
     if path.name.endswith(_ZSTD):
-        return _unpacked_ends(path).tail
+        return _decompressed_ends(path).tail
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         start = max(0, size - n_bytes)
@@ -126,7 +125,7 @@ def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
 
 
 def read_head(path: Path) -> bytes | None:
-    """Return how a file begins, None where it cannot be read."""
+    """Return the first ``WINDOW`` bytes of a file, or None if it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(WINDOW)
@@ -135,10 +134,7 @@ def read_head(path: Path) -> bytes | None:
 
 
 def read_edges(path: Path) -> tuple[bytes, bytes]:
-    """Return the first and the last bytes of a file, twice the same of a small one.
-
-    Raises OSError.
-    """
+    """Return the first and last ``WINDOW`` bytes; twice all of a small file. Raises OSError."""
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size <= 2 * WINDOW:
@@ -148,19 +144,18 @@ def read_edges(path: Path) -> tuple[bytes, bytes]:
 
 
 def _tail(descriptor: int, size: int) -> bytes:
-    """Read back from the end until there is a whole line, at most ``MAX_SCAN`` bytes."""
+    """Read backwards from the end until a complete line is found, at most ``MAX_SCAN`` bytes."""
     tail = b""
     start = size
     while start > 0 and len(tail) < MAX_SCAN and tail[:-1].count(b"\n") < 2:  # noqa: PLR2004
-        before = max(0, start - WINDOW)
-        piece = _read(descriptor, before, start - before)
-        tail = piece + tail
-        start = before
+        new_start = max(0, start - WINDOW)
+        tail = _read(descriptor, new_start, start - new_start) + tail
+        start = new_start
     return tail
 
 
 def _read(descriptor: int, offset: int, n_bytes: int) -> bytes:
-    """Read from a place; a file that has shrunk gives less."""
+    """Read ``n_bytes`` at an offset, or fewer if the file has shrunk."""
     pieces = []
     while n_bytes > 0:
         piece = os.pread(descriptor, n_bytes, offset)
@@ -172,10 +167,10 @@ def _read(descriptor: int, offset: int, n_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _unpacked_ends(path: Path) -> FileEnds:
-    """Return both ends of a compressed file, which is unpacked to its end if it is not too large.
+def _decompressed_ends(path: Path) -> FileEnds:
+    """Return both ends of a compressed file, which has to be decompressed from the start.
 
-    A short one, or one that is damaged further on, has the same lines at both ends.
+    Beyond ``_MAX_DECOMPRESSED`` bytes it is not read, and has no tail.
     """
     import pyarrow as pa
 
@@ -186,14 +181,14 @@ def _unpacked_ends(path: Path) -> FileEnds:
             head = head or piece[:WINDOW]
             size += len(piece)
             tail = (tail + piece)[-MAX_SCAN:]
-    first = _whole_head(head)
+    head_lines = _whole_head(head)
     if size <= WINDOW or size >= _MAX_DECOMPRESSED:
-        return FileEnds(path=path, head=first, tail=first if size <= WINDOW else ())
-    return FileEnds(path=path, head=first, tail=tuple(tail.split(b"\n")[size > MAX_SCAN :]))
+        return FileEnds(path=path, head=head_lines, tail=head_lines if size <= WINDOW else ())
+    return FileEnds(path=path, head=head_lines, tail=tuple(tail.split(b"\n")[size > MAX_SCAN :]))
 
 
 def _whole_head(data: bytes) -> tuple[bytes, ...]:
-    """Split into lines, without the one that is cut where the window ends."""
+    """Split into lines, without the last one if the window cuts it."""
     lines = data.split(b"\n")
     return tuple(lines[:-1] if len(data) >= WINDOW else lines)
 

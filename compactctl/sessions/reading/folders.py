@@ -1,4 +1,4 @@
-"""Folders looked into; one that cannot be is noted instead of raised."""
+"""Scan folders for sessions, collecting warnings instead of raising, and check for processes."""
 
 import os
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from pathlib import Path
 
 
 class FolderScanner:
-    """Looks into folders, and keeps which they were and the notes of those it could not read."""
+    """Lists folders; remembers which were searched, and warns of those it could not read."""
 
     def __init__(self) -> None:
         self.searched: list[Path] = []
         self.warnings: list[str] = []
 
     def entries(self, folder: Path) -> list[os.DirEntry[str]]:
-        """Return what a folder holds, nothing when there is no such folder."""
+        """Return the entries of a folder; [] if it does not exist or cannot be read."""
         self.searched.append(folder)
         try:
-            with os.scandir(folder) as found:
-                return list(found)
+            with os.scandir(folder) as entries:
+                return list(entries)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except (OSError, ValueError) as error:
@@ -25,13 +25,13 @@ class FolderScanner:
             return []
 
     def folders(self, folder: Path) -> Iterator[Path]:
-        """Yield the folders in a folder, links to folders included."""
+        """Yield the subfolders of a folder, including links to folders."""
         for entry in self.entries(folder):
             if _is(entry.is_dir):
                 yield Path(entry.path)
 
     def files(self, folder: Path, *endings: str) -> Iterator[tuple[Path, os.stat_result]]:
-        """Yield the regular files in a folder whose names end so, each with what stat says."""
+        """Yield the regular files of a folder with one of these endings, each with its status."""
         for entry in self.entries(folder):
             if not entry.name.endswith(endings) or not _is(entry.is_file):
                 continue
@@ -39,14 +39,14 @@ class FolderScanner:
             if status is not None:
                 yield Path(entry.path), status
 
-    def add_warning(self, place: Path, error: Exception) -> None:
-        """Keep that something could not be read."""
-        why = error.strerror if isinstance(error, OSError) else None
-        self.warnings.append(f"{place}: cannot be read ({why or error}); its sessions are left out")
+    def add_warning(self, path: Path, error: Exception) -> None:
+        """Add a warning that a folder or database could not be read."""
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        self.warnings.append(f"{path}: cannot be read ({reason}); its sessions are left out")
 
 
 def stat_or_none(path: Path) -> os.stat_result | None:
-    """Return what stat says of a path, None when there is nothing or it may not be asked."""
+    """Return the status of a path, or None if it does not exist or access is denied."""
     try:
         return path.stat()
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ def _is(question: object) -> bool:
 
 
 def is_alive(pid: object) -> bool:
-    """Tell whether there is a process with this number; False for anything else."""
+    """Return whether a process with this id exists; False for any other value."""
     if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
         return False
     try:
