@@ -20,8 +20,8 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
 
 _ROLES = ("user", "assistant")
-# What only Roo Code writes: the marks of its own compaction, and the mode in the editor's state.
-_ROO_MARKS = ("isSummary", "isTruncationMarker")
+# Only Roo Code writes these: flags of its own compaction, and the mode in the editor's state.
+_ROO_FLAGS = ("isSummary", "isTruncationMarker")
 # Versions until early 2025 name the mode by its slug alone; Cline's are ACT MODE and PLAN MODE.
 _ROO_STATE = re.compile(r"# Current Mode\n(?:<slug>|[\w-]+\n)|# Current Context Size \(Tokens\)")
 
@@ -34,7 +34,7 @@ class Cline(Format):
     reads_arrays = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise Anthropic messages of which some hold what only the client writes."""
+        """Recognize Anthropic messages of which some have fields or texts of the client."""
         return _is_task(records) and not _is_of_roo(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
@@ -45,24 +45,27 @@ class Cline(Format):
         return reader.finish()
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message, just older than the record it stands before."""
+        """Build a user message, one millisecond older than the record after it."""
         name = {"id": self.new_id(message)} if "id" in beside.neighbour else {}
         ts = beside.neighbour.get("ts")
         time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
         return {**name, "role": "user", "content": text_content([], message.text), **time}
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
-        """Return new content; what stands in the same text before a result stays there."""
+        """Return new content; a header before a result in the same text stays in place."""
         return rewrite_value(message.parts[part], current, text, partial(_new_content, message))
 
 
 def _new_content(message: Message, part: Part, current: object, text: str) -> object:
-    shared = [each for each in message.parts if each.path == part.path]
-    if any(isinstance(other, ToolCallPart) for other in shared):
+    # A text block may hold a result's header and the result: replace only the latter.
+    siblings = [sibling for sibling in message.parts if sibling.path == part.path]
+    if any(isinstance(sibling, ToolCallPart) for sibling in siblings):
         raise ValueError(f"a {type(part).__name__} has no replaceable content")
-    if len(shared) == 1 or not isinstance(current, str):
+    if len(siblings) == 1 or not isinstance(current, str):
         return new_content(part, current, text)
-    return "".join(text if each is part else getattr(each, "text", "") for each in shared)
+    return "".join(
+        text if sibling is part else getattr(sibling, "text", "") for sibling in siblings
+    )
 
 
 class Roo(Cline):
@@ -72,16 +75,16 @@ class Roo(Cline):
     title = "Roo Code task history"
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise what Cline's are, with a mark or an editor's state of Roo Code's."""
+        """Recognize a task with a flag or an editor's state that only Roo Code writes."""
         return _is_task(records) and _is_of_roo(records)
 
 
 def _is_task(records: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether this is a task of Cline, or of a client that was made of it."""
-    messages = sample_messages(records)
-    known = [message for message in messages if _is_message(message)]
+    """Return whether this is a task of Cline or of a fork of it."""
+    samples = sample_messages(records)
+    messages = [record for record in samples if _is_message(record)]
     is_session = any("agent" in record and "sessionId" in record for record in records)
-    return len(known) * 2 > len(messages) and (is_session or _are_own(known))
+    return len(messages) * 2 > len(samples) and (is_session or _are_from_client(messages))
 
 
 def _is_of_roo(records: Sequence[Mapping[str, Any]]) -> bool:
@@ -92,10 +95,10 @@ def _is_message(record: Mapping[str, Any]) -> bool:
     return record.get("role") in _ROLES and isinstance(record.get("content"), str | list)
 
 
-def _are_own(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether messages have the client's metrics, or times and its description of the editor.
+def _are_from_client(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether messages have the client's metrics, or times and its editor description.
 
-    Times alone are in anybody's log, and the description alone in a gateway's.
+    Many logs have times, and a gateway's log may contain the description.
     """
     if any(isinstance(m.get(name), Mapping) for m in messages for name in ("modelInfo", "metrics")):
         return True
@@ -107,7 +110,7 @@ def _are_own(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _is_roo(record: Mapping[str, Any]) -> bool:
-    if METADATA_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
+    if METADATA_KEY not in record and any(record.get(mark) is True for mark in _ROO_FLAGS):
         return True
     return any(_ROO_STATE.search(text) for text in _texts(record))
 

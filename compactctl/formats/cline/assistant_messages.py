@@ -28,35 +28,35 @@ from compactctl.model.message import (
     ToolCallPart,
 )
 
-# With these the model speaks to the person: what comes back is not a result but the next request.
+# With these the model replies to the user: what comes back is the next prompt, not a result.
 REPLY_TOOLS = frozenset({"attempt_completion", "plan_mode_respond"})
 
 _OPENING = re.compile(r"<(\w+)>")
-# Their values are files and patches, which may hold any tag; the last closing one counts.
-_RAW = frozenset({"content", "diff"})
-# Longer digits are not line numbers, and Python refuses to read very long ones.
+# Their values are files and patches, which may contain any tag; the last closing tag counts.
+_RAW_PARAMETERS = frozenset({"content", "diff"})
+# Longer numbers are not line numbers, and Python refuses to parse very long ones.
 _NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 _LINE_RANGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
-_NUMBERS = ("start_line", "end_line")
+_NUMBER_PARAMETERS = ("start_line", "end_line")
 
 
 class _Element(NamedTuple):
-    """A tag's place in a text and what stands inside."""
+    """An XML element in a text: its offsets and its content."""
 
     start: int
     end: int
-    inner: str
+    content: str
 
 
 class PendingCalls:
-    """The calls of the newest response, handed out to the answers that follow it."""
+    """The calls of the newest response, matched with the results that follow it."""
 
     def __init__(self, calls: Iterable[ToolCallPart] = ()) -> None:
         self._open = list(calls)
         self._answered: dict[str, ToolCallPart] = {}
 
     def take(self, tool: str) -> ToolCallPart | None:
-        """Return the first open call of a tool, else the call of it that was answered last."""
+        """Return the first open call of a tool, else its call that was answered last."""
         for index, call in enumerate(self._open):
             if call.tool == tool:
                 self._answered[tool] = self._open.pop(index)
@@ -69,84 +69,88 @@ class PendingCalls:
 
 
 def calls_in_text(text: str, path: JsonPath, tools: Sequence[str], prefix: str) -> Iterator[Part]:
-    """Yield a text and the calls in it, one for each of ``tools`` that is found, in that order.
+    """Yield a text and the calls in it, one for each of the answered ``tools``, in that order.
 
-    Only calls that are known to be answered are wanted: a text may also quote one.
+    A call that was not answered may only be a quotation, so it stays text.
+
+        "I'll look.<list_files><path>.</path></list_files>", ["list_files"]
+        ->  text "I'll look.", call list_files {"path": "."}
     """
-    at = 0
-    for number, tool in enumerate(tools):
-        found = None if tool in REPLY_TOOLS else _next_call(text, tool, at)
-        if found is None:
+    pos = 0
+    for index, tool in enumerate(tools):
+        element = None if tool in REPLY_TOOLS else _next_call(text, tool, pos)
+        if element is None:
             continue
-        if found.start > at:
-            yield TextPart(text=text[at : found.start], embedded=True, path=path)
+        if element.start > pos:
+            yield TextPart(text=text[pos : element.start], embedded=True, path=path)
         yield ToolCallPart(
-            call_id=CallId(f"{prefix}-{number}"),
+            call_id=CallId(f"{prefix}-{index}"),
             tool=tool,
-            arguments=json_text(_arguments(found.inner)),
+            arguments=json_text(_arguments(element.content)),
             embedded=True,
             path=path,
         )
-        at = found.end
-    if at < len(text) or at == 0:
-        yield TextPart(text=text[at:], embedded=at > 0, path=path)
+        pos = element.end
+    if pos < len(text) or pos == 0:
+        yield TextPart(text=text[pos:], embedded=pos > 0, path=path)
 
 
-def _next_call(text: str, tool: str, at: int) -> _Element | None:
-    """Return the next call of a tool; prose may name the tag before it is used."""
-    end = text.find(f"</{tool}>", at)
-    start = text.rfind(f"<{tool}>", at, end) if end >= 0 else -1
-    return None if start < 0 else _enclosed(text, tool, start)
+def _next_call(text: str, tool: str, pos: int) -> _Element | None:
+    """Return the next call of a tool; prose may mention the tag before the call's own."""
+    end = text.find(f"</{tool}>", pos)
+    start = text.rfind(f"<{tool}>", pos, end) if end >= 0 else -1
+    return None if start < 0 else _element_at(text, tool, start)
 
 
-def _enclosed(text: str, name: str, start: int) -> _Element | None:
+def _element_at(text: str, name: str, start: int) -> _Element | None:
     closing, inner = f"</{name}>", start + len(name) + 2
-    end = (text.rfind if name in _RAW else text.find)(closing, inner)
+    end = (text.rfind if name in _RAW_PARAMETERS else text.find)(closing, inner)
     return None if end < 0 else _Element(start, end + len(closing), text[inner:end])
 
 
 def _arguments(body: str) -> Mapping[str, Any]:
-    """Return a call's parameters as tools take them; a read of one file names it at the top."""
-    found: dict[str, Any] = dict(_children(body))
-    files = found.get("args")
-    if not isinstance(files, str):
-        return _numbered(found)
-    named = [_file(inner) for tag, inner in _children(files) if tag == "file"]
-    if len(named) == 1 and "line_range" not in named[0]:
-        return named[0]
-    return {"files": named} if named else found
+    """Return a call's parameters as JSON arguments; a read of a single file is flattened."""
+    parameters: dict[str, Any] = dict(_children(body))
+    file_list = parameters.get("args")
+    if not isinstance(file_list, str):
+        return _with_numbers(parameters)
+    files = [_file(content) for tag, content in _children(file_list) if tag == "file"]
+    if len(files) == 1 and "line_range" not in files[0]:
+        return files[0]
+    return {"files": files} if files else parameters
 
 
 def _file(body: str) -> dict[str, Any]:
-    """Return one file of a read; several ranges of it stay a list."""
-    found: dict[str, Any] = dict(_children(body))
-    ranges = [inner for tag, inner in _children(body) if tag == "line_range"]
+    """Return one file of a read; several line ranges stay a list."""
+    fields: dict[str, Any] = dict(_children(body))
+    ranges = [content for tag, content in _children(body) if tag == "line_range"]
     match = _LINE_RANGE.fullmatch(ranges[0]) if len(ranges) == 1 else None
     if match is not None:
-        del found["line_range"]
-        return {**found, "start_line": int(match[1]), "end_line": int(match[2])}
-    return {**found, "line_range": ranges} if ranges else found
+        del fields["line_range"]
+        return {**fields, "start_line": int(match[1]), "end_line": int(match[2])}
+    return {**fields, "line_range": ranges} if ranges else fields
 
 
-def _numbered(found: dict[str, Any]) -> dict[str, Any]:
-    numbers = {
-        name: int(found[name]) for name in _NUMBERS if _NUMBER.fullmatch(found.get(name, ""))
+def _with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
+    return parameters | {
+        name: int(parameters[name])
+        for name in _NUMBER_PARAMETERS
+        if _NUMBER.fullmatch(parameters.get(name, ""))
     }
-    return found | numbers
 
 
 def _children(body: str) -> Iterator[tuple[str, str]]:
-    at = 0
-    while match := _OPENING.search(body, at):
-        found = _enclosed(body, match[1], match.start())
-        if found is None:
+    pos = 0
+    while match := _OPENING.search(body, pos):
+        element = _element_at(body, match[1], match.start())
+        if element is None:
             return
-        yield match[1], found.inner.removeprefix("\n").removesuffix("\n")
-        at = found.end
+        yield match[1], element.content.removeprefix("\n").removesuffix("\n")
+        pos = element.end
 
 
-# What was sent is the sum of both: ``cached`` counts cache reads and writes.
-_SENT = ("prompt", "cached")
+# A request's context is the sum of both: ``cached`` counts cache reads and writes.
+_CONTEXT = ("prompt", "cached")
 
 
 def response_parts(
@@ -156,50 +160,50 @@ def response_parts(
 
     Args:
         entry: the message.
-        following: the record behind it, which tells the calls that were answered in a text.
+        following: the record after it, which shows the calls that were answered as text.
         answered: the call ids that some block of the conversation answers.
-        prefix: what the ids of calls without one start with.
+        prefix: the start of new ids for calls without one.
     """
     content, path = entry.record.get("content"), (*entry.record_path, "content")
     blocks = list_or_empty(content)
-    wanted = _answered_in_text(following, blocks)
+    tools = _tools_answered_as_text(following, blocks)
     parts: list[Part] = [*reasoning_parts(entry.record, entry.record_path)]
     if isinstance(content, str):
-        return (*parts, *calls_in_text(content, path, wanted, prefix))
-    texts = [place for place, block in enumerate(blocks) if _text_of(block) is not None]
-    for place, block in enumerate(blocks):
-        at = (*path, place)
-        if place in texts[-1:]:
-            parts += calls_in_text(block["text"], (*at, "text"), wanted, prefix)
+        return (*parts, *calls_in_text(content, path, tools, prefix))
+    text_indices = [index for index, block in enumerate(blocks) if _text_of(block) is not None]
+    for index, block in enumerate(blocks):
+        block_path = (*path, index)
+        if index in text_indices[-1:]:
+            parts += calls_in_text(block["text"], (*block_path, "text"), tools, prefix)
         elif isinstance(block, Mapping):
-            parts += _block(block, at, answered, f"{prefix}-block-{place}")
+            parts += _block(block, block_path, answered, f"{prefix}-block-{index}")
         else:
-            parts.append(TextPart(text=json_text(block), path=at))
+            parts.append(TextPart(text=json_text(block), path=block_path))
     return tuple(parts)
 
 
 def encrypted_reasoning(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return encrypted thinking; Roo Code keeps plain thinking for the screen and sends none."""
+    """Return encrypted reasoning; Roo Code only displays plain reasoning, and never sends it."""
     if not block.get("encrypted_content"):
         return ()
     return (ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content")),)
 
 
 def blocks_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the blocks of a message's content; none where it is a text."""
+    """Return the content blocks of a message; [] if its content is a text."""
     return [block for block in list_or_empty(record.get("content")) if isinstance(block, Mapping)]
 
 
 def model_of(record: Mapping[str, Any]) -> str | None:
-    """Return the model that wrote a message, under the names of the tasks and of the SDK."""
+    """Return the model that wrote a message, as tasks or the SDK record it, or None."""
     info = object_or_empty(record.get("modelInfo"))
     return text_or_none(info.get("modelId")) or text_or_none(info.get("id"))
 
 
 def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return what was reported for the request that a message answers."""
+    """Return the usage reported for the request that a message answers, or None."""
     tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
-    context = sum(number for number in map(tokens.get, _SENT) if isinstance(number, int))
+    context = sum(number for number in map(tokens.get, _CONTEXT) if isinstance(number, int))
     if not tokens:
         return None
     return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
@@ -225,16 +229,16 @@ def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
     return call if call.call_id else replace(call, call_id=CallId(name))
 
 
-def _answered_in_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> list[str]:
-    """Return the tools that the following message answers and no block calls."""
-    called = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
-    wanted = []
-    for head in filter(None, map(result_header, _texts(following))):
-        if called[head.tool]:
-            called[head.tool] -= 1
+def _tools_answered_as_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> list[str]:
+    """Return the tools that the following message answers although no block calls them."""
+    calls = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
+    tools = []
+    for header in filter(None, map(result_header, _texts(following))):
+        if calls[header.tool]:
+            calls[header.tool] -= 1
         else:
-            wanted.append(head.tool)
-    return wanted
+            tools.append(header.tool)
+    return tools
 
 
 def _texts(record: Mapping[str, Any]) -> Iterator[str]:

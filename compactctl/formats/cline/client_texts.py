@@ -1,4 +1,4 @@
-"""The texts that Cline and Roo Code put into user messages, and whose words they are."""
+"""Tell the client's texts in user messages of Cline and Roo Code from what the user typed."""
 
 import json
 import re
@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 
-# The clients put what a person typed between these tags, to find it again; the last two are of
-# Cline's SDK.
+# The clients put what the user typed between these tags; the last two are of Cline's SDK.
 _USER_TAG = re.compile(
     r"^[ \t]*<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 ENVIRONMENT = "<environment_details>"
-_CLIENT = (
+_CLIENT_PREFIXES = (
     "[ERROR]",
     "[TASK RESUMPTION]",
     "[NOTE]",
@@ -25,16 +24,16 @@ _CLIENT = (
     "<SYSTEM_NOTICE>",
     "<SYSTEM>\nEarlier context was compacted",
 )
-# "[read_file for 'a.py'] Result:" stands before a result, or alone in the text block before it.
+# "[read_file for 'a.py'] Result:" is before a result, or alone in the text block before it.
 _RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z)", re.DOTALL)
-# "Tool [read_file] was not executed because ..." is all there is.
+# "Tool [read_file] was not executed because ..." is a whole result.
 _NOT_RUN = re.compile(r"(?:Skipping tool|Tool) \[(\w+)[^\n]*?\] ")
-# Tools whose result is what a person answers.
-_ASKING = frozenset(
+# Tools whose result is the user's answer.
+_ASKING_TOOLS = frozenset(
     {"ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "condense"}
 )
-# What they said with their verdict on a call, or while a command ran.
-_SAID = re.compile(
+# What the user typed when approving or denying a call, or while a command ran.
+_COMMENT = re.compile(
     r"^The user [^\n]*\n<(feedback|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.MULTILINE
 )
 _VERDICTS = ('{"status":"denied"', '{"status":"approved"')
@@ -49,7 +48,7 @@ _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((.+?)\)", re
 
 
 class ResultHeader(NamedTuple):
-    """The start of a tool's answer in a text: the tool, where the head ends, and whether it ran."""
+    """The header of a tool's result in a text: the tool, the header's end, and whether it ran."""
 
     tool: str
     end: int
@@ -57,7 +56,7 @@ class ResultHeader(NamedTuple):
 
 
 def result_header(text: str) -> ResultHeader | None:
-    """Return what a text starts with if it answers a tool call."""
+    """Return the header that a text starts with, or None if it is not a tool's result."""
     for pattern, ran in ((_RESULT, True), (_NOT_RUN, False)):
         match = pattern.match(text)
         if match:
@@ -66,28 +65,28 @@ def result_header(text: str) -> ResultHeader | None:
 
 
 def is_environment(text: str) -> bool:
-    """Tell whether a text describes the editor, as the client adds it to every request."""
+    """Return whether a text is the description of the editor that is added to every request."""
     return text.lstrip().startswith(ENVIRONMENT)
 
 
 def user_words(text: str) -> str:
-    """Return what a person typed in a text of the client, from between the tags for it."""
+    """Return what the user typed, from between the client's tags in a text; "" if nothing."""
     if is_environment(text):
         return ""
     return "\n".join(words for match in _USER_TAG.finditer(text) if (words := match[2].strip()))
 
 
 def user_words_in_result(tool: str, text: str) -> str:
-    """Return what a person typed in a result: an answer, or why they turned the call down."""
-    if tool in _ASKING:
+    """Return what the user typed in a tool's result: an answer, or a comment on the call."""
+    if tool in _ASKING_TOOLS:
         return user_words(text)
     if text.lstrip().startswith(_VERDICTS):
         return _feedback(text)
-    return "\n".join(match[2].strip() for match in _SAID.finditer(text))
+    return "\n".join(match[2].strip() for match in _COMMENT.finditer(text))
 
 
 def _feedback(verdict: str) -> str:
-    """Return what a person said with the verdict on a call, a JSON object of Roo Code."""
+    """Return the feedback in a verdict, which Roo Code writes as a JSON object."""
     try:
         value = json.loads(verdict)
     except (ValueError, RecursionError):
@@ -96,22 +95,24 @@ def _feedback(verdict: str) -> str:
 
 
 def is_client_text(text: str) -> bool:
-    """Tell whether a text is one that the client adds on its own."""
-    return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not user_words(text))
+    """Return whether the client wrote a text, with nothing that the user typed in it."""
+    return is_environment(text) or (
+        text.lstrip().startswith(_CLIENT_PREFIXES) and not user_words(text)
+    )
 
 
 def is_failure(text: str) -> bool:
-    """Tell whether a tool's answer says that it failed or was turned down."""
+    """Return whether a tool's result says that the call failed or was denied."""
     return text.lstrip().startswith(_FAILURES)
 
 
 def working_folder(text: str) -> str | None:
-    """Return the folder that a description of the editor names."""
+    """Return the working folder in a description of the editor, or None."""
     match = _FOLDER.search(text) if is_environment(text) else None
     return match[1] if match else None
 
 
 def model_in_environment(text: str) -> str | None:
-    """Return the model that Roo Code's description of the editor names."""
+    """Return the model in Roo Code's description of the editor, or None."""
     match = _MODEL.search(text) if is_environment(text) else None
     return match[1] if match else None

@@ -1,4 +1,4 @@
-"""Which messages of a Roo Code task the next request sends; Cline keeps this outside the file."""
+"""The messages of a Roo Code task that the next request sends; Cline decides outside the file."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,22 +12,22 @@ _MARKER = "the client's own marker: without it, what it hides would be sent agai
 
 @dataclass(frozen=True, slots=True)
 class ClineRecord:
-    """A record, and the message that was read from it."""
+    """A record and the message read from it."""
 
     record: Mapping[str, Any]
     message: Message
 
 
 def effective(records: Sequence[ClineRecord]) -> tuple[Message, ...]:
-    """Return what the next request sends, with what must stay for that marked as anchored.
+    """Return the messages that the next request sends; those it depends on are unmovable.
 
-    That is everything from the newest summary on, and the first message too where the summary is
-    the assistant's. Messages that a tag hides are still among them.
+    These are all messages from the newest summary on, and before them the first one if the summary
+    is the assistant's. Messages that a tag hides are still included.
     """
     rewritten = {entry.message.tags.edit_id for entry in records} - {None}
     summaries = [
-        at
-        for at, entry in enumerate(records)
+        index
+        for index, entry in enumerate(records)
         if _is_summary(entry) and entry.message.tags.edit_parent not in rewritten
     ]
     start = max(summaries, default=0)
@@ -36,39 +36,39 @@ def effective(records: Sequence[ClineRecord]) -> tuple[Message, ...]:
     shown = [*first, *records[start:]]
     if len(shown) < len(records):
         bounds = {entry.message.id for entry in (*first, *summary)}
-        shown = _without_orphaned_results([_anchored(entry, _BOUNDARY, bounds) for entry in shown])
+        shown = _without_orphaned_results([_with_lock(entry, _BOUNDARY, bounds) for entry in shown])
     hiding = {entry.message.tags.truncation_parent for entry in records} - {None}
     markers = {entry.message.id for entry in shown if entry.message.tags.truncation_id in hiding}
-    return tuple(_anchored(entry, _MARKER, markers).message for entry in shown)
+    return tuple(_with_lock(entry, _MARKER, markers).message for entry in shown)
 
 
 def _is_summary(entry: ClineRecord) -> bool:
     return entry.record.get("isSummary") is True
 
 
-def _anchored(entry: ClineRecord, reason: str, names: Container[str]) -> ClineRecord:
-    if entry.message.id not in names or entry.message.origin.is_synthetic:
+def _with_lock(entry: ClineRecord, reason: str, ids: Container[str]) -> ClineRecord:
+    if entry.message.id not in ids or entry.message.origin.is_synthetic:
         return entry
     return ClineRecord(entry.record, entry.message.as_unmovable(reason))
 
 
 def _without_orphaned_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
-    """Leave out the results whose call is gone, and the messages that held nothing else."""
+    """Leave out results whose call is not sent, and messages that contain nothing else."""
     calls = {call.call_id for entry in shown for call in entry.message.calls}
-    kept = []
+    entries = []
     for entry in shown:
-        lost = [_is_lost(entry.message, part, calls) for part in entry.message.parts]
-        if not all(lost):
-            parts = map(_emptied, entry.message.parts, lost)
-            kept.append(ClineRecord(entry.record, replace(entry.message, parts=tuple(parts))))
-    return kept
+        message = entry.message
+        orphaned = [_is_orphaned(message, part, calls) for part in message.parts]
+        if not all(orphaned):
+            parts = tuple(
+                TextPart(text="", path=part.path) if is_orphaned else part
+                for part, is_orphaned in zip(message.parts, orphaned, strict=True)
+            )
+            entries.append(ClineRecord(entry.record, replace(message, parts=parts)))
+    return entries
 
 
-def _is_lost(message: Message, part: Part, calls: set[CallId]) -> bool:
-    # Only results in blocks of their own are left out; those written as text are text.
-    inside = len(part.path) > len(message.record_path) + 1 and part.path[-1] == "content"
-    return isinstance(part, ToolResultPart) and inside and part.call_id not in calls
-
-
-def _emptied(part: Part, lost: bool) -> Part:  # noqa: FBT001 - it is mapped over two sequences
-    return TextPart(text="", path=part.path) if lost else part
+def _is_orphaned(message: Message, part: Part, calls: set[CallId]) -> bool:
+    # The client leaves out result blocks only; results that are written as text stay.
+    is_block = len(part.path) > len(message.record_path) + 1 and part.path[-1] == "content"
+    return isinstance(part, ToolResultPart) and is_block and part.call_id not in calls

@@ -1,4 +1,4 @@
-"""Reads the histories of Cline and Roo Code, which join answers to calls by order and by name."""
+"""Reads the histories of Cline and Roo Code, which match results with calls by order and name."""
 
 from collections.abc import Sequence
 
@@ -21,12 +21,12 @@ from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import SessionInfo, Transcript
 
-# How Cline's SDK marks what it compacted without a model, and with one.
+# The kinds of summaries of Cline's SDK: written without a model, and by one.
 _BASIC, _BY_MODEL = "compaction", "compaction_summary"
 
 
 class ClineReader:
-    """Reads whole conversations and settles their effective history."""
+    """Reads whole conversations and determines their effective histories."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,21 +35,21 @@ class ClineReader:
         self._count = 0
 
     def add_container(self, container: Container) -> None:
-        """Read one conversation."""
+        """Add one conversation."""
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
-        self._system_prompt(container)
-        talk = _ConversationParser(container.entries, self._count)
-        said = []
+        self._add_system_prompt(container)
+        parser = _ConversationParser(container.entries, self._count)
+        records = []
         for index, entry in enumerate(container.entries):
-            message = self._message(talk.draft(index), entry)
+            message = self._add_message(parser.draft(index), entry)
             if message is not None:
-                said.append(ClineRecord(entry.record, message))
-        self.effective += effective(said)
+                records.append(ClineRecord(entry.record, message))
+        self.effective += effective(records)
         self._count += 1
 
     def finish(self) -> Transcript:
-        """Return what was read."""
+        """Return the transcript."""
         messages = self.builder.messages
         texts = [p.text for m in messages for p in m.parts if isinstance(p, TextPart)]
         cwd = next(filter(None, map(working_folder, texts)), None)
@@ -58,7 +58,7 @@ class ClineReader:
         session = SessionInfo(model=model, cwd=cwd)
         return self.builder.build(self.name, tuple(self.effective), session=session)
 
-    def _system_prompt(self, container: Container) -> None:
+    def _add_system_prompt(self, container: Container) -> None:
         text = container.document.get("system_prompt")
         if isinstance(text, str) and text:
             path: JsonPath = ("system_prompt",)
@@ -72,7 +72,7 @@ class ClineReader:
             )
             self.effective.append(message)
 
-    def _message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
+    def _add_message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
             self.builder.add_opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
         elif not draft.parts:
@@ -89,7 +89,7 @@ class ClineReader:
 
 
 class _ConversationParser:
-    """One conversation; its records are read in order, each with a look at the next one."""
+    """Drafts the messages of one conversation; call ``draft`` for its records in order."""
 
     def __init__(self, entries: Sequence[ContainedRecord], number: int) -> None:
         self._entries = entries
@@ -102,11 +102,11 @@ class _ConversationParser:
         )
 
     def draft(self, index: int) -> MessageDraft | None:
-        """Return what the record at ``index`` says, None when it is not a message."""
+        """Return the draft of the record at ``index``, or None if it is not a message."""
         entry = self._entries[index]
         match entry.record.get("role"):
             case "user":
-                return self._input(entry)
+                return self._user_message(entry)
             case "assistant":
                 return self._response(entry, index)
             case _ if entry.record.get("type") == "reasoning":
@@ -115,20 +115,20 @@ class _ConversationParser:
             case _:
                 return None
 
-    def _input(self, entry: ContainedRecord) -> MessageDraft:
-        # What stands in the place of other messages answers none that are left.
+    def _user_message(self, entry: ContainedRecord) -> MessageDraft:
+        # A synthetic message replaces others, so it answers no remaining call.
         calls = PendingCalls() if is_synthetic(read_tags(entry.record)) else self._open
-        found = UserMessageParser(calls, by_order=not self._answered)
-        found.read(entry.record.get("content"), (*entry.record_path, "content"), self._tools)
-        # Cline's SDK lists what it took out behind the request that led to it, which stays.
-        summary = _is_summary(entry) and not (_kind(entry) == _BASIC and found.has_user_text)
-        answers = not all(isinstance(part, TextPart) for part in found.parts)
+        parser = UserMessageParser(calls, by_order=not self._answered)
+        parser.read(entry.record.get("content"), (*entry.record_path, "content"), self._tools)
+        # Cline's SDK appends its list of removed messages to a prompt, which is not a summary.
+        is_summary = _is_summary(entry) and not (_kind(entry) == _BASIC and parser.has_user_text)
+        has_results = not all(isinstance(part, TextPart) for part in parser.parts)
         return MessageDraft(
-            role="tool" if answers and not found.has_user_text else "user",
-            parts=tuple(found.parts),
+            role="tool" if has_results and not parser.has_user_text else "user",
+            parts=tuple(parser.parts),
             record_id=_id(entry),
-            is_injected=not (found.has_user_text or summary),
-            is_summary=summary,
+            is_injected=not (parser.has_user_text or is_summary),
+            is_summary=is_summary,
         )
 
     def _response(self, entry: ContainedRecord, index: int) -> MessageDraft:
@@ -150,7 +150,7 @@ class _ConversationParser:
 
 
 def _is_summary(entry: ContainedRecord) -> bool:
-    """Tell whether a client wrote a message in place of others: Roo Code, or Cline's SDK."""
+    """Return whether a message is a summary of Roo Code or of Cline's SDK."""
     return entry.record.get("isSummary") is True or _kind(entry) in (_BASIC, _BY_MODEL)
 
 

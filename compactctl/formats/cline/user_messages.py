@@ -1,4 +1,4 @@
-"""User messages of Cline and Roo Code: answers to tool calls, words of people and of the client."""
+"""User messages of Cline and Roo Code: tool results, and texts of the user and of the client."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,25 +22,28 @@ from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, Too
 class UserMessageParser:
     """Reads the content of one user message.
 
-    The clients write an answer as text: a head that names the tool, then the answer, in one block
-    or in two. A head is a part of its own with the path of the text it stands in.
+    The clients write a result as text: a header that names the tool, then the result, in one block
+    or in two. A header becomes a part of its own, with the path of the text that contains it.
+
+        {"type": "text", "text": "[read_file for 'a.py'] Result:"}      part: the header
+        {"type": "text", "text": "import os"}                           part: a result of read_file
 
     Attributes:
-        parts: what was read, in order.
-        has_user_text: whether any of it may be a person's words.
+        parts: the parts, in order.
+        has_user_text: whether the user may have typed or attached any of them.
     """
 
     def __init__(self, calls: PendingCalls, *, by_order: bool) -> None:
-        """Take the calls that may be answered; ``by_order`` also takes answers without a head."""
+        """Set the calls that may be answered; ``by_order`` accepts results without a header."""
         self.parts: list[Part] = []
         self.has_user_text = False
         self._calls = calls
         self._by_order = by_order
         self._waiting: tuple[ToolCallPart, JsonPath] | None = None
-        self._quiet = False
+        self._result_follows = False
 
     def read(self, content: object, path: JsonPath, tools: Mapping[str, str]) -> None:
-        """Read a message's content; ``tools`` names the tools of calls with an id."""
+        """Read a message's content; ``tools`` maps call ids to tools."""
         if isinstance(content, str):
             self._text(content, path)
         for index, block in enumerate(list_or_empty(content)):
@@ -65,37 +68,37 @@ class UserMessageParser:
                 self.parts.append(part)
 
     def _text(self, text: str, path: JsonPath) -> None:
-        head = result_header(text)
-        if self._waiting and head is None and not is_environment(text):
-            self._result(self._waiting[0], text, path)
+        header = result_header(text)
+        if self._waiting and header is None and not is_environment(text):
+            self._add_result(self._waiting[0], text, path)
             self._waiting = None
             return
         self._flush_header()
-        call = self._answered(head, text)
+        call = self._answered_call(header, text)
         if call is None:
-            self._plain(text, path, head)
-        elif head is None:
-            self._result(call, text, path)
+            self._add_plain_text(text, path, header)
+        elif header is None:
+            self._add_result(call, text, path)
         else:
-            self._add_headed_result(call, head, text, path)
+            self._add_headed_result(call, header, text, path)
 
-    def _answered(self, head: ResultHeader | None, text: str) -> ToolCallPart | None:
-        if head is not None:
-            return self._calls.take(head.tool)
+    def _answered_call(self, header: ResultHeader | None, text: str) -> ToolCallPart | None:
+        if header is not None:
+            return self._calls.take(header.tool)
         if self._by_order and not (is_client_text(text) or user_words(text)):
             return self._calls.take_next()
         return None
 
     def _add_headed_result(
-        self, call: ToolCallPart, head: ResultHeader, text: str, path: JsonPath
+        self, call: ToolCallPart, header: ResultHeader, text: str, path: JsonPath
     ) -> None:
-        self.parts.append(TextPart(text=text[: head.end], typed="", embedded=True, path=path))
-        if head.ran and not text[head.end :].strip():
+        self.parts.append(TextPart(text=text[: header.end], typed="", embedded=True, path=path))
+        if header.ran and not text[header.end :].strip():
             self._waiting = (call, path)
         else:
-            self._result(call, text[head.end :], path, failed=not head.ran)
+            self._add_result(call, text[header.end :], path, failed=not header.ran)
 
-    def _result(
+    def _add_result(
         self, call: ToolCallPart, text: str, path: JsonPath, *, failed: bool = False
     ) -> None:
         self.parts.append(
@@ -109,17 +112,18 @@ class UserMessageParser:
             )
         )
 
-    def _plain(self, text: str, path: JsonPath, head: ResultHeader | None) -> None:
+    def _add_plain_text(self, text: str, path: JsonPath, header: ResultHeader | None) -> None:
         typed = user_words(text)
-        unheard = head is not None or self._quiet or is_client_text(text)
-        self.parts.append(TextPart(text=text, typed=typed or ("" if unheard else None), path=path))
-        self.has_user_text = self.has_user_text or bool(typed) or not unheard
-        # An answer may be all that is left of a call: the block behind its head belongs to it.
-        self._quiet = head is not None and not text[head.end :].strip()
+        is_not_typed = header is not None or self._result_follows or is_client_text(text)
+        default = "" if is_not_typed else None
+        self.parts.append(TextPart(text=text, typed=typed or default, path=path))
+        self.has_user_text = self.has_user_text or bool(typed) or not is_not_typed
+        # The call may be missing from the file: the block after its header is still a result.
+        self._result_follows = header is not None and not text[header.end :].strip()
 
     def _flush_header(self) -> None:
-        """Give a head that nothing followed its empty answer."""
+        """Add an empty result for a header that nothing followed."""
         if self._waiting is not None:
             call, path = self._waiting
             self._waiting = None
-            self._result(call, "", path)
+            self._add_result(call, "", path)

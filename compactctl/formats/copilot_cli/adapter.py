@@ -20,7 +20,7 @@ from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
-# Some types of events begin so in every session.
+# In every session, some types of events start with these.
 _FAMILIES = ("session.", "assistant.", "tool.", "hook.")
 _UNSENT = (
     UnsentRule(kind="progress", match=match_type("hook.start", "hook.end")),
@@ -41,13 +41,13 @@ class CopilotCli(Format):
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize events and their types; VS Code has them too, but not what tools returned."""
+        """Recognize events by envelope and type; VS Code writes them too, but without results."""
         events = [record for record in records if record.keys() >= _ENVELOPE]
-        data = [event["data"] for event in events if isinstance(event["data"], Mapping)]
-        if any("vscodeVersion" in each for each in data):
+        payloads = [event["data"] for event in events if isinstance(event["data"], Mapping)]
+        if any("vscodeVersion" in payload for payload in payloads):
             return False
-        is_own = any(text_or_empty(event["type"]).startswith(_FAMILIES) for event in events)
-        return is_own and len(data) * 2 >= len(records)
+        has_types = any(text_or_empty(event["type"]).startswith(_FAMILIES) for event in events)
+        return has_types and len(payloads) * 2 >= len(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -59,7 +59,7 @@ class CopilotCli(Format):
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message event with the whole envelope: the client refuses any less."""
+        """Build a user message event with the whole envelope, which the client requires."""
         return {
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
@@ -69,7 +69,7 @@ class CopilotCli(Format):
         }
 
     def new_content(self, part: Part, current: object, text: str) -> object:
-        """Return a result or an attachment with ``text`` in it; see ``Format.new_content``."""
+        """Return a result or attachment with ``text`` in it; see ``Format.new_content``."""
         if isinstance(part, ToolResultPart) and part.path[-1] == "result":
             return new_result(object_or_empty(current), text)
         if isinstance(part, MediaPart) and isinstance(current, Mapping):

@@ -1,10 +1,10 @@
-"""Which messages of a Copilot CLI session the next request would send.
+"""The messages of a Copilot CLI session that the next request would send.
 
-Events form a list. Marks in it say what became of the messages before them; a rewind undoes marks
-too, so that all are carried out only at the end.
+Some events of the log change what is sent of earlier messages. A rewind undoes such events too, so
+they are applied only at the end.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,79 +20,80 @@ class _HistoryEvent:
 
 
 class CopilotHistory:
-    """Takes in messages and marks in file order, then tells which messages are still sent."""
+    """Records messages and changes in file order; ``effective`` applies them."""
 
     def __init__(self) -> None:
-        self._steps: list[_HistoryEvent] = []
+        self._events: list[_HistoryEvent] = []
         self._typed: dict[str, TextPart] = {}
 
     def add(self, message: Message, user_text: TextPart | None = None) -> None:
-        """Take in the next message; ``user_text`` is what a person wrote of it."""
-        self._steps.append(_HistoryEvent(line=message.line, kind="add", message=message))
+        """Add a message; ``user_text`` is the part of it that the user typed."""
+        self._events.append(_HistoryEvent(line=message.line, kind="add", message=message))
         if user_text is not None:
             self._typed[message.id] = user_text
 
     def condense(self, line: int, summary: Message | None) -> None:
-        """Take in a compaction: the client goes on with all prompts so far and the summary."""
-        self._steps.append(_HistoryEvent(line=line, kind="condense", message=summary))
+        """Add a compaction, after which the client sends all prompts so far and the summary."""
+        self._events.append(_HistoryEvent(line=line, kind="condense", message=summary))
 
     def clear(self, line: int, first: Message | None) -> None:
-        """Take in that the client started anew, with ``first`` if there is such a message."""
-        self._steps.append(_HistoryEvent(line=line, kind="clear", message=first))
+        """Add a reset of the context, which starts with the message ``first`` if there is one."""
+        self._events.append(_HistoryEvent(line=line, kind="clear", message=first))
 
     def truncate(self, line: int, removed: int) -> None:
-        """Take in that the client left out ``removed`` messages; they are taken to be the oldest.
+        """Add a truncation of ``removed`` messages, which are assumed to be the oldest.
 
-        Counted from the start they stay the same ones when newer messages are hidden.
+        Counted from the start, they stay the same when newer messages are hidden.
         """
-        self._steps.append(_HistoryEvent(line=line, kind="truncate", removed=removed))
+        self._events.append(_HistoryEvent(line=line, kind="truncate", removed=removed))
 
     def rewind(self, line: int) -> None:
-        """Drop everything from ``line`` on."""
-        self._steps = [step for step in self._steps if step.line < line]
+        """Drop all messages and changes from ``line`` on."""
+        self._events = [event for event in self._events if event.line < line]
 
     def effective(self) -> tuple[Message, ...]:
         """Return the messages that are sent: the newest system prompt, then the conversation."""
-        prompts: list[Message] = []
+        system_prompts: list[Message] = []
         sent: list[Message] = []
-        for step in self._steps:
-            if step.message is not None and step.message.role == "system":
-                prompts.append(step.message)
+        for event in self._events:
+            if event.message is not None and event.message.role == "system":
+                system_prompts.append(event.message)
             else:
-                self._apply(step, sent)
-        return (*prompts[-1:], *_without_orphaned_results(sent, self._called()))
+                self._apply(event, sent)
+        return (*system_prompts[-1:], *_without_orphaned_results(sent, self._call_ids()))
 
-    def _apply(self, step: _HistoryEvent, sent: list[Message]) -> None:
-        if step.kind == "condense":
-            sent[:] = [self._prompt(message) for message in sent if _is_prompt(message)]
-        elif step.kind == "clear":
+    def _apply(self, event: _HistoryEvent, sent: list[Message]) -> None:
+        if event.kind == "condense":
+            sent[:] = [self._typed_prompt(message) for message in sent if _is_prompt(message)]
+        elif event.kind == "clear":
             sent.clear()
-        elif step.kind == "truncate":
-            del sent[: step.removed]
-        if step.message is not None:
-            sent.append(step.message)
+        elif event.kind == "truncate":
+            del sent[: event.removed]
+        if event.message is not None:
+            sent.append(event.message)
 
-    def _prompt(self, message: Message) -> Message:
-        """Return a prompt as the client repeats it beside a summary: only what was typed."""
+    def _typed_prompt(self, message: Message) -> Message:
+        """Return a prompt as the client repeats it before a summary: only what the user typed."""
         user_text = self._typed.get(message.id)
         return replace(message, parts=(user_text,)) if user_text else message
 
-    def _called(self) -> set[str]:
-        messages = [step.message for step in self._steps if step.message]
+    def _call_ids(self) -> set[str]:
+        messages = [event.message for event in self._events if event.message]
         return {call.call_id for message in messages for call in message.calls}
 
 
 def _is_prompt(message: Message) -> bool:
-    # A record compactctl wrote is a user message to the client.
+    # To the client, a synthetic record is a user message too.
     return message.starts_turn or message.origin.is_synthetic
 
 
-def _without_orphaned_results(sent: Iterable[Message], called: set[str]) -> tuple[Message, ...]:
-    """Return the messages without results whose call was made, but is no longer sent."""
-    sent = tuple(sent)
-    gone = called - {call.call_id for message in sent for call in message.calls}
+def _without_orphaned_results(
+    messages: Sequence[Message], call_ids: set[str]
+) -> tuple[Message, ...]:
+    """Leave out messages all of whose results belong to calls that are no longer sent."""
+    removed_ids = call_ids - {call.call_id for message in messages for call in message.calls}
     return tuple(
         message
-        for message in sent
-        if not message.results or any(part.call_id not in gone for part in message.results)
+        for message in messages
+        if not message.results or any(part.call_id not in removed_ids for part in message.results)
     )

@@ -1,4 +1,4 @@
-"""Events of Copilot CLI as drafts of messages; what is sent is in each event's ``data``."""
+"""Messages drafted from events of Copilot CLI; what is sent is in each event's ``data``."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,22 +24,28 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-# What an attachment that is sent itself says about its data.
-_DATA_KEYS = frozenset({"assetId", "data", "mimeType", "byteLength"})
+# The fields of an attachment that is sent with its data.
+_DATA_FIELDS = frozenset({"assetId", "data", "mimeType", "byteLength"})
+_DATA: JsonPath = ("data",)
+# Of the published sources of user messages, those that the user wrote.
+_USER_SOURCES = frozenset({"user", "immediate-prompt", "unknown"})
+# ``structuredContent`` is the same result as its tool returned it.
+_OTHER_CONTENT = frozenset({"binaryResultsForLlm", "contents", "structuredContent"})
+_OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 
 class AssetStore:
-    """Takes in binary data as it is recorded; later events refer to it by its id."""
+    """Stores recorded binary data, to which later events refer by id."""
 
     def __init__(self) -> None:
-        self._known: dict[str, MediaPart] = {}
+        self._media_by_id: dict[str, MediaPart] = {}
 
     def add(self, data: Mapping[str, Any]) -> None:
-        """Take in the data of a ``session.binary_asset`` event."""
-        self._known[text_or_empty(data.get("assetId"))] = _inline(data, ())
+        """Add the data of a ``session.binary_asset`` event."""
+        self._media_by_id[text_or_empty(data.get("assetId"))] = _inline(data, ())
 
     def result_media(self, result: Mapping[str, Any], path: JsonPath) -> tuple[MediaPart, ...]:
-        """Return the media that a tool's result at ``path`` sends beside its text."""
+        """Return the media that are sent with the text of a tool's result at ``path``."""
         items = list_or_empty(result.get("binaryResultsForLlm"))
         return tuple(
             self._part(item, (*path, "binaryResultsForLlm", index))
@@ -48,33 +54,33 @@ class AssetStore:
         )
 
     def attachments(self, data: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-        """Yield what the attachments of a user message add to its text.
+        """Yield the parts of a user message's attachments.
 
-        A file that is not sent itself is a line of text with its path.
+        A file that is not sent with its data is a line of text with its path.
         """
         for index, item in enumerate(list_or_empty(data.get("attachments"))):
             if not isinstance(item, Mapping):
                 continue
-            at = (*path, "attachments", index)
-            tagged = text_or_empty(item.get("taggedFilesEntry"))
-            if tagged:
-                yield TextPart(text=tagged, path=(*at, "taggedFilesEntry"))
+            item_path = (*path, "attachments", index)
+            text = text_or_empty(item.get("taggedFilesEntry"))
+            if text:
+                yield TextPart(text=text, path=(*item_path, "taggedFilesEntry"))
             elif item.keys() & {"assetId", "data"}:
-                yield self._part(item, at)
+                yield self._part(item, item_path)
 
     def _part(self, item: Mapping[str, Any], path: JsonPath) -> MediaPart:
-        known = self._known.get(text_or_empty(item.get("assetId")))
-        return replace(known, path=path) if known else _inline(item, path)
+        media = self._media_by_id.get(text_or_empty(item.get("assetId")))
+        return replace(media, path=path) if media else _inline(item, path)
 
 
 def as_text(attachment: Mapping[str, Any], text: str) -> Mapping[str, Any]:
-    """Return an attachment that is not sent itself, but as a line of text."""
-    kept = {name: value for name, value in attachment.items() if name not in _DATA_KEYS}
-    return {**kept, "type": "file", "taggedFilesEntry": text}
+    """Return an attachment without its data, which is sent as a line of text."""
+    fields = {name: value for name, value in attachment.items() if name not in _DATA_FIELDS}
+    return {**fields, "type": "file", "taggedFilesEntry": text}
 
 
 def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:
-    """Return what a piece of binary data stands for; of omitted data only the size is left."""
+    """Return binary data as media; if the data was omitted, only its size is recorded."""
     media_type = text_or_empty(item.get("mimeType")) or "application/octet-stream"
     data = text_or_empty(item.get("data"))
     if data:
@@ -83,21 +89,18 @@ def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:
     return MediaPart(media_type=media_type, n_bytes=size if isinstance(size, int) else 0, path=path)
 
 
-_DATA: JsonPath = ("data",)
-# Origins of user messages that a person wrote, of those that the published types have named.
-_PERSONS = frozenset({"user", "immediate-prompt", "unknown"})
-# Structured content is the same result in the shape its tool gave it.
-_SENT_BESIDE = frozenset({"binaryResultsForLlm", "contents", "structuredContent"})
-_OPAQUE = ("reasoningOpaque", "encryptedContent")
-
-
 def event_draft(
     kind: str, data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str]
 ) -> MessageDraft | None:
-    """Return what an event of type ``kind`` says, None when it is not sent or says nothing.
+    """Return the message of an event, or None if it is not sent or empty.
 
-    ``tools`` names the tools of the calls so far, by call id. What a person ran by hand, without
-    the model, is not sent.
+    Tools that the user ran by hand are not sent.
+
+    Args:
+        kind: the type of the event.
+        data: its ``data``.
+        assets: the binary data recorded so far.
+        tools: the tools of the calls so far, by call id.
     """
     match kind:
         case "system.message":
@@ -110,25 +113,27 @@ def event_draft(
             draft = _result(data, assets, tools)
         case "session.compaction_complete" if data.get("success") is True:
             parts = text_parts(data, "summaryContent")
-            why = "the client's own compaction"
-            draft = MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=why)
+            reason = "the client's own compaction"
+            draft = MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
         case "session.context_cleared":
             parts = text_parts(data, "initialMessage")
-            why = "it stands where the client started anew"
-            draft = MessageDraft(role="user", parts=parts, is_injected=True, unmovable_reason=why)
+            reason = "it stands where the client started anew"
+            draft = MessageDraft(
+                role="user", parts=parts, is_injected=True, unmovable_reason=reason
+            )
         case _:
             return None
     return draft if draft.parts else None
 
 
 def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
-    """Return a result with ``text`` as all that is sent of it."""
-    kept = {name: value for name, value in current.items() if name not in _SENT_BESIDE}
-    return {**kept, "content": text}
+    """Return a result of which only ``text`` is sent."""
+    fields = {name: value for name, value in current.items() if name not in _OTHER_CONTENT}
+    return {**fields, "content": text}
 
 
 def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
-    """Return a text of an event's data as a part; () when there is none."""
+    """Return a text of an event's data as a part; () if there is none."""
     text = text_or_empty(data.get(name))
     return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
 
@@ -139,10 +144,11 @@ def _user(data: Mapping[str, Any], assets: AssetStore) -> MessageDraft:
     if typed is not None:
         parts = tuple(replace(part, typed=typed) for part in parts)
     source = data.get("source")
-    written = isinstance(source, str) and source != "" and source not in _PERSONS
-    injected = written or data.get("isAutopilotContinuation") is True
+    is_from_client = isinstance(source, str) and source != "" and source not in _USER_SOURCES
     return MessageDraft(
-        role="user", parts=(*parts, *assets.attachments(data, _DATA)), is_injected=injected
+        role="user",
+        parts=(*parts, *assets.attachments(data, _DATA)),
+        is_injected=is_from_client or data.get("isAutopilotContinuation") is True,
     )
 
 
@@ -150,7 +156,7 @@ def _response(data: Mapping[str, Any]) -> MessageDraft:
     return MessageDraft(
         role="assistant",
         parts=(*_reasoning(data), *text_parts(data, "content"), *_calls(data)),
-        # A response may be several events.
+        # A response may consist of several events.
         response_id=text_or_none(data.get("apiCallId")) or text_or_none(data.get("messageId")),
         model=text_or_none(data.get("model")),
     )
@@ -165,26 +171,26 @@ def _result(data: Mapping[str, Any], assets: AssetStore, tools: Mapping[str, str
         path, content = (*_DATA, "result", "content"), result["content"]
     elif isinstance(error, Mapping) and "message" in error:
         path, content = (*_DATA, "error", "message"), error["message"]
-    text, inner = text_and_media(content, path)
+    text, inline_media = text_and_media(content, path)
     call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
         is_error=data.get("success") is False,
-        media=(*media, *inner),
+        media=(*media, *inline_media),
         path=(*_DATA, "result") if media else path,
     )
-    fixed = None if part.path else "it records no result"
-    return MessageDraft(role="tool", parts=(part,), immutable_reason=fixed)
+    immutable_reason = None if part.path else "it records no result"
+    return MessageDraft(role="tool", parts=(part,), immutable_reason=immutable_reason)
 
 
 def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:
     text = text_or_empty(data.get("reasoningText"))
     if text:
         return (ReasoningPart(text=text, path=(*_DATA, "reasoningText")),)
-    hidden = next((name for name in _OPAQUE if text_or_empty(data.get(name))), None)
-    return (ReasoningPart(text="", opaque=True, path=(*_DATA, hidden)),) if hidden else ()
+    opaque = next((name for name in _OPAQUE if text_or_empty(data.get(name))), None)
+    return (ReasoningPart(text="", opaque=True, path=(*_DATA, opaque)),) if opaque else ()
 
 
 def _calls(data: Mapping[str, Any]) -> Iterator[ToolCallPart]:

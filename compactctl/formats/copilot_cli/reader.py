@@ -1,4 +1,4 @@
-"""Reads a Copilot CLI session event by event."""
+"""Reads Copilot CLI sessions: messages, usage, and the changes to what is sent, by event."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,22 +13,31 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import NO_TAGS, Message, ReportedUsage
 from compactctl.model.transcript import ClientTokenCounts, Link, SessionInfo, Transcript
 
-_SPLIT = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
+_TOKEN_COUNTS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens", "currentTokens")
+# The name under which each type of event records the current model.
+_MODELS = {
+    "session.start": "selectedModel",
+    "session.resume": "selectedModel",
+    "session.model_change": "newModel",
+    "session.shutdown": "currentModel",
+    "assistant.message": "model",
+    "tool.execution_complete": "model",
+}
 
 
 class UsageCollector:
-    """Takes in the usage of requests, which names the response or follows it."""
+    """Assigns usage to responses; a usage event names its response or follows it."""
 
     def __init__(self) -> None:
         self._by_response: dict[str, ReportedUsage] = {}
         self._newest: str | None = None
 
     def note_response(self, message: Message) -> None:
-        """Take in the next message."""
+        """Note the newest response, for usage events that name none."""
         self._newest = message.response_id or self._newest
 
     def add(self, data: Mapping[str, Any]) -> None:
-        """Take in an ``assistant.usage`` event; its input holds what was read from a cache."""
+        """Add an ``assistant.usage`` event; its input tokens include cache reads."""
         context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
         if "inputTokens" in data and isinstance(response, str):
@@ -40,14 +49,14 @@ class UsageCollector:
             )
 
     def with_usage(self, message: Message) -> Message:
-        """Return the message with the usage of its request, if that was reported."""
+        """Return the message with the usage of its response, if that was reported."""
         usage = self._by_response.get(message.response_id or "")
         return replace(message, usage=usage) if usage else message
 
 
 def client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
-    """Return the split in a ``session.shutdown`` event; older clients give none."""
-    system, conversation, definitions, total = (data.get(name) for name in _SPLIT)
+    """Return the token counts in a ``session.shutdown`` event; None for those of older clients."""
+    system, conversation, definitions, total = (data.get(name) for name in _TOKEN_COUNTS)
     if not (
         isinstance(system, int)
         and isinstance(conversation, int)
@@ -61,19 +70,8 @@ def client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
     )
 
 
-# Under which name each event gives the model in force.
-_MODELS = {
-    "session.start": "selectedModel",
-    "session.resume": "selectedModel",
-    "session.model_change": "newModel",
-    "session.shutdown": "currentModel",
-    "assistant.message": "model",
-    "tool.execution_complete": "model",
-}
-
-
 class CopilotReader(LineReader):
-    """Takes in records in file order and settles the effective history at the end."""
+    """Reads events in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -86,10 +84,10 @@ class CopilotReader(LineReader):
         self.cwd: str | None = None
         self.client_counts: ClientTokenCounts | None = None
         self._lines: dict[str, int] = {}
-        self._held: set[str] = set()
+        self._unmovable_ids: set[str] = set()
 
     def add_line(self, decoded: Decoded) -> None:
-        """Take in the records on a line."""
+        """Add the events on a line."""
         for value in decoded.values:
             data = value.get("data") if isinstance(value, Mapping) else None
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
@@ -103,15 +101,15 @@ class CopilotReader(LineReader):
             self.usages.with_usage(message) for message in self.builder.messages
         ]
         effective = (self.usages.with_usage(message) for message in self.history.effective())
-        edited = any(message.tags != NO_TAGS for message in self.builder.messages)
+        is_edited = any(message.tags != NO_TAGS for message in self.builder.messages)
         return self.builder.build(
             self.name,
-            tuple(self._anchored(message) for message in effective),
+            tuple(self._with_lock(message) for message in effective),
             session=SessionInfo(
                 model=self.model,
                 window=self.window,
                 cwd=self.cwd,
-                client_counts=None if edited else self.client_counts,
+                client_counts=None if is_edited else self.client_counts,
             ),
         )
 
@@ -123,12 +121,14 @@ class CopilotReader(LineReader):
         if draft is None:
             self.builder.add_metadata(kind, decoded.n_bytes)
         else:
-            draft = replace(self._named(draft, event), is_subagent=_is_subagents(event, data))
+            draft = replace(
+                self._with_ids(draft, event), is_subagent=_is_from_subagent(event, data)
+            )
             message = self.builder.add_message(draft, event, decoded)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
-        if not _is_subagents(event, data):
-            self._facts(kind, data)
-            self._settle(kind, data, decoded.index, message)
+        if not _is_from_subagent(event, data):
+            self._note_session(kind, data)
+            self._note_history(kind, data, decoded.index, message)
 
     def _link(self, event: Mapping[str, Any], decoded: Decoded) -> None:
         name, parent = text_or_none(event.get("id")), text_or_none(event.get("parentId"))
@@ -137,10 +137,10 @@ class CopilotReader(LineReader):
         self._lines.setdefault(name, decoded.index)
         self.builder.links.append(Link(line=decoded.index, id=name, parent=parent))
         if decoded.damage is not None and parent is not None:
-            self._held.add(parent)
+            self._unmovable_ids.add(parent)
 
-    def _facts(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Take in what any event may say about the session."""
+    def _note_session(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Note the model, window, folder, binary data and usage in an event."""
         self.model = text_or_none(data.get(_MODELS.get(kind, ""))) or self.model
         window = data.get("tokenLimit")
         if isinstance(window, int) and window > 0:
@@ -151,10 +151,10 @@ class CopilotReader(LineReader):
         elif kind == "assistant.usage":
             self.usages.add(data)
 
-    def _settle(
+    def _note_history(
         self, kind: str, data: Mapping[str, Any], line: int, message: Message | None
     ) -> None:
-        """Take in what an event of the main conversation changes in what is sent."""
+        """Note how an event of the main conversation changes what is sent."""
         if kind == "session.compaction_complete" and data.get("success") is True:
             self.builder.compactions.append(line)
             self.history.condense(line, message)
@@ -168,7 +168,7 @@ class CopilotReader(LineReader):
             self.builder.add_error(text_or_none(data.get("message")), line)
             return
         elif kind == "session.truncation":
-            self._truncated(data, line)
+            self._truncate(data, line)
         elif kind == "session.snapshot_rewind":
             self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
         elif message is not None:
@@ -181,7 +181,7 @@ class CopilotReader(LineReader):
             return
         self.client_counts = None
 
-    def _truncated(self, data: Mapping[str, Any], line: int) -> None:
+    def _truncate(self, data: Mapping[str, Any], line: int) -> None:
         removed = data.get("messagesRemovedDuringTruncation")
         if isinstance(removed, int) and removed > 0:
             self.builder.compactions.append(line)
@@ -191,24 +191,24 @@ class CopilotReader(LineReader):
                 "does not say which; they are taken to be the oldest"
             )
 
-    def _named(self, draft: MessageDraft, event: Mapping[str, Any]) -> MessageDraft:
-        """Return the draft under its event's id; a response without an id gets its event's."""
+    def _with_ids(self, draft: MessageDraft, event: Mapping[str, Any]) -> MessageDraft:
+        """Set the event's id, also as the response id where that is missing."""
         name = text_or_none(event.get("id"))
         if draft.role != "assistant":
             return replace(draft, record_id=name)
         response, model = draft.response_id or name, draft.model or self.model
         return replace(draft, record_id=name, response_id=response, model=model)
 
-    def _anchored(self, message: Message) -> Message:
-        if message.id not in self._held:
+    def _with_lock(self, message: Message) -> Message:
+        if message.id not in self._unmovable_ids:
             return message
         return message.as_unmovable("an event on a damaged line follows it")
 
 
-def _is_subagents(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
-    """Tell whether an event belongs to a subagent, whose context is its own.
+def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
+    """Return whether an event belongs to a subagent, which has its own context.
 
-    ``parentAgentTaskId`` says nothing of the kind: prompts that a person typed have it.
+    ``parentAgentTaskId`` does not show that: prompts of the user have it too.
     """
     owners = (event.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
     return any(isinstance(owner, str) and owner for owner in owners)

@@ -29,7 +29,7 @@ class GeminiCli(Format):
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise the record that names a session, and the updates of its log."""
+        """Recognize the record that names a session, and the updates of its log."""
         return any(
             is_session(record)
             or isinstance(record.get(SET), Mapping)
@@ -42,7 +42,7 @@ class GeminiCli(Format):
         return GeminiReader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message, as old as the record it stands before."""
+        """Build a user message with the timestamp of the record after it."""
         time = (
             {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
         )

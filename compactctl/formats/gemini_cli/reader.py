@@ -30,79 +30,28 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import PastCompactions, SessionInfo, SupersededVersion, Transcript
 
-
-def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return what is sent of a message's content, which is a text, a part, or a list of them.
-
-    Thoughts are stored and not sent again.
-    """
-    return tuple(map(_identified, gemini.content_parts(content, path, thoughts=False)))
-
-
-def tool_parts(
-    tools: Sequence[Any], path: JsonPath, *, are_called: bool
-) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Return the calls of a message's ``toolCalls``, and their results.
-
-    ``are_called`` says that the calls stand in the content, which is sent as it is then.
-    """
-    calls: list[Part] = []
-    results: list[Part] = []
-    for index, value in enumerate(tools):
-        found, at = object_or_empty(value), (*path, index)
-        tool = {**found, "id": text_or_empty(found.get("id")) or _named(at)}
-        if not are_called:
-            calls.append(gemini.call_part(tool, at))
-        results += _results(tool, at)
-    return tuple(calls), tuple(results)
-
-
-def _results(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    result, at = tool.get("result"), (*path, "result")
-    if isinstance(result, str) and result:
-        yield ToolResultPart(
-            call_id=CallId(tool["id"]),
-            tool=text_or_empty(tool.get("name")),
-            text=result,
-            is_error=tool.get("status") == "error",
-            path=at,
-        )
-    else:
-        yield from content_parts(result or [], at)
-
-
-def _identified(part: Part) -> Part:
-    """Return a call or a result with an id of its own where the client wrote none."""
-    if isinstance(part, ToolCallPart | ToolResultPart) and not part.call_id:
-        return replace(part, call_id=CallId(_named(part.path)))
-    return part
-
-
-def _named(path: JsonPath) -> str:
-    return "call-" + ".".join(map(str, path))
-
-
 USER_TYPE, MODEL_TYPE = "user", "gemini"
-# The client writes it anew whenever a session is resumed.
+# The client writes it again whenever a session is resumed.
 _CONTEXT = "<session_context>"
-_FIXED = "the client's own description of the session, which it writes anew at every start"
-# What is typed with these signs is for the client, and so is what its hooks say.
-_NOT_SENT = ("/", "?", "<hook_context>")
-# A summary begins with it, be it behind a fence; a person may name it in a sentence.
+_CONTEXT_REASON = "the client's own description of the session, which it writes anew at every start"
+# Commands for the client, and texts of its hooks.
+_NOT_SENT_PREFIXES = ("/", "?", "<hook_context>")
+# A summary has it at the start of a line, perhaps after a fence; a user may mention it in a line.
 _SNAPSHOT = re.compile(r"^\s*<state_snapshot>", re.MULTILINE)
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
 
 
 class GeminiReader(LineReader):
-    """Takes in records in file order and settles the effective history at the end."""
+    """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._replay = SessionReplay()
-        self._around: dict[int, tuple[str, int]] = {}
+        # The kind and size of the lines that are not a message, by index.
+        self._other_lines: dict[int, tuple[str, int]] = {}
 
     def add_line(self, decoded: Decoded) -> None:
-        """Take in the records on a line."""
+        """Add the records on a line."""
         for value in decoded.values:
             kind = self._replay.apply(value, decoded) if isinstance(value, Mapping) else ""
             if isinstance(value, Mapping):
@@ -110,32 +59,38 @@ class GeminiReader(LineReader):
             if kind == "":
                 self.builder.add_opaque(decoded, "a record that is not of a session")
             elif kind is not None:
-                self._around[decoded.index] = (kind, decoded.n_bytes)
+                self._other_lines[decoded.index] = (kind, decoded.n_bytes)
 
     def finish(self) -> Transcript:
         """Return the transcript."""
         replay = self._replay
         newest = set(replay.newest())
-        found = {
-            place: message
-            for place, entry in enumerate(replay.entries)
-            if (message := self._message(entry, is_newest=place in newest)) is not None
+        messages = {
+            index: message
+            for index, entry in enumerate(replay.entries)
+            if (message := self._add_message(entry, is_newest=index in newest)) is not None
         }
-        self._count_empty(found.values())
-        shown = [found[place] for place in replay.active.values() if place in found]
-        born = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
-        since = self._last_compaction_line(found.values())
-        effective = tuple(_reported_since(since, born, message) for message in shown)
+        self._count_other_lines(messages.values())
+        active = [messages[index] for index in replay.active.values() if index in messages]
+        first_lines = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
+        compaction_line = self._last_compaction_line(messages.values())
+        effective = tuple(
+            message
+            # Usage reported before the compaction describes a context that no longer exists.
+            if first_lines.get(message.id, message.line) > compaction_line
+            else replace(message, usage=None)
+            for message in active
+        )
         model = next((m.model for m in reversed(effective) if m.model), None)
         return self.builder.build(
             self.name,
             effective,
             session=SessionInfo(model=model, cwd=_folder(effective), drops_past_reasoning=True),
-            compactions=PastCompactions(by_client=since >= 0),
-            superseded=tuple(self._superseded(found)),
+            compactions=PastCompactions(by_client=compaction_line >= 0),
+            superseded=tuple(self._superseded(messages)),
         )
 
-    def _message(self, entry: GeminiRecord, *, is_newest: bool) -> Message | None:
+    def _add_message(self, entry: GeminiRecord, *, is_newest: bool) -> Message | None:
         draft = _draft(entry)
         if entry.record.get("type") == "error":
             error = text_or_none(entry.record.get("content"))
@@ -152,21 +107,21 @@ class GeminiReader(LineReader):
         )
 
     def _count(self, entry: GeminiRecord, kind: str) -> None:
-        """Count a line that says nothing; what is among others on a line goes with that line."""
+        """Count a record that is not sent, unless it is one of several on its line."""
         if not entry.element:
             self.builder.add_metadata(kind, entry.decoded.n_bytes)
 
-    def _count_empty(self, messages: Iterable[Message]) -> None:
-        """Count the lines around messages, those that hold any apart."""
-        held = {message.line for message in messages}
-        for line, (kind, n_bytes) in self._around.items():
-            if line not in held:
+    def _count_other_lines(self, messages: Iterable[Message]) -> None:
+        """Count the lines that are not a message and do not contain any either."""
+        message_lines = {message.line for message in messages}
+        for line, (kind, n_bytes) in self._other_lines.items():
+            if line not in message_lines:
                 self.builder.add_metadata(kind, n_bytes)
 
-    def _superseded(self, found: Mapping[int, Message]) -> Iterator[SupersededVersion]:
-        for name, places in self._replay.superseded.items():
-            message = found.get(self._replay.active[name])
-            for entry in (self._replay.entries[place] for place in places):
+    def _superseded(self, messages: Mapping[int, Message]) -> Iterator[SupersededVersion]:
+        for name, indices in self._replay.superseded.items():
+            message = messages.get(self._replay.active[name])
+            for entry in (self._replay.entries[index] for index in indices):
                 if message is not None:
                     yield SupersededVersion(
                         line=entry.decoded.index,
@@ -175,18 +130,69 @@ class GeminiReader(LineReader):
                     )
 
     def _last_compaction_line(self, messages: Iterable[Message]) -> int:
-        """Return the last line on which the client compacted, -1 for none; take note of all."""
+        """Return the last line on which the client compacted, or -1; add all such lines."""
         summaries = {m.id for m in messages if m.origin.is_summary and not m.origin.is_synthetic}
-        first: dict[str, int] = {}
+        lines: dict[str, int] = {}
         for entry in self._replay.entries:
             if entry.name in summaries and entry.decoded.index in self._replay.full_list_lines:
-                first.setdefault(entry.name, entry.decoded.index)
-        self.builder.compactions += sorted(set(first.values()))
-        return max(first.values(), default=-1)
+                lines.setdefault(entry.name, entry.decoded.index)
+        self.builder.compactions += sorted(set(lines.values()))
+        return max(lines.values(), default=-1)
+
+
+def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+    """Return the parts of a message's content: a text, a part, or a list of them.
+
+    Thoughts are left out: they are stored, but never sent again.
+    """
+    return tuple(map(_with_call_id, gemini.content_parts(content, path, thoughts=False)))
+
+
+def tool_parts(
+    tools: Sequence[Any], path: JsonPath, *, are_called: bool
+) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return the calls of a message's ``toolCalls``, and their results.
+
+    ``are_called`` leaves out the calls, because the content already has them.
+    """
+    calls: list[Part] = []
+    results: list[Part] = []
+    for index, tool in enumerate(map(object_or_empty, tools)):
+        call_path = (*path, index)
+        call = {**tool, "id": text_or_empty(tool.get("id")) or _path_id(call_path)}
+        if not are_called:
+            calls.append(gemini.call_part(call, call_path))
+        results += _results(call, call_path)
+    return tuple(calls), tuple(results)
+
+
+def _results(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    result, result_path = tool.get("result"), (*path, "result")
+    if isinstance(result, str) and result:
+        yield ToolResultPart(
+            call_id=CallId(tool["id"]),
+            tool=text_or_empty(tool.get("name")),
+            text=result,
+            is_error=tool.get("status") == "error",
+            path=result_path,
+        )
+    else:
+        yield from content_parts(result or [], result_path)
+
+
+def _with_call_id(part: Part) -> Part:
+    """Give a call or result an id made from its path if the client wrote none."""
+    if isinstance(part, ToolCallPart | ToolResultPart) and not part.call_id:
+        return replace(part, call_id=CallId(_path_id(part.path)))
+    return part
+
+
+def _path_id(path: JsonPath) -> str:
+    return "call-" + ".".join(map(str, path))
 
 
 def _draft(entry: GeminiRecord) -> MessageDraft | None:
-    """Return what a record says; None for what is for the screen, or is not sent."""
+    """Return the message of a record; None if it is only displayed, or not sent."""
     record, path = entry.record, (*entry.element, "content")
     parts = content_parts(record.get("content"), path)
     if record.get("type") == USER_TYPE:
@@ -207,12 +213,12 @@ def _draft(entry: GeminiRecord) -> MessageDraft | None:
 
 
 def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
-    said = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
-    is_silent = not said and all(isinstance(part, TextPart) for part in parts)
-    if is_silent or said.startswith(_NOT_SENT):
+    text = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
+    is_empty = not text and all(isinstance(part, TextPart) for part in parts)
+    if is_empty or text.startswith(_NOT_SENT_PREFIXES):
         return None
     is_answer = all(isinstance(part, ToolResultPart) for part in parts)
-    is_context, is_summary = said.startswith(_CONTEXT), _SNAPSHOT.search(said[:200]) is not None
+    is_context, is_summary = text.startswith(_CONTEXT), _SNAPSHOT.search(text[:200]) is not None
     role: Role = "tool" if is_answer else "user"
     return MessageDraft(
         role=role,
@@ -220,32 +226,26 @@ def _user_message(record: Mapping[str, Any], parts: tuple[Part, ...]) -> Message
         record_id=record["id"],
         is_injected=is_answer or is_context,
         is_summary=is_summary,
-        immutable_reason=_FIXED if is_context else None,
+        immutable_reason=_CONTEXT_REASON if is_context else None,
     )
 
 
 def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return what was reported for an answer's request; input is everything that was sent."""
+    """Return the usage of an answer's request; its input tokens include cache reads."""
     if not tokens:
         return None
     context = integer_or_none(tokens.get("input")) or 0
-    said, thought = (integer_or_none(tokens.get(name)) for name in ("output", "thoughts"))
-    output = None if said is None else said + (thought or 0)
+    visible, reasoning = (integer_or_none(tokens.get(name)) for name in ("output", "thoughts"))
+    output = None if visible is None else visible + (reasoning or 0)
     return ReportedUsage(
         context=context,
         output=output,
-        reasoning=thought or 0,
+        reasoning=reasoning or 0,
         cache_read=integer_or_none(tokens.get("cached")),
     )
 
 
-def _reported_since(line: int, born: Mapping[str, int], message: Message) -> Message:
-    """Return a message without what was reported before a compaction, of what it has left out."""
-    is_newer = born.get(message.id, message.line) > line
-    return message if is_newer else replace(message, usage=None)
-
-
 def _folder(messages: tuple[Message, ...]) -> str | None:
     texts = (text_or_empty(m.parts[0].text) for m in messages if isinstance(m.parts[0], TextPart))
-    named = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(_CONTEXT))
-    return next((each[1].strip() for each in named if each), None)
+    matches = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(_CONTEXT))
+    return next((match[1].strip() for match in matches if match), None)

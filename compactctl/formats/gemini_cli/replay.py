@@ -1,8 +1,8 @@
-"""What a session of Gemini CLI comes to: its file is a log in which later lines take back earlier.
+"""Replay the log of a Gemini CLI session, in which later lines undo or replace earlier ones.
 
-As the client loads it (0.61, ``loadConversationRecord``): a record with an id takes the place of an
-earlier one with that id, ``$rewindTo`` takes back a message and all after it, and ``$set`` with
-``messages`` takes back everything before it. A resumed session writes all that it has in that way.
+As the client does (0.61, ``loadConversationRecord``): a record replaces an earlier one with its id,
+``$rewindTo`` removes a message and all after it, and ``$set`` with ``messages`` replaces all
+messages. A resumed session writes its whole history that way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ SET, REWIND = "$set", "$rewindTo"
 
 @dataclass(frozen=True, slots=True)
 class GeminiRecord:
-    """A record of a message, and where it stands; ``name`` is what later ones replace it by."""
+    """A message's record and its position; a later record with the same ``name`` replaces it."""
 
     record: Mapping[str, Any]
     element: JsonPath
@@ -30,14 +30,14 @@ class GeminiRecord:
 
 @dataclass(slots=True)
 class SessionReplay:
-    """Takes in records in file order.
+    """The messages of a session; apply its records in file order.
 
     Attributes:
         entries: all records of messages.
-        active: places among ``entries`` of those that are in effect, by name, in their order.
-        superseded: places of older versions that the newer one hides, by name; without it they
-            would be in effect again.
-        full_list_lines: the lines that put all messages anew.
+        active: the indices in ``entries`` of the messages in effect, by name, in order.
+        superseded: the indices of older versions by name; without the newest one, they would be in
+            effect again.
+        full_list_lines: the lines that replace all messages.
     """
 
     entries: list[GeminiRecord] = field(default_factory=list)
@@ -46,25 +46,25 @@ class SessionReplay:
     full_list_lines: set[int] = field(default_factory=set)
 
     def apply(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
-        """Take in a record; return what kind of one it is when it is not a message, else None."""
+        """Apply a record; return None for a message, else its kind, "" for an unknown one."""
         if isinstance(value.get(REWIND), str):
             self._rewind(value[REWIND])
             return REWIND
         if isinstance(value.get("id"), str):
-            self._put(value, (), decoded)
+            self._add(value, (), decoded)
             return None
         if isinstance(value.get(SET), Mapping):
             self._set(value[SET], decoded)
             return SET
         if not is_session(value):
             return ""
-        self._put_all(value.get("messages"), ("messages",), decoded)
+        self._add_all(value.get("messages"), ("messages",), decoded)
         return "session"
 
     def newest(self) -> Iterator[int]:
-        """Yield the places of the newest version of every message there ever was."""
-        found = {entry.name: place for place, entry in enumerate(self.entries)}
-        yield from ({**found, **self.active}).values()
+        """Yield the indices of the newest version of every message, even a removed one."""
+        last = {entry.name: index for index, entry in enumerate(self.entries)}
+        yield from ({**last, **self.active}).values()
 
     def _set(self, updates: Mapping[str, Any], decoded: Decoded) -> None:
         messages = updates.get("messages")
@@ -72,31 +72,30 @@ class SessionReplay:
             self.full_list_lines.add(decoded.index)
             self.active.clear()
             self.superseded.clear()
-            self._put_all(messages, (SET, "messages"), decoded)
+            self._add_all(messages, (SET, "messages"), decoded)
 
-    def _put_all(self, values: object, path: JsonPath, decoded: Decoded) -> None:
+    def _add_all(self, values: object, path: JsonPath, decoded: Decoded) -> None:
         for index, value in enumerate(list_or_empty(values)):
             record = object_or_empty(value)
             if isinstance(record.get("id"), str):
-                self._put(record, (*path, index), decoded)
+                self._add(record, (*path, index), decoded)
 
-    def _put(self, record: Mapping[str, Any], element: JsonPath, decoded: Decoded) -> None:
+    def _add(self, record: Mapping[str, Any], element: JsonPath, decoded: Decoded) -> None:
         name = message_id_for(record["id"], read_tags(record))
         if name in self.active:
             self.superseded.setdefault(name, []).append(self.active[name])
-        # As in the client's map, a newer version stays at the place of the first one.
+        # As in the client's map, a newer version keeps the position of the first one.
         self.active[name] = len(self.entries)
         self.entries.append(GeminiRecord(record, element, decoded, name))
 
     def _rewind(self, name: str) -> None:
-        """Take back a message and all after it; all there are when it is not among them."""
+        """Remove a message and all after it; remove all if it is not in effect."""
         names = list(self.active)
-        removed_ids = names[names.index(name) :] if name in self.active else names
-        for each in removed_ids:
-            del self.active[each]
-            self.superseded.pop(each, None)
+        for removed in names[names.index(name) :] if name in self.active else names:
+            del self.active[removed]
+            self.superseded.pop(removed, None)
 
 
 def is_session(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record names a session of this client."""
+    """Return whether a record has the ids of a session of this client."""
     return all(text_or_none(record.get(name)) for name in ("sessionId", "projectHash"))
