@@ -1,4 +1,4 @@
-"""Lists the archives of sessions, and forgets those that are not needed any more."""
+"""Lists the archives of sessions, and deletes those that are no longer needed."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +19,16 @@ from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.files.source import open_input
 from compactctl.store.files.stale_drafts import remove_stale_drafts
 
-# So many characters of an id are enough to mean it, as they are for sessions.
-_LEAST = 4
+# The minimum length of an abbreviated id, as for sessions.
+_MIN_ID_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivesOptions:
-    """Which archives, and whether to forget them.
+    """Which archives, and whether to delete them.
 
-    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` are those of sessions
-    that are gone. ``force`` forgets what a session that is there was compacted from.
+    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` selects those of deleted
+    sessions. ``force`` also deletes the archive of a session that is still compacted.
     """
 
     names: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ class SessionArchive:
     """The archive folder of a session.
 
     ``session`` is the session's file, which need not exist; ``modified`` is in seconds since the
-    epoch. ``may_be_elsewhere`` says that a store has a session of that id at another place, that a
-    store is missing or could not be read, or that the file was packed.
+    epoch. ``may_be_elsewhere`` means that a store has a session of that id at another path, that a
+    store is missing or could not be read, or that the file was compressed.
     """
 
     folder: Path
@@ -57,28 +57,28 @@ class SessionArchive:
 
     @property
     def is_dead(self) -> bool:
-        """Whether the session is gone: not at its place, and in no store under its id."""
+        """Whether the session was deleted: it is not at its path, and in no store under its id."""
         return not self.may_be_elsewhere and not self.session.exists()
 
     @property
     def is_moved(self) -> bool:
-        """Whether the session is not at its place, and may be at another one."""
+        """Whether the session is not at its path, but may be at another one."""
         return self.may_be_elsewhere and not self.session.exists()
 
     def is_called(self, name: str) -> bool:
         """Tell whether a path, an id, or the beginning of one means this archive."""
         if os.path.realpath(name) in map(os.path.realpath, (self.folder, self.session)):
             return True
-        own = {*self.session.name.split("."), self.session.parent.name, self.session.stem[-36:]}
-        own |= {each.rpartition("_")[2] for each in tuple(own)}
-        return len(name) >= _LEAST and any(each.startswith(name) for each in own)
+        names = {*self.session.name.split("."), self.session.parent.name, self.session.stem[-36:]}
+        names |= {part.rpartition("_")[2] for part in tuple(names)}
+        return len(name) >= _MIN_ID_LENGTH and any(part.startswith(name) for part in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivesResult:
-    """The archives that were asked for, and whether they were forgotten, or would be.
+    """The selected archives; with ``forget`` those that were deleted, or would be.
 
-    ``warnings`` name stores that could not be read, in which sessions may be that are not found.
+    ``warnings`` name stores that could not be read, in which missing sessions may be.
     """
 
     options: ArchivesOptions
@@ -88,71 +88,76 @@ class ArchivesResult:
 
     @property
     def folder(self) -> str:
-        """Where archives of sessions lie."""
+        """The folder of all archives of sessions."""
         return str(state_folder(self.machine))
 
     @property
     def n_bytes(self) -> int:
-        """What they take on disk."""
-        return sum(each.n_bytes for each in self.archives)
+        """Their size on disk."""
+        return sum(archive.n_bytes for archive in self.archives)
 
 
 def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResult:
-    """List archives of sessions, or forget them.
+    """List archives of sessions, or delete them.
 
-    Raises UsageError before anything is removed: for a name that means several, where nothing is
-    named, and for the last way back of a session that is there. NoInputError for a name that means
-    none.
+    Raises UsageError before anything is deleted: for an ambiguous name, if nothing is named, and
+        for the archive of a session that is still compacted. NoInputError for a name that matches
+        none.
     """
     if options.forget and not (options.names or options.dead):
         raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
     folders = FolderScanner()
-    found = all_archives(machine, folders)
-    chosen = tuple(_called(found, name) for name in options.names) if options.names else found
-    chosen = tuple(dict.fromkeys(each for each in chosen if each.is_dead or not options.dead))
+    candidates = all_archives(machine, folders)
+    chosen = (
+        tuple(_called(candidates, name) for name in options.names) if options.names else candidates
+    )
+    chosen = tuple(
+        dict.fromkeys(archive for archive in chosen if archive.is_dead or not options.dead)
+    )
     if options.forget:
         _check(chosen, force=options.force)
-        for each in () if options.dry_run else chosen:
-            _forget(each, machine)
+        for archive in () if options.dry_run else chosen:
+            _forget(archive, machine)
     return ArchivesResult(
         options=options, machine=machine, archives=chosen, warnings=tuple(folders.warnings)
     )
 
 
 def all_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[SessionArchive, ...]:
-    """Return the archives there are, the newest first; what cannot be looked into is left out.
+    """Return all archives, newest first, except unreadable ones.
 
-    ``folders`` notes the stores that could not be read, in which a session may be that is not at
-    its place.
+    ``folders`` collects the stores that could not be read, in which a missing session may be.
     """
-    found = [_archive(folder) for folder in _folders(state_folder(machine))]
-    if any(each.is_dead for each in found):
+    archives_found = [_archive(folder) for folder in _folders(state_folder(machine))]
+    if any(archive.is_dead for archive in archives_found):
         ids = {entry.id for entry in newest_entries(machine, folders)}
-        found = [
+        archives_found = [
             replace(
-                each,
+                archive,
                 may_be_elsewhere=bool(folders.warnings)
-                or not _is_store_there(each.session, machine)
-                or _has_id(each.session, ids)
-                or _is_packed(each.session),
+                or not _is_store_there(archive.session, machine)
+                or _has_id(archive.session, ids)
+                or _is_packed(archive.session),
             )
-            for each in found
+            for archive in archives_found
         ]
-    return tuple(sorted(found, key=lambda each: (-each.modified, str(each.session))))
+    return tuple(
+        sorted(archives_found, key=lambda archive: (-archive.modified, str(archive.session)))
+    )
 
 
-def _called(found: Sequence[SessionArchive], name: str) -> SessionArchive:
-    meant = [each for each in found if each.is_called(name)]
-    if not meant:
+def _called(candidates: Sequence[SessionArchive], name: str) -> SessionArchive:
+    matching = [archive for archive in candidates if archive.is_called(name)]
+    if not matching:
         raise NoInputError(f"{name}: no session of that name has an archive; list all there are")
-    if len(meant) > 1:
-        paths = ", ".join(str(each.session) for each in meant[:3])
+    if len(matching) > 1:
+        paths = ", ".join(str(archive.session) for archive in matching[:3])
         raise UsageError(f"{name}: may mean several ({paths}); name one by its path")
-    return meant[0]
+    return matching[0]
 
 
 def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
-    needed = None if force else next((each for each in chosen if _is_needed(each)), None)
+    needed = None if force else next((archive for archive in chosen if _is_needed(archive)), None)
     if needed is not None and needed.is_moved:
         raise UsageError(
             f"{needed.session}: was moved, or its store cannot be read; this is the session's only "
@@ -166,7 +171,7 @@ def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
 
 
 def _is_needed(archive: SessionArchive) -> bool:
-    """Tell whether a session was compacted and is there; so is one that cannot be told of."""
+    """Tell whether a session exists and is compacted, or may be."""
     if archive.is_dead:
         return False
     with suppress(CompactctlError):
@@ -176,16 +181,16 @@ def _is_needed(archive: SessionArchive) -> bool:
 
 
 def _forget(archive: SessionArchive, machine: UserEnvironment) -> None:
-    """Remove what compactctl has put into the folder, and the folder when that leaves it empty.
+    """Delete the files that compactctl wrote to the folder, and the folder if it is empty then.
 
-    A document that was made for a client to import goes as well: it is compactctl's own.
+    A document that was written for a client to import is deleted as well.
     """
     fs, folder, root = FileSystem(), archive.folder, state_folder(machine)
     with disk_errors(folder, "removed in part"):
         with locked_folder(fs, folder):
             remove_stale_drafts(fs, folder)
-            held = read_contents(folder)
-            for path in (*(each.path for each in held.archives), *held.displaced):
+            contents = read_contents(folder)
+            for path in (*(archive.path for archive in contents.archives), *contents.displaced):
                 fs.unlink(path)
         if archive.session.is_relative_to(root) and archive.session.exists():
             fs.unlink(archive.session)
@@ -201,36 +206,43 @@ def _archive(folder: Path) -> SessionArchive:
         folder=folder,
         session=transcript_of(folder),
         operations=len(archive_files(folder)),
-        n_bytes=sum(each.st_size for each in files),
-        modified=max(each.st_mtime for each in files),
+        n_bytes=sum(status.st_size for status in files),
+        modified=max(status.st_mtime for status in files),
     )
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    for at, folders, _ in os.walk(root):
-        held = [each for each in folders if each.endswith(SUFFIX) and archive_files(Path(at, each))]
-        folders[:] = [each for each in folders if each not in held]
-        yield from (Path(at, each) for each in held)
+    for parent, folders, _ in os.walk(root):
+        archive_names = [
+            name for name in folders if name.endswith(SUFFIX) and archive_files(Path(parent, name))
+        ]
+        folders[:] = [name for name in folders if name not in archive_names]
+        yield from (Path(parent, name) for name in archive_names)
 
 
 def _is_store_there(session: Path, machine: UserEnvironment) -> bool:
-    """Tell whether the store that a session lay in is there, as one on another disk may not be.
+    """Tell whether the store of a session exists; one on another disk may not be mounted.
 
-    A document that was made for a client to import lies in the user's state folder.
+    Documents written for a client to import are in the user's state folder.
     """
     store = store_containing(session, machine)
     return session.is_relative_to(state_folder(machine)) or (store is not None and store.is_dir())
 
 
 def _has_id(session: Path, ids: Iterable[str]) -> bool:
-    """Tell whether a file, or the folder that a client has for it, is named by one of the ids.
+    """Tell whether one of the ids is in the name of a file or of its folder.
 
-    A client that archives or packs a session keeps the id in its name.
+    Clients that archive or compress a session keep the id in its name.
     """
     names = (session.name, session.parent.name)
-    return any(each in name for each in ids if len(each) >= _LEAST for name in names)
+    return any(
+        session_id in name
+        for session_id in ids
+        if len(session_id) >= _MIN_ID_LENGTH
+        for name in names
+    )
 
 
 def _is_packed(session: Path) -> bool:
-    """Tell whether a file beside the session's place has its name and an ending more, as .gz."""
+    """Tell whether a compressed file with the session's name and a suffix, as .gz, is beside it."""
     return any(path.is_file() for path in session.parent.glob(f"{escape(session.name)}.*"))

@@ -1,4 +1,4 @@
-"""The user's cache: what it holds, and how it is cleared."""
+"""Shows and clears the user's cache."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from compactctl.store.files.filesystem import disk_errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheResult:
-    """What there is, or what there was before it was ``cleared``."""
+    """The state of the cache, before it was ``cleared``."""
 
     state: CacheState
     cleared: bool
 
 
 def cache(*, clear: bool = False) -> CacheResult:
-    """Look at the cache, and clear it if asked to. Raises DiskError where that fails."""
+    """Return the state of the cache, and clear it if asked to. Raises DiskError if that fails."""
     path = cache_path(this_machine())
     state = cache_state(path)
     if clear:

@@ -1,4 +1,4 @@
-"""Files that a command writes beside what it shows, and where they may not be written."""
+"""Files that a command writes besides its output, and where they may not be written."""
 
 import os
 from collections.abc import Iterable
@@ -11,17 +11,17 @@ from compactctl.store.archive.sealed import is_sealed, is_sealed_text
 from compactctl.store.publish.overwrite import check_output, unknown_file_error
 
 
-def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
-    """Raise UsageError when the report cannot be written, or not without overwriting.
+def check_report(report: str, reserved: Iterable[str], *, force: bool) -> None:
+    """Raise UsageError if the report cannot be written, or only by overwriting a file.
 
-    ``taken`` are the command's inputs and outputs. An earlier report that nobody changed may be
-    overwritten; by ``force`` any other file that is not one of those.
+    ``reserved`` are the command's inputs and outputs. An unchanged earlier report may be
+    overwritten; with ``force`` any file that is not reserved.
     """
-    place = os.path.realpath(report)
-    if place in {os.path.realpath(path) for path in taken}:
+    real_path = os.path.realpath(report)
+    if real_path in {os.path.realpath(path) for path in reserved}:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
     check_output(report)
-    if not force and Path(place).is_file() and not _is_ours(Path(place)):
+    if not force and Path(real_path).is_file() and not _is_ours(Path(real_path)):
         raise unknown_file_error(Path(report))
 
 
@@ -34,9 +34,9 @@ FileKind = Literal["report", "table"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """A file that was written beside what a command shows, and what there was to say about that.
+    """A file that was written besides a command's output, and warnings about it.
 
-    A ``report`` has a row for each of what the command looked at, a ``table`` rows of another kind.
+    A ``report`` has a row for each item the command processed, a ``table`` rows of another kind.
     """
 
     path: str
@@ -47,10 +47,10 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageChoice:
-    """A page to be written to the file ``path``.
+    """A page to write to the file ``path``.
 
-    ``redact`` leaves out all texts and names that are the transcript's own, ``mask`` what looks
-    like a secret in them; ``force`` overwrites what compactctl did not write.
+    ``redact`` leaves out texts and names of the transcript, ``mask`` masks what looks like a secret
+    in them; ``force`` overwrites files not written by compactctl.
     """
 
     path: str

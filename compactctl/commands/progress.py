@@ -1,4 +1,4 @@
-"""How far a use case over many files is, as it tells its caller."""
+"""Reports the progress of a use case over many files to its caller."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesDone:
-    """A file is done: which one, and how many of how many files and of their bytes on disk."""
+    """A finished file, and how many of all files and bytes are done."""
 
     path: str
     files: int
@@ -17,13 +17,13 @@ class FilesDone:
 
 
 FilesProgress = Callable[[FilesDone], None]
-"""Called for each file when it is done, and for each part of a file that has several."""
+"""Called for each finished part of a file; most files have one."""
 
 
 class ProgressTally:
-    """Counts files that are done, and tells of each.
+    """Counts finished files, and reports each.
 
-    ``parts`` are the paths and bytes of what is worked on: a file is done with all of its parts.
+    ``parts`` are the paths and sizes of all work items; a file is done when all its parts are.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class ProgressTally:
         self._files = self._bytes = 0
 
     def done(self, path: str, n_bytes: int) -> None:
-        """Count a part and tell of it."""
+        """Count a finished part and report it."""
         self._left[path] -= 1
         self._files += not self._left[path]
         self._bytes += n_bytes

@@ -1,4 +1,4 @@
-"""What there is: models, profiles, stages, and options with where their values come from."""
+"""Lists models, profiles and stages, and options with the origin of their values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRow:
-    """An option, its value (None when it has none) and its origin in words.
+    """An option, its value (None if it has none) and the origin of that in words.
 
     ``project`` tells whether a project's settings file may set it.
     """
@@ -33,7 +33,7 @@ class ConfigRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigResult:
-    """The settings of one command and the files that were read, those that count more first."""
+    """The settings of one command, and the files that were read, in order of precedence."""
 
     command: str
     files: tuple[str, ...]
@@ -56,9 +56,9 @@ class KnownModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsResult:
-    """The rows of the tables, the user's own first; ``resolved`` when a name was asked for.
+    """The rows of the tables, the user's own first; ``resolved`` if a name was given.
 
-    ``sources`` say where the windows are from and as of when, ``clients`` where these compact.
+    ``sources`` name where the windows are from, and as of when; ``clients`` when clients compact.
     """
 
     rows: tuple[KnownModel, ...] = ()
@@ -69,7 +69,7 @@ class ModelsResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesResult:
-    """The built-in profiles, the default one first, or with ``named`` the one asked for."""
+    """The built-in profiles, the default one first, or the ``named`` one."""
 
     profiles: tuple[Profile, ...]
     named: bool
@@ -77,7 +77,7 @@ class ProfilesResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageInfo:
-    """A stage: its name, what it does in a sentence, and its options with their defaults."""
+    """A stage: its name, a one-sentence description, and its options with their defaults."""
 
     name: str
     title: str
@@ -86,28 +86,28 @@ class StageInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagesResult:
-    """Stages in the order in which they are to be shown."""
+    """Stages in display order."""
 
     stages: tuple[StageInfo, ...]
 
 
-def models(name: str | None = None, own: UserModelTable = NO_USER_MODELS) -> ModelsResult:
-    """List what is known of models, or resolve one name.
+def models(name: str | None = None, user_models: UserModelTable = NO_USER_MODELS) -> ModelsResult:
+    """List known models, or resolve one name.
 
     Raises:
-        UsageError: the user's table names a counter that is not there.
+        UsageError: the user's table names an unknown counter.
     """
     if name is not None:
-        return ModelsResult(resolved=_known(resolve_model(name, own)))
-    first = (resolve_model(row.prefix, own) for row in own.rows)
+        return ModelsResult(resolved=_known(resolve_model(name, user_models)))
+    first = (resolve_model(row.prefix, user_models) for row in user_models.rows)
     rows = tuple(map(_known, (*first, *all_models())))
     return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
 
 
 def profiles(name: str | None = None) -> ProfilesResult:
-    """List the built-in profiles, or look up one of them or a user's own.
+    """List the built-in profiles, or load one of them or the user's.
 
-    Raises UsageError when no profile has that name.
+    Raises UsageError if no profile has that name.
     """
     if name is not None:
         return ProfilesResult(profiles=(load_profile(name),), named=True)
@@ -115,12 +115,12 @@ def profiles(name: str | None = None) -> ProfilesResult:
 
 
 def stages(names: Iterable[str] = ()) -> StagesResult:
-    """Describe the stages of these names; without any all, from the one that loses least.
+    """Describe the named stages, or all, from the one that loses least.
 
-    Raises UsageError for a name that no stage has.
+    Raises UsageError for an unknown name.
     """
-    found = tuple(map(stage_named, names)) or ALL_STAGES
-    return StagesResult(stages=tuple(map(_info, found)))
+    selected = tuple(map(stage_named, names)) or ALL_STAGES
+    return StagesResult(stages=tuple(map(_info, selected)))
 
 
 def _known(model: ModelInfo) -> KnownModel:

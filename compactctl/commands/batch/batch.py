@@ -42,16 +42,16 @@ Value = TypeVar("Value")
 TakeDetails = Callable[[FileDetails], object]
 """Called once for each file with rows about it, in the order of the files."""
 MUCH_BYTES = 32 << 20
-"""From so much for each worker on, a counter that takes longer to load pays: it saves some .01
-seconds in a megabyte of sessions, and takes .3 seconds longer."""
+"""Bytes per worker from which a counter that loads slower pays off: it saves about 0.01 seconds per
+megabyte of sessions, and takes 0.3 seconds longer to load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchTotals:
-    """Sums over the rows that were read; how many files there are of each status.
+    """Sums over the rows with figures, and the number of files by status.
 
-    ``tokens_after`` and ``saved`` are None when files were only measured. ``counters`` are those
-    behind the figures, sorted. Tokens of different counters have no sum: then ``tokens_before``,
+    ``tokens_after`` and ``saved`` are None if files were only measured. ``counters`` are those
+    behind the figures, sorted. Tokens of different counters are not added: then ``tokens_before``,
     ``tokens_after`` and ``saved`` are None.
     """
 
@@ -70,10 +70,10 @@ class BatchTotals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """What became of all files, in input order.
+    """The rows of all files in input order.
 
-    ``growth`` is what grew since the baseline, None without one; ``written`` are the files
-    that were written about it.
+    ``growth`` compares them with the baseline, None without one; ``written`` are the files written
+    about the batch.
     """
 
     options: BatchOptions
@@ -84,10 +84,10 @@ class BatchResult:
 
     @property
     def exit_code(self) -> int:
-        """The highest code among the files that failed, else 1 if a gate is not passed, else 0.
+        """The highest code among the files that failed, else 1 if a gate failed, else 0.
 
-        Codes rise with severity, so files that fail in one way give their own code and a file
-        that failed is never hidden by the gate. Where no file is a transcript there is no input.
+        Codes rise with severity, so if all failures are of one kind, the batch has their code, and
+        a failed file is never hidden by a gate. If no file is a transcript, there is no input.
         """
         if self.is_empty:
             return NoInputError.exit_code
@@ -96,9 +96,9 @@ class BatchResult:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no file is a transcript, and nobody allowed for that."""
+        """Whether no file is a transcript although options require one."""
         files = self.options.files
-        # A part of the files may well be without a transcript.
+        # A shard may well have no transcript.
         is_allowed = files.skip_unknown or files.shard is not None
         are_skipped = all(row.status == "skipped" for row in self.rows)
         return are_skipped and bool(self.rows) and not is_allowed
@@ -109,12 +109,12 @@ def batch(
     progress: FilesProgress | None = None,
     take: TakeDetails | None = None,
 ) -> BatchResult:
-    """Work on all files; one that fails becomes a row and does not stop the others.
+    """Process all files; one that fails becomes a row and does not stop the others.
 
-    ``take`` is given the details of each file that are wanted, in the order of the files.
+    ``take`` is called with the details of each file, if requested, in the order of the files.
 
-    Raises before any work: UsageError for options, and for outputs that overwrite each other or
-    an input; NoInputError when there is nothing to do; DiskError when ``out`` cannot be created.
+    Raises before any work: UsageError for options, and for outputs that overwrite each other or an
+    input; NoInputError if there are no files; DiskError if ``out`` cannot be created.
     """
     check_options(options)
     inputs = discover(options.files, data_sets=True)
@@ -140,7 +140,7 @@ def _growth(
 
 
 def with_gates(row: BatchRow, gates: BatchGates) -> BatchRow:
-    """Return a row with the gate that it does not pass, if any, as its status."""
+    """Return a row whose status is the gate that it fails, if any."""
     if not row.is_read:
         return row
     if _is_over(row.used, gates.fail_over) or _is_over(row.context, gates.fail_over_tokens):
@@ -159,10 +159,10 @@ def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask
     outputs = {} if folder is None else output_names(inputs, folder)
     if folder is not None and options.writes:
         make_folder(folder)
-    taken = [*(item.path for item in inputs), *outputs.values()]
+    reserved = [*(item.path for item in inputs), *outputs.values()]
     for path in options.written_paths:
-        check_report(path, taken, force=options.output.force)
-        taken.append(path)
+        check_report(path, reserved, force=options.output.force)
+        reserved.append(path)
     return tasks_of(options, inputs, outputs)
 
 
@@ -173,26 +173,26 @@ def _run(
     progress: FilesProgress | None,
     take: TakeDetails | None,
 ) -> tuple[BatchRow, ...]:
-    known = cached_rows(options, tasks, cache)
-    rows = dict(known.rows)
+    cached = cached_rows(options, tasks, cache)
+    rows = dict(cached.rows)
     tally = ProgressTally([(task.input.path, task.n_bytes) for task in tasks], progress)
     for index in rows:
         tally.done(tasks[index].input.path, tasks[index].n_bytes)
-    left = [index for index in range(len(tasks)) if index not in rows]
+    pending = [index for index in range(len(tasks)) if index not in rows]
     turns = InOrder(take)
-    for place, outcome in _worked_on(options, [tasks[index] for index in left]):
-        index = left[place]
+    for position, outcome in _worked_on(options, [tasks[index] for index in pending]):
+        index = pending[position]
         rows[index] = outcome.rows
-        known.store(index, outcome.rows)
-        turns.add(place, outcome.details)
+        cached.store(index, outcome.rows)
+        turns.add(position, outcome.details)
         tally.done(tasks[index].input.path, tasks[index].n_bytes)
     return tuple(row for index in range(len(tasks)) for row in rows[index])
 
 
 class InOrder(Generic[Value]):
-    """Passes values on by their places, once those of all places before are there.
+    """Passes values on in the order of their positions, although they arrive in any order.
 
-    What is kept meanwhile is what was done while the slowest one was waited for.
+    Values that arrive early wait in memory until all positions before them have arrived.
     """
 
     def __init__(self, take: Callable[[Value], object] | None) -> None:
@@ -200,15 +200,15 @@ class InOrder(Generic[Value]):
         self._waiting: dict[int, Sequence[Value]] = {}
         self._turn = 0
 
-    def add(self, place: int, values: Sequence[Value]) -> None:
-        """Take in the values of a place, from 0; each place comes once."""
+    def add(self, position: int, values: Sequence[Value]) -> None:
+        """Add the values of a position, from 0; each position comes once."""
         if self._take is None:
             return
-        self._waiting[place] = values
+        self._waiting[position] = values
         while self._turn in self._waiting:
-            due = self._waiting.pop(self._turn)
+            values_due = self._waiting.pop(self._turn)
             self._turn += 1
-            for value in due:
+            for value in values_due:
                 self._take(value)
 
 
@@ -220,7 +220,7 @@ def _worked_on(
     if sum(sizes) >= workers * MUCH_BYTES:
         measure = replace(options.recipe.measure, worth_loading=0)
         options = replace(options, recipe=replace(options.recipe, measure=measure))
-    # Every task is sent with the options; those of a long command line are not sent again.
+    # Every task is pickled with the options; do not repeat a long list of paths in each.
     sent = replace(options, files=replace(options.files, paths=()))
     pool = Pool(partial(run_file, sent), worker_died)
     with closing(pool.run(tasks, sizes, workers)) as finished:
@@ -228,7 +228,7 @@ def _worked_on(
 
 
 def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
-    """Return the user's cache, or one that is never opened and so holds nothing."""
+    """Return the user's cache, or one that is never opened, which holds nothing."""
     cache = ResultCache(cache_path(this_machine()))
     return cache if options.cached else nullcontext(cache)
 

@@ -1,4 +1,4 @@
-"""The columns of a batch's rows, and how they are taken from a row."""
+"""The columns of a batch's rows, and where their values are in a row."""
 
 import json
 from collections.abc import Mapping
@@ -18,14 +18,16 @@ _REAL: ArrowType = "float64"
 
 @dataclass(frozen=True, slots=True)
 class BatchColumn:
-    """A column: its name, its Arrow type, and where in a row its value is, if not under its name.
+    """A column: its name, its Arrow type, and the location of its value in a row.
 
     Attributes:
-        place: names of fields and properties with dots between them.
-        missing: what stands for a row that does not have the part with the value.
-        empty: what stands for a conversation without messages.
-        spread: figures by name are one column here and several in a table: the name of a column
-            there -> that of a figure.
+        name: the name of the column, and of the field unless ``place`` names another.
+        kind: the Arrow type.
+        place: the path of the field or property, with dots.
+        missing: the value of a row without that part.
+        empty: the value of a conversation without messages.
+        spread: for a mapping of figures that is several columns in a table: the name of each of
+            these columns -> the key of its figure.
     """
 
     name: str
@@ -36,7 +38,7 @@ class BatchColumn:
     spread: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, row: BatchRow) -> object:
-        """Return the row's value, None where it has none."""
+        """Return the row's value, None if it has none."""
         part, _, place = (self.place or self.name).partition(".")
         value: object = getattr(row, part)
         if not place:
@@ -46,9 +48,9 @@ class BatchColumn:
         return attrgetter(place)(value)
 
 
-# Null where a stage did not run or changed nothing.
+# Null if a stage did not run or changed nothing.
 _BY_STAGE = {f"saved_by_{stage.name.replace('-', '_')}": stage.name for stage in ALL_STAGES}
-# Where one is removed or changes its meaning, ``FILES_VERSION`` goes up.
+# Increment ``FILES_VERSION`` if a column is removed or changes its meaning.
 COLUMNS = (
     BatchColumn("path", _TEXT),
     BatchColumn("row", _WHOLE),
@@ -66,7 +68,7 @@ COLUMNS = (
     BatchColumn("tokens_before", _WHOLE, "tokens"),
     BatchColumn("tokens_after", _WHOLE, "outcome.after.tokens"),
     BatchColumn("saved", _WHOLE),
-    # Of the request before stages; ``context`` is the whole request after them.
+    # Before stages, unlike ``context``, which is the whole request after them.
     BatchColumn("unseen", _WHOLE, "figures.totals.unseen"),
     BatchColumn("ratio_before", _REAL),
     BatchColumn("ratio_after", _REAL),
@@ -110,7 +112,7 @@ TABLE_TYPES: Mapping[str, str] = {
 
 
 def row_values(row: BatchRow) -> dict[str, Any]:
-    """Return a row's values by column, as a document has them: its status ahead of digests."""
+    """Return a row's values by column, in the order of a document: the status before digests."""
     first = dict.fromkeys(("path", "row", "status"))
     return {**first, **{column.name: column.value(row) for column in COLUMNS}}
 

@@ -1,4 +1,4 @@
-"""The conversations of a Parquet data set: a row for each, and the file with them compacted."""
+"""Processes the conversations of a Parquet data set: a row for each, and a compacted copy."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,14 +40,14 @@ from compactctl.store.publish.publish import publish
 if TYPE_CHECKING:
     from compactctl.commands.batch.report_format import Status
 
-# What is sent of a conversation without messages.
+# The totals of a conversation without messages.
 _NOTHING = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)
 RunStages = Sequence[tuple[StageRecord, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneConversation:
-    """What became of one conversation, which is ``value`` now."""
+    """The row of a processed conversation, and its ``value`` in the new file."""
 
     row: BatchRow
     value: Any
@@ -58,8 +58,8 @@ class DoneConversation:
 def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
     """Measure or compact the conversations of a data set, or of some of its row groups.
 
-    Raises NoInputError, NotUnderstoodError and UsageError for the file, and what writing does; a
-    conversation that fails is a failed row and stays as it is.
+    A conversation that fails becomes a failed row and stays unchanged. Raises NoInputError,
+    NotUnderstoodError and UsageError for the file, and as writing does.
     """
     data = open_dataset(task.input.path, options.files.column)
     work = _Conversations(options, data)
@@ -75,7 +75,7 @@ def _written(work: "_Conversations", output: str) -> WorkedFile:
 
     def replaced(values: list[Any]) -> list[Any]:
         conversations = list(work.done(values, len(done) + 1))
-        # Of what is in the new file already only the rows are needed.
+        # Values already in the new file need not stay in memory.
         done.extend(replace(conversation, value=None) for conversation in conversations)
         return [conversation.value for conversation in conversations]
 
@@ -83,19 +83,26 @@ def _written(work: "_Conversations", output: str) -> WorkedFile:
         return [conversation.stages for conversation in done if conversation.row.status == "ok"]
 
     written, operation = write_data_set(work.data, output, replaced, stages, work.options)
-    return _as_file([replace(each, row=_placed(each.row, written, operation)) for each in done])
+    return _as_file(
+        [
+            replace(conversation, row=_placed(conversation.row, written, operation))
+            for conversation in done
+        ]
+    )
 
 
 def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
-    """Return the row of a conversation with where it is now, and by which operation."""
+    """Add the file that a conversation was written to, and the operation, to its row."""
     if row.status == "ok" and row.outcome is not None:
         row = replace(row, outcome=replace(row.outcome, operation=operation))
     return replace(row, output=written)
 
 
 def _as_file(done: Sequence[DoneConversation]) -> WorkedFile:
-    details = tuple(each.details for each in done if each.details is not None)
-    return WorkedFile(rows=tuple(each.row for each in done), details=details)
+    details = tuple(
+        conversation.details for conversation in done if conversation.details is not None
+    )
+    return WorkedFile(rows=tuple(conversation.row for conversation in done), details=details)
 
 
 class _Conversations:
@@ -103,30 +110,32 @@ class _Conversations:
 
     def __init__(self, options: BatchOptions, data: ParquetDataset) -> None:
         self.options, self.data = options, data
-        # Many conversations follow one another.
+        # Many conversations follow, so the faster counter pays off at once.
         self._measure = replace(options.recipe.measure, worth_loading=0)
         self._recipe = replace(options.recipe, measure=self._measure)
         self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
     def done(self, values: Iterator[Any] | Sequence[Any], first: int) -> Iterator[DoneConversation]:
-        """Yield what became of each; ``first`` is the number of the first one's row."""
-        for number, value in enumerate(values, first):
-            yield self._one(f"{self.data.path}#{number}", number, value)
+        """Process conversations; ``first`` is the row number of the first one."""
+        for index, value in enumerate(values, first):
+            yield self._one(f"{self.data.path}#{index}", index, value)
 
-    def _one(self, name: str, number: int, value: object) -> DoneConversation:
+    def _one(self, name: str, index: int, value: object) -> DoneConversation:
         started = monotonic()
         work: Callable[[], DoneConversation] = partial(
             self._compacted if self.options.compacts else self._measured, name, value
         )
         if not value:
             work = partial(self._empty, name, value)
-        found = attempt(name, self.options.timeout, work)
-        done = DoneConversation(row=found, value=value) if isinstance(found, BatchRow) else found
+        outcome = attempt(name, self.options.timeout, work)
+        done = (
+            DoneConversation(row=outcome, value=value) if isinstance(outcome, BatchRow) else outcome
+        )
         took = round(1000 * (monotonic() - started))
-        return replace(done, row=replace(done.row, row=number, milliseconds=took))
+        return replace(done, row=replace(done.row, row=index, milliseconds=took))
 
     def _empty(self, name: str, value: object) -> DoneConversation:
-        """Return what becomes of a row without a conversation: it counts nothing."""
+        """Return the outcome of a row without a conversation."""
         row = BatchRow(path=name)
         if self.options.compacts:
             row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
@@ -134,52 +143,64 @@ class _Conversations:
 
     def _measured(self, name: str, value: object) -> DoneConversation:
         source = _source(value, self.data.kind)
-        asked = self.options.input
-        transcript = loaded_from(source, name, asked.format, asked.limits).transcript
+        input_options = self.options.input
+        transcript = loaded_from(
+            source, name, input_options.format, input_options.limits
+        ).transcript
         check_strict(transcript, self.options.input.at(name))
         measured = measure(transcript, self._measure)
         measured.meter.prime(transcript.effective)
         row = measured_row(name, source.digest.sha256, transcript, measured)
-        wanted = self.options.details != NO_DETAILS
-        details = details_of(name, transcript, measured, self.options.details) if wanted else None
+        has_details = self.options.details != NO_DETAILS
+        details = (
+            details_of(name, transcript, measured, self.options.details) if has_details else None
+        )
         return DoneConversation(row=row, value=value, details=details)
 
     def _compacted(self, name: str, value: object) -> DoneConversation:
         source = _source(value, self.data.kind)
-        made = compact_lines(
+        compacted = compact_lines(
             source.lines, self.options.input.at(name), self._recipe, self._summarizer
         )
-        self._check(name, made)
-        outcome = made.run.outcome
-        compacted = value_of(value, self.data.kind, made) if made.run.applied.edits else value
-        is_same = compacted == value
-        row = measured_row(name, source.digest.sha256, made.transcript, made.measured)
+        self._check(name, compacted)
+        outcome = compacted.run.outcome
+        new_value = (
+            value_of(value, self.data.kind, compacted) if compacted.run.applied.edits else value
+        )
+        is_same = new_value == value
+        row = measured_row(name, source.digest.sha256, compacted.transcript, compacted.measured)
         status: Status = "unchanged" if is_same else "ok"
         return DoneConversation(
             row=replace(row, status=status, outcome=RowOutcome.of(outcome)),
-            value=value if is_same else compacted,
+            value=value if is_same else new_value,
             stages=outcome.stages,
-            details=self._details(name, made),
+            details=self._details(name, compacted),
         )
 
-    def _check(self, name: str, made: CompactedLines) -> None:
-        """Raise for what the user does not want to be written."""
-        check_strict(made.transcript, self.options.input.at(name))
-        applied, meter = made.run.applied, made.measured.meter
+    def _check(self, name: str, compacted: CompactedLines) -> None:
+        """Raise if ``--strict``, ``--require-audit`` or ``--require-fit`` forbids the result."""
+        check_strict(compacted.transcript, self.options.input.at(name))
+        applied, meter = compacted.run.applied, compacted.measured.meter
         if self.options.require_audit:
-            cwd = made.transcript.session.cwd
+            cwd = compacted.transcript.session.cwd
             require_audit(name, summaries_of(applied, {}, meter, cwd, include_built_in=True))
-        if self.options.require_fit and not made.fits:
+        if self.options.require_fit and not compacted.fits:
             raise DoesNotFitError(
-                f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "
-                f"of {made.limit:,}; it stays as it is, add a stage or keep less"
+                f"{name}: {compacted.largest_after:,} tokens are left after all stages, over the "
+                f"limit of {compacted.limit:,}; it stays as it is, add a stage or keep less"
             )
 
-    def _details(self, name: str, made: CompactedLines) -> FileDetails | None:
+    def _details(self, name: str, compacted: CompactedLines) -> FileDetails | None:
         if self.options.details == NO_DETAILS:
             return None
-        left = fates_by_id(made.run.applied, made.measured.meter)
-        return details_of(name, made.transcript, made.measured, self.options.details, left)
+        effects = fates_by_id(compacted.run.applied, compacted.measured.meter)
+        return details_of(
+            name,
+            compacted.transcript,
+            compacted.measured,
+            self.options.details,
+            effects,
+        )
 
 
 def _source(value: object, kind: object) -> Source:
@@ -194,14 +215,14 @@ def write_data_set(
     stages: Callable[[], RunStages],
     options: BatchOptions,
 ) -> tuple[RowOutput, OperationId | None]:
-    """Write a data set with the conversations that ``replaced`` makes of those of a row group.
+    """Write a data set with the conversations of each row group replaced by ``replaced``.
 
-    ``stages`` are those of the conversations that were changed, known when all is done. Without
-    any the old file is written as it is, and there is no operation. Raises as ``publish`` and
+    ``stages`` returns the records of changed conversations once all are done. If there are none,
+    the old file is copied, and there is no operation. Raises as ``publish`` and
     ``ParquetDataset.write_with`` do.
 
-    The archive holds the bytes of the old file, as it does of any transcript: a Parquet file that
-    is written again is never the same.
+    The archive holds the bytes of the old file, as for any transcript: rewriting a Parquet file
+        never gives the same bytes.
     """
     place = Path(output)
     make_folder(place.parent)
@@ -213,7 +234,7 @@ def write_data_set(
         data.write_with(stream, replaced, options.input.limits)
         changed = stages()
         content = Content.from_chunks(StreamPieces(stream)) if changed else source.content
-        # What cannot be read again could not be rewound either.
+        # A file too large to be read again could not be rewound either.
         _check(content, options.input.limits, output)
         deposits = [_deposit(source, content.digest, changed)] if changed else []
         publish(
@@ -230,9 +251,9 @@ def write_data_set(
 
 
 def _file_source(path: Path, limits: ReadLimits) -> Source:
-    """Return the file's bytes in pieces that end where lines do, as states are described by lines.
+    """Return the file's bytes in chunks that end at line ends, since digests count lines.
 
-    Nothing that is appended to it belongs to it: it has no identity to compare.
+    The source has no path, so nothing appended to the file is carried over.
     """
     pieces = FileLines(path)
     with path.open("rb") as stream:
@@ -243,18 +264,18 @@ def _file_source(path: Path, limits: ReadLimits) -> Source:
 
 
 def _check(content: Content, limits: ReadLimits, output: str) -> None:
-    """Raise NoInputError for more than ``rewind`` would read."""
+    """Raise NoInputError for a file that ``rewind`` would refuse to read."""
     limits.check_size(content.digest.n_bytes, output)
     limits.check_lines(content.digest.n_lines, output)
 
 
 def _deposit(source: Source, after: Digest, changed: RunStages) -> ArchiveDraft:
-    told = f"{source.digest.sha256} {after.sha256} {__version__}"
-    name = OperationId(hashlib.sha256(told.encode()).hexdigest()[:12])
+    content = f"{source.digest.sha256} {after.sha256} {__version__}"
+    operation_id = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
     operation = Operation(
-        id=name,
+        id=operation_id,
         parent=None,
-        head=name,
+        head=operation_id,
         kind="compact",
         before=source.digest,
         after=after,
@@ -268,7 +289,7 @@ def _deposit(source: Source, after: Digest, changed: RunStages) -> ArchiveDraft:
 
 
 def _summed(changed: RunStages) -> Iterable[StageRecord]:
-    """Yield one record per stage, in the order of the first run, over all conversations."""
+    """Yield one record per stage over all conversations, in the order of their first run."""
     by_name: dict[str, list[StageRecord]] = {}
     for record in chain.from_iterable(changed):
         by_name.setdefault(record.name, []).append(record)

@@ -1,4 +1,4 @@
-"""One task of a batch, from its path to its rows; runs in a worker process."""
+"""Runs one task of a batch in a worker process, from its path to its rows."""
 
 import multiprocessing
 import os
@@ -50,18 +50,18 @@ from compactctl.store.files.source import sha256_of
 
 TOOK_TOO_LONG = 75
 """The exit code: EX_TEMPFAIL of sysexits.h."""
-# As for disks.
+# The code of disk errors.
 OUT_OF_MEMORY = 74
-# After so many times the limit a worker that cannot be interrupted is ended as a whole.
+# A worker that cannot be interrupted is killed after this many times the limit.
 _PATIENCE = 2.0
 Done = TypeVar("Done")
 
 
 def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
-    """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
+    """Measure or compact one file. Never raises an Exception: failures become rows."""
     path = task.input.path
     if task.is_data_set and task.input.problem is None:
-        # Each conversation of it takes its own time, and has its own limit.
+        # Each of its conversations is timed and limited separately.
         return _as_file(attempt(path, None, partial(_data_set, options, task)))
     started = monotonic()
     work = _compacted_file if options.compacts else _measured_file
@@ -74,7 +74,7 @@ def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
 
 
 def worker_died(task: FileTask) -> WorkedFile:
-    """Return what became of a file whose worker process died."""
+    """Return the outcome of a file whose worker process died."""
     path = task.input.path
     why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
     return _as_file(failed_row(path, "WorkerDied", why, INTERNAL_ERROR))
@@ -83,7 +83,7 @@ def worker_died(task: FileTask) -> WorkedFile:
 def _skipped(
     outcome: WorkedFile | BatchRow, options: BatchOptions, task: FileTask
 ) -> WorkedFile | BatchRow:
-    """Return the row of other data that merely lies in a folder as one that does not fail."""
+    """Mark the row of a file found in a folder that is not a transcript as skipped, not failed."""
     is_expected = options.input.strict or (task.input.is_named and not options.files.skip_unknown)
     if (
         is_expected
@@ -100,7 +100,7 @@ def _as_file(outcome: WorkedFile | BatchRow) -> WorkedFile:
 
 
 def _data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
-    # With what reads Parquet, which other batches have no use for.
+    # Imported late: it loads pyarrow, which other batches do not need.
     from compactctl.commands.batch.data_set import run_data_set
 
     return run_data_set(options, task)
@@ -108,9 +108,9 @@ def _data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
 
 def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     _check_problem(task)
-    path, asked = task.input.path, options.input.at(task.input.path)
-    transcript = scan(asked)
-    check_strict(transcript, asked)
+    path, input_options = task.input.path, options.input.at(task.input.path)
+    transcript = scan(input_options)
+    check_strict(transcript, input_options)
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
     row = measured_row(path, _digest(path), transcript, measured)
@@ -121,7 +121,7 @@ def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
 
 
 def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measurement) -> BatchRow:
-    """Return the row of a transcript in which no stage ran; ``sha256`` is of what was read."""
+    """Return the row of a transcript in which no stage ran; ``sha256`` is that of the input."""
     return BatchRow(
         path=path,
         sha256=sha256,
@@ -167,7 +167,7 @@ def _output(written: Written) -> RowOutput:
 
 
 def _digest(path: str) -> str:
-    """Return the digest of what was read: a file's own bytes, or what a database gave."""
+    """Return the SHA-256 of the input: of a file's bytes, or of what a database returned."""
     if is_in_database(path):
         return open_transcript(path).digest.sha256
     return sha256_of(Path(path))
@@ -179,9 +179,9 @@ def _check_problem(task: FileTask) -> None:
 
 
 def attempt(name: str, timeout: float | None, work: Callable[[], Done]) -> Done | BatchRow:
-    """Return what ``work`` comes to, or the failed row of what is called ``name``.
+    """Run ``work``; return its result, or a failed row for ``name``.
 
-    ``timeout`` is in seconds, None for any time.
+    ``timeout`` is in seconds, None for no limit.
     """
     try:
         with time_limit(timeout):
@@ -200,22 +200,22 @@ def attempt(name: str, timeout: float | None, work: Callable[[], Done]) -> Done 
 
 
 def _bug(error: Exception) -> str:
-    """Say where the program failed, not on what: an error's message may quote the transcript."""
+    """Describe where the program failed; the error's message may quote the transcript."""
     *_, frame = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
     return f"an internal error, {type(error).__name__} at {place}; please report it"
 
 
 class TookTooLongError(BaseException):
-    """The time for a file is over. Like KeyboardInterrupt no other error: nothing swallows it."""
+    """The time limit of a file passed. A BaseException, so that no handler swallows it."""
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise TookTooLongError in the block after so many seconds; None and 0 give all the time.
+    """Raise TookTooLongError in the block after so many seconds; no limit for None and 0.
 
-    What runs in a library and cannot be interrupted ends its worker process a little later. Only
-    the main thread of a process can be interrupted; elsewhere there is no limit.
+    A library call that cannot be interrupted gets its worker process killed a little later. Only
+    the main thread of a process can be interrupted; in other threads there is no limit.
     """
     if not seconds or current_thread() is not main_thread():
         yield

@@ -1,4 +1,4 @@
-"""What a batch can be asked for."""
+"""The options of a batch."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,20 +17,20 @@ from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 
-# Any window will do to find out whether stages and target mean something.
+# Any window will do to check stages and target.
 _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchGates:
-    """What rows are held against when all is done.
+    """The gates that rows are compared with when all files are done.
 
     Attributes:
-        fail_over: share of the measure's base that no transcript may be over.
-        fail_over_tokens: size that no transcript's next request may be over.
-        fail_on: what no transcript may have.
-        baseline: an earlier report, of which no project's figures may be exceeded by more than
-            ``tolerance``.
+        fail_over: the maximum share of the measure's base.
+        fail_over_tokens: the maximum size of the next request in tokens.
+        fail_on: flags that no transcript may have.
+        baseline: an earlier report; no project's figures may exceed it by more than ``tolerance``.
+        tolerance: the share by which figures may grow.
     """
 
     fail_over: float | None = None
@@ -45,27 +45,25 @@ NO_GATES = BatchGates()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOptions:
-    """Which files, and what to do with each of them.
+    """Which files to process, and how.
 
     Attributes:
-        files: which files are worked on: paths, folders, patterns, and what is left out of them.
-        input: how each file is read; its path is filled in per file.
-        recipe: how files are measured, and compacted; every worker process asks for summaries on
-            its own.
+        files: the paths, folders and patterns, and what to skip in them.
+        input: how to read each file; its path is set per file.
+        recipe: how to measure and compact; every worker process asks for summaries separately.
         output: its path is the folder for compacted transcripts and their archives.
-        compacts: whether stages are run, else files are only measured. Without a folder to write to
-            they are run for the figures.
+        compacts: run stages, else only measure. Without an output folder, only for the figures.
         require_fit: fail a file whose context does not fit after all stages.
         require_audit: fail a file with a summary that lost a rule or made something up.
-        gates: what rows are held against once they are known; the cache keeps rows without.
-        cached: whether rows that an earlier batch found out are taken from the cache, and new ones
-            kept there; ``verify_cache`` reads the files to see whether they are the same.
-        resume: take what an earlier batch has written as done, as long as it is unchanged.
-        jobs: number of worker processes; 0 chooses.
-        timeout: seconds that a file may take, None for any time.
-        details: rows about each file that are wanted: files are read for them whatever is known.
-        written_paths: files that are written when the batch is done (reports, tables, a page); none
-            may be an input or an output.
+        gates: what rows are compared with at the end; cached rows are without them.
+        cached: use and store rows in the cache.
+        verify_cache: read files to check that cached rows are still right.
+        resume: skip files that an earlier batch has written and that are unchanged.
+        jobs: the number of worker processes; 0 chooses.
+        timeout: the time limit of a file in seconds, None for no limit.
+        details: the rows about each file to return; files are read for them even if cached.
+        written_paths: files to write at the end (reports, tables, a page); none may be an input or
+            an output.
     """
 
     files: FileChoice
@@ -91,7 +89,7 @@ class BatchOptions:
 
 
 def check_options(options: BatchOptions) -> None:
-    """Raise UsageError for what means nothing for any file, before the first one is read."""
+    """Raise UsageError for options that are wrong for any file, before the first one is read."""
     if options.jobs < 0:
         raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to choose one")
     if options.resume and not (options.writes and options.cached):
@@ -103,9 +101,9 @@ def check_options(options: BatchOptions) -> None:
         raise UsageError(f"--fail-over {share:g}: give a share, such as 0.8")
     if options.input.format is not None:
         format_named(options.input.format)
-    if asked := counter_asked_for(options.recipe.measure):
-        # A program that cannot count would fail for every file.
-        asked.count_many(["text"])
+    if counter := counter_asked_for(options.recipe.measure):
+        # A counter command that does not work would fail for every file.
+        counter.count_many(["text"])
     if options.compacts:
         make_plan(options.recipe, _ROOMY)
     summarizer_for(options.recipe.summarizer)

@@ -1,4 +1,4 @@
-"""Runs a function over many items in worker processes, some of which may die."""
+"""Runs a function over many items in worker processes, and survives their death."""
 
 import gc
 import multiprocessing
@@ -17,21 +17,21 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CHUNK_BYTES = 4 << 20
-"""How much one task reads: enough for the cost of handing it over not to show."""
+"""The bytes that one task reads: enough to make the cost of dispatching it negligible."""
 SERIAL_BYTES = 8 << 20
-"""Less than this is done before workers would have started: each imports the program and builds a
-vocabulary first, about 1.2 seconds of CPU, in which one process measures some 4 MB."""
+"""The bytes below which one process is faster: each worker first imports the program and builds a
+vocabulary, about 1.2 seconds of CPU, in which one process measures about 4 MB."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
-"""Without it a new Python looks for its own modules in the working folder first, whoever put files
-there: one called signal.py would be run."""
+"""Without it a new Python looks for modules in the working folder first, where a file called
+signal.py would be run, whoever put it there."""
 
 
 class Pool(Generic[Item, Result]):
     """Applies ``work`` to items in order of size-bounded chunks.
 
-    ``work`` and the items are pickled. Where a worker dies, the items that were under way then
-    are tried once more, one at a time; ``died`` gives the result of one that kills all by itself.
+    ``work`` and the items are pickled. If a worker dies, the items in progress are tried again one
+    at a time; ``died`` returns the result of an item that kills its worker alone.
     """
 
     def __init__(self, work: Callable[[Item], Result], died: Callable[[Item], Result]) -> None:
@@ -40,29 +40,29 @@ class Pool(Generic[Item, Result]):
     def run(
         self, items: Sequence[Item], sizes: Sequence[int], workers: int
     ) -> Generator[tuple[int, Result], None, None]:
-        """Yield every item's index and result, in the order in which they are done.
+        """Yield the index and result of every item, in the order in which they finish.
 
-        ``sizes`` are bytes. One worker means this process. What ``work`` raises is raised here.
-        To close the generator early ends the workers after what they are working on.
+        ``sizes`` are bytes. One worker means this process. Exceptions of ``work`` are raised here.
+        Closing the generator early ends the workers after their current chunk.
         """
         if workers <= 1:
             yield from ((index, self._work(item)) for index, item in enumerate(items))
             return
-        waiting = deque(_chunks(sizes, min(CHUNK_BYTES, sum(sizes) // workers)))
-        while waiting:
-            suspects = yield from self._until_broken(items, waiting, workers)
+        pending = deque(_chunks(sizes, min(CHUNK_BYTES, sum(sizes) // workers)))
+        while pending:
+            suspects = yield from self._until_broken(items, pending, workers)
             yield from self._one_by_one(items, deque(suspects))
 
     def _until_broken(
-        self, items: Sequence[Item], waiting: deque[range], workers: int
+        self, items: Sequence[Item], pending: deque[range], workers: int
     ) -> Generator[tuple[int, Result], None, list[int]]:
-        """Work off chunks; return the items that were under way when a worker died."""
+        """Process chunks; return the items that were in progress when a worker died."""
         running: dict[Future[list[Result]], range] = {}
         suspects: list[int] = []
         with _executor(workers) as executor:
-            while running or (waiting and not suspects):
-                while waiting and not suspects and len(running) < workers:
-                    chunk = waiting.popleft()
+            while running or (pending and not suspects):
+                while pending and not suspects and len(running) < workers:
+                    chunk = pending.popleft()
                     running[self._submit(executor, items, chunk)] = chunk
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     chunk = running.pop(future)
@@ -109,7 +109,7 @@ def _cores() -> int:
 
 
 def _chunks(sizes: Sequence[int], limit: int) -> Iterator[range]:
-    """Yield ranges of neighbours that hold about ``limit`` bytes, at least one item each."""
+    """Yield ranges of adjacent items that hold about ``limit`` bytes, at least one item each."""
     start = total = 0
     for index, size in enumerate(sizes):
         total += size
@@ -122,35 +122,35 @@ def _chunks(sizes: Sequence[int], limit: int) -> Iterator[range]:
 
 @contextmanager
 def _executor(workers: int) -> Iterator[ProcessPoolExecutor]:
-    # A plain fork would copy locks that other threads, such as those of pyarrow, hold just then.
+    # A plain fork would copy locks held by other threads, such as those of pyarrow.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
-    chosen = os.environ.get(SAFE_PATH)
+    safe_path = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
-    started_as = (chosen, gc.get_threshold())
+    started_as = (safe_path, gc.get_threshold())
     try:
         with ProcessPoolExecutor(workers, context, _start_worker, started_as) as executor:
             yield executor
     finally:
-        _restore_safe_path(chosen)
+        _restore_safe_path(safe_path)
 
 
-def _restore_safe_path(chosen: str | None) -> None:
-    """Set the variable as the user has it, for the programs that are run."""
+def _restore_safe_path(safe_path: str | None) -> None:
+    """Restore the user's value for the programs that are run."""
     del os.environ[SAFE_PATH]
-    if chosen is not None:
-        os.environ[SAFE_PATH] = chosen
+    if safe_path is not None:
+        os.environ[SAFE_PATH] = safe_path
 
 
-def _start_worker(safe_path: str | None, looking_for_cycles: tuple[int, int, int]) -> None:
+def _start_worker(safe_path: str | None, gc_threshold: tuple[int, int, int]) -> None:
     _restore_safe_path(safe_path)
-    gc.set_threshold(*looking_for_cycles)
+    gc.set_threshold(*gc_threshold)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """End this worker when its parent is gone: it would wait for work for ever."""
+    """End this worker when its parent is gone, as it would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
@@ -158,7 +158,7 @@ def _end_with_parent() -> None:
 
 
 def _run_chunk(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Work in a worker; Ctrl-C ends the work, not the worker, so that files are cleaned up."""
+    """Process items in a worker; Ctrl-C ends the work, not the worker, so files are cleaned up."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return [work(item) for item in items]

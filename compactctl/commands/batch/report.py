@@ -1,4 +1,4 @@
-"""Looks at the reports of batches together, and against an earlier one."""
+"""Combines the reports of batches, and compares them with an earlier one."""
 
 import json
 import math
@@ -29,18 +29,18 @@ from compactctl.store.files.parquet_pages import column_bytes
 _BATCH_ROWS = 1_024
 PERCENTS = (50, 90, 95, 99)
 TOLERANCE = 0.1
-"""By how much a figure may be larger than in the baseline, as a share of that."""
-# What is too little to be called growth: tokens of a request, a share of all tokens.
-_LEAST_TOKENS, _LEAST_SHARE = 1_000, 0.01
+"""By how much a figure may exceed the baseline, as a share of it."""
+# Smaller increases do not count as growth: tokens of a request, a share of all tokens.
+_MIN_TOKENS, _MIN_SHARE = 1_000, 0.01
 Figure = Literal["context", "reread", "tools"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
-    """A transcript as a report tells of it; see ``BatchRow`` for what the figures are.
+    """A transcript in a report; see ``BatchRow`` for the meaning of the figures.
 
-    ``values`` are all columns as they stand in a table. ``tokens`` is 0 for a file that failed or
-    is not a transcript.
+    ``values`` are all columns of a table. ``tokens`` is 0 for a file that failed or is not a
+    transcript.
     """
 
     path: str
@@ -61,12 +61,12 @@ class ReportRow:
 
     @property
     def is_read(self) -> bool:
-        """Whether there are figures."""
+        """Whether the row has figures."""
         return self.status not in UNREAD
 
 
 def report_row(values: Mapping[str, Any]) -> ReportRow:
-    """Return the row that has these values in a table; a column may be missing in older ones."""
+    """Return the row with these table values; older reports may lack columns."""
     return ReportRow(
         path=values["path"],
         status=values["status"],
@@ -87,9 +87,9 @@ def report_row(values: Mapping[str, Any]) -> ReportRow:
 
 
 def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:
-    """Return the rows of all reports, sorted by path; of two with one path the later one counts.
+    """Return the rows of all reports, sorted by path; of several with one path the last counts.
 
-    Raises NoInputError and NotUnderstoodError for what is not such a report.
+    Raises NoInputError and NotUnderstoodError for other files.
     """
     rows = {row.path: row for path in paths for row in read_report(path)}
     return tuple(rows[path] for path in sorted(rows))
@@ -133,10 +133,10 @@ def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowGroup:
-    """Transcripts that have something in common, such as their project.
+    """Transcripts with something in common, such as their project.
 
     ``tokens`` is their sum, ``context`` the median of their largest requests; ``reread`` and
-    ``tools`` are the shares of tokens of files read again later and of tools altogether.
+    ``tools`` are the shares of tokens in file reads that were repeated later, and in tools.
     """
 
     name: str
@@ -158,11 +158,11 @@ class Bin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSummary:
-    """What the rows come to; of files that failed or are not transcripts there are no figures.
+    """Sums over rows; files that failed or are not transcripts have no figures.
 
-    ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named
-    by ISO week, of the transcripts that tell when they ended. Where ``counters`` names several,
-    ``tokens`` is what shares refer to and no figure to show.
+    ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named by
+    ISO week, of the transcripts whose end is known. If ``counters`` names several, ``tokens`` is
+    only the base of shares and no figure to show.
     """
 
     files: int
@@ -180,7 +180,7 @@ class ReportSummary:
 
     @property
     def is_summed(self) -> bool:
-        """Whether one counter is behind all tokens, so that they have a sum."""
+        """Whether all tokens are from one counter, so that they can be added."""
         return len(self.counters) <= 1
 
 
@@ -210,9 +210,9 @@ def summarize(rows: Sequence[ReportRow]) -> ReportSummary:
 
 
 def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
-    """Return what each project came to by ISO week, of files that tell both and did not fail.
+    """Return the groups of projects by ISO week, of files with both and without failure.
 
-    Weeks are in order, projects as they come; a week without any is left out.
+    Weeks are in order, projects as they come; empty weeks are left out.
     """
     read = [row for row in rows if row.is_read and _week(row)]
     weeks = sorted({_week(row) for row in read})
@@ -223,7 +223,7 @@ def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
 
 
 def group_by(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
-    """Return a group per name, one of them "" where rows have none."""
+    """Return a group per name; rows without one are in group ""."""
     members: dict[str, list[ReportRow]] = defaultdict(list)
     for row in rows:
         members[name(row)].append(row)
@@ -241,14 +241,14 @@ def percentile(sizes: Sequence[int], percent: int) -> int:
 
 def _group(name: str, rows: Sequence[ReportRow]) -> RowGroup:
     tokens = sum(row.tokens for row in rows)
-    used = sum(sum(row.tools.values()) for row in rows)
+    tool_tokens = sum(sum(row.tools.values()) for row in rows)
     return RowGroup(
         name=name,
         files=len(rows),
         tokens=tokens,
         context=round(median(row.context for row in rows)),
         reread=sum(row.reread for row in rows) / max(1, tokens),
-        tools=used / max(1, tokens),
+        tools=tool_tokens / max(1, tokens),
     )
 
 
@@ -297,10 +297,10 @@ class GrowthFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineComparison:
-    """What comes of comparing with a baseline, by project; "" are all files without one.
+    """A comparison with a baseline by project; "" stands for all files without one.
 
-    ``recounted`` are projects that are counted with something else now, so that their figures
-    say nothing about growth; ``added`` are not in the baseline, ``gone`` are only there.
+    ``recounted`` are projects that are counted with another counter now, so that growth is unknown;
+    ``added`` are not in the baseline, ``gone`` are only there.
     """
 
     findings: tuple[GrowthFinding, ...]
@@ -311,34 +311,34 @@ class BaselineComparison:
 
     @property
     def fails(self) -> bool:
-        """Whether something grew too much, or cannot be told to have not."""
+        """Whether something grew too much, or growth is unknown."""
         return bool(self.findings or self.recounted or not self.compared)
 
 
 def compare_with_baseline(
     rows: Sequence[ReportRow], baseline: Sequence[ReportRow], tolerance: float = TOLERANCE
 ) -> BaselineComparison:
-    """Compare the projects that both have; files that failed are left out."""
-    now, before = _projects(rows), _projects(baseline)
-    both = [name for name in now if name in before]
-    counters, earlier = _counters(rows), _counters(baseline)
-    recounted = tuple(name for name in both if _differ(counters[name], earlier[name]))
-    compared = tuple(name for name in both if name not in recounted)
+    """Compare the projects in both; files that failed are left out."""
+    current, before = _projects(rows), _projects(baseline)
+    common = [name for name in current if name in before]
+    counters, counters_before = _counters(rows), _counters(baseline)
+    recounted = tuple(name for name in common if _differ(counters[name], counters_before[name]))
+    compared = tuple(name for name in common if name not in recounted)
     return BaselineComparison(
         findings=tuple(
             finding
             for name in compared
-            for finding in _findings(now[name], before[name], tolerance)
+            for finding in _findings(current[name], before[name], tolerance)
         ),
         compared=compared,
         recounted=recounted,
-        added=tuple(name for name in now if name not in before),
-        gone=tuple(name for name in before if name not in now),
+        added=tuple(name for name in current if name not in before),
+        gone=tuple(name for name in before if name not in current),
     )
 
 
 def _counters(rows: Sequence[ReportRow]) -> Mapping[str, set[str]]:
-    """Return by project what its tokens were counted with, as far as the rows tell."""
+    """Return the counters of each project's tokens, as far as recorded."""
     counters: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.is_read and row.counter:
@@ -346,8 +346,8 @@ def _counters(rows: Sequence[ReportRow]) -> Mapping[str, set[str]]:
     return counters
 
 
-def _differ(now: set[str], before: set[str]) -> bool:
-    return bool(now and before) and now.isdisjoint(before)
+def _differ(current: set[str], before: set[str]) -> bool:
+    return bool(current and before) and current.isdisjoint(before)
 
 
 def _projects(rows: Sequence[ReportRow]) -> dict[str, RowGroup]:
@@ -358,22 +358,22 @@ def _projects(rows: Sequence[ReportRow]) -> dict[str, RowGroup]:
     }
 
 
-def _findings(now: RowGroup, before: RowGroup, tolerance: float) -> Iterator[GrowthFinding]:
+def _findings(current: RowGroup, before: RowGroup, tolerance: float) -> Iterator[GrowthFinding]:
     pairs: tuple[tuple[Figure, float, float, float], ...] = (
-        ("context", before.context, now.context, _LEAST_TOKENS),
-        ("reread", before.reread, now.reread, _LEAST_SHARE),
-        ("tools", before.tools, now.tools, _LEAST_SHARE),
+        ("context", before.context, current.context, _MIN_TOKENS),
+        ("reread", before.reread, current.reread, _MIN_SHARE),
+        ("tools", before.tools, current.tools, _MIN_SHARE),
     )
-    for figure, old, new, least in pairs:
-        if exact(new) - exact(old) > max(exact(least), exact(tolerance) * exact(old)):
-            yield GrowthFinding(project=now.name, figure=figure, before=old, after=new)
+    for figure, old, new, min_growth in pairs:
+        if exact(new) - exact(old) > max(exact(min_growth), exact(tolerance) * exact(old)):
+            yield GrowthFinding(project=current.name, figure=figure, before=old, after=new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """Which reports, an earlier one to compare with, and where all rows are to be written.
+    """The reports to read, an earlier one to compare with, and where to write all rows.
 
-    ``top`` is how many rows of a table are to be shown.
+    ``top`` is the number of rows to show per table.
     """
 
     paths: tuple[str, ...]
@@ -386,9 +386,9 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportResult:
-    """All rows, what they come to, and what grew since the baseline, None without one.
+    """All rows, their summary, and the comparison with the baseline, None without one.
 
-    ``written`` has the file with all rows, once there is one.
+    ``written`` holds the file with all rows, once written.
     """
 
     options: ReportOptions
@@ -399,15 +399,15 @@ class ReportResult:
 
     @property
     def exit_code(self) -> int:
-        """1 when something grew too much, or nothing could be compared, else 0."""
+        """1 if something grew too much, or if nothing could be compared, else 0."""
         return GATE_FAILED if self.growth is not None and self.growth.fails else 0
 
 
 def report(options: ReportOptions) -> ReportResult:
-    """Read reports. Raises NoInputError, NotUnderstoodError, and UsageError for where to merge."""
+    """Read reports. Raises NoInputError, NotUnderstoodError, and UsageError for ``merge``."""
     if options.merge is not None:
-        taken = (*options.paths, *filter(None, (options.baseline,)))
-        check_report(options.merge, taken, force=options.force)
+        reserved = (*options.paths, *filter(None, (options.baseline,)))
+        check_report(options.merge, reserved, force=options.force)
     rows = read_reports(options.paths)
     earlier = None if options.baseline is None else read_report(options.baseline)
     return ReportResult(

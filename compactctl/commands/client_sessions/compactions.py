@@ -1,4 +1,4 @@
-"""The compactions by a client that a transcript still holds the originals of."""
+"""Finds compactions by a client whose originals are still in the transcript."""
 
 import hashlib
 import json
@@ -23,17 +23,17 @@ from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
 from compactctl.pipeline.spans import find_places, find_record, splice
 
-# Which field of a record names the summary, or the marker, that stands for it.
+# The fields of a record that name the summary or marker that hides it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedGroup:
-    """A summary or marker of a client, and the messages that name it as what hides them.
+    """A summary or marker of a client, and the messages whose tags name it.
 
     Attributes:
-        id: what the tags say.
-        what: whether a summary or a marker stands there.
+        id: the value of the tags.
+        what: whether it is a summary or a marker.
         stand_ins: its records.
         members: the messages that it hides.
     """
@@ -47,43 +47,46 @@ class TaggedGroup:
 def tagged_groups(transcript: Transcript) -> tuple[TaggedGroup, ...]:
     """Return the groups that a client tagged, in the order of their summaries and markers.
 
-    A group without summary or marker hides nothing, and is none.
+    Tags that name no summary or marker hide nothing.
     """
     members: dict[str, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        for name in filter(None, (message.tags.condense_parent, message.tags.truncation_parent)):
-            members[name].append(message)
+        for group in filter(None, (message.tags.condense_parent, message.tags.truncation_parent)):
+            members[group].append(message)
     stand_ins: dict[str, list[Message]] = defaultdict(list)
     for message in transcript.messages:
         tags = message.tags
-        for name in filter(None, (tags.condense_id, tags.truncation_id)):
-            if name in members and not (message.origin.is_synthetic or tags.operation):
-                stand_ins[name].append(message)
+        for group in filter(None, (tags.condense_id, tags.truncation_id)):
+            if group in members and not (message.origin.is_synthetic or tags.operation):
+                stand_ins[group].append(message)
     return tuple(
         TaggedGroup(
-            id=name,
-            what="summarized" if found[0].tags.condense_id == name else "truncated",
-            stand_ins=tuple(found),
-            members=tuple(members[name]),
+            id=group,
+            what="summarized" if group_stand_ins[0].tags.condense_id == group else "truncated",
+            stand_ins=tuple(group_stand_ins),
+            members=tuple(members[group]),
         )
-        for name, found in stand_ins.items()
+        for group, group_stand_ins in stand_ins.items()
     )
 
 
 def places_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
-    """Return where messages stand."""
+    """Return the record locations of messages."""
     return tuple((message.line, message.record_path) for message in messages)
 
 
 def without_tags(
     lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
 ) -> Mapping[int, bytes]:
-    """Return, by index, the lines in which tags of these groups stand, without these tags."""
-    found: dict[int, list[Message]] = defaultdict(list)
+    """Return, by index, the lines that hold tags of these groups, with those tags removed."""
+    messages_by_line: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        if any(name in groups for name in message.tags.hidden_by):
-            found[message.line].append(message)
-    return {line: _without_tags(lines[line], found[line], groups) for line in found}
+        if any(group in groups for group in message.tags.hidden_by):
+            messages_by_line[message.line].append(message)
+    return {
+        line: _without_tags(lines[line], messages_by_line[line], groups)
+        for line in messages_by_line
+    }
 
 
 def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[str]) -> bytes:
@@ -98,7 +101,9 @@ def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[s
 
 
 def _fields(message: Message, groups: Collection[str]) -> Iterator[str]:
-    return (name for name, tag in _PARENTS.items() if getattr(message.tags, tag) in groups)
+    return (
+        field_name for field_name, tag in _PARENTS.items() if getattr(message.tags, tag) in groups
+    )
 
 
 Removal = Literal["summarized", "truncated", "cleared", "left out"]
@@ -106,18 +111,18 @@ Removal = Literal["summarized", "truncated", "cleared", "left out"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCompaction:
-    """What a client did at one moment to what it sends.
+    """A compaction by a client.
 
     Attributes:
-        id: from what its records say, so that it stays when the file grows.
+        id: derived from its records, so that it stays the same when the file grows.
         client: the format of the client.
-        what: whether a summary stands for messages, results were cleared, or neither says more.
-        places: its records, without which what it hides would be sent again.
-        values: by line and path, values without what says that an output was cleared.
-        groups: the tags that its messages carry, where tags alone hide them.
-        time: when it was, in seconds since 1970; None where nothing tells.
-        hidden: the messages that it took away, or took the content from.
-        in_effect: whether that still makes a difference.
+        what: summarized, truncated, cleared, or left out without a trace.
+        records: its records; without them, the client would send again what it hides.
+        values: by location, values without the mark that an output was cleared.
+        groups: the tags of its messages, if only tags hide them.
+        time: when it was made, in seconds since 1970; None if unknown.
+        hidden: the messages that it hid, or whose content it removed.
+        in_effect: whether it still makes a difference.
     """
 
     id: OperationId
@@ -132,30 +137,34 @@ class ClientCompaction:
 
     @property
     def line(self) -> int:
-        """The line that it stands on, from 1."""
+        """Its first line, from 1."""
         return min(line for line, _ in (*self.places, *self.values)) + 1
 
 
-# Where a person of pi went to another branch, whose summary stands for the one that was left.
+# A user of pi switched branches: the summary replaces the branch that was left, and hides nothing.
 _BRANCH = "branch_summary"
 
 
 def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
     """Return the compactions whose originals are in the file, oldest first.
 
-    The part of the file before each of them is read once more.
+    For each, the part of the file before it is read again.
     """
     tagged = tuple(_tagged(state))
-    known = {place for each in tagged for place in each.places}
-    found = (_found(state, moment) for moment in compaction_places(state.transcript, 0))
-    untagged = (each for each in found if each is not None and known.isdisjoint(each.places))
-    in_order = sorted((*tagged, *untagged), key=lambda each: each.line)
+    tagged_places = {place for compaction in tagged for place in compaction.places}
+    candidates = (_found(state, moment) for moment in compaction_places(state.transcript, 0))
+    untagged = (
+        compaction
+        for compaction in candidates
+        if compaction is not None and tagged_places.isdisjoint(compaction.places)
+    )
+    in_order = sorted((*tagged, *untagged), key=lambda compaction: compaction.line)
     return (*in_order, *_cleared(state))
 
 
 def _tagged(state: PastState) -> Iterator[ClientCompaction]:
-    """Yield what tags alone hide."""
-    shown = {message.id for message in state.transcript.effective}
+    """Yield the compactions that consist of tags only."""
+    effective_ids = {message.id for message in state.transcript.effective}
     for group in tagged_groups(state.transcript):
         places = places_of(group.stand_ins)
         yield ClientCompaction(
@@ -166,42 +175,52 @@ def _tagged(state: PastState) -> Iterator[ClientCompaction]:
             groups=frozenset({group.id}),
             time=_time(state, places),
             hidden=tuple(m.id for m in group.members if m.tags.hidden_by == (group.id,)),
-            in_effect=any(message.id in shown for message in group.stand_ins),
+            in_effect=any(message.id in effective_ids for message in group.stand_ins),
         )
 
 
 def _found(state: PastState, moment: CompactionPlace) -> ClientCompaction | None:
-    """Return what happened at a moment; None where it took nothing away that is still there."""
+    """Return the compaction at a position, None if it hides nothing that is still in the file."""
     if object_or_empty(_at(state, (moment.last, ()))).get("type") == _BRANCH:
         return None
     before, after = read_before(state, moment).effective, read_after(state, moment).effective
-    left = {message.id: message for message in after}
-    known = {message.id for message in before}
-    new = [message for message in after if message.id not in known]
-    hidden = tuple(m.id for m in before if m.id not in left or left[m.id].parts != m.parts)
+    after_by_id = {message.id: message for message in after}
+    ids_before = {message.id for message in before}
+    new_messages = [message for message in after if message.id not in ids_before]
+    hidden = tuple(
+        m.id for m in before if m.id not in after_by_id or after_by_id[m.id].parts != m.parts
+    )
     if not hidden:
         return None
     places = _places(state, moment)
     return ClientCompaction(
         id=_id(state, places),
         client=state.transcript.format,
-        what="summarized" if new else "cleared" if hidden[0] in left else "left out",
+        what="summarized"
+        if new_messages
+        else "cleared"
+        if hidden[0] in after_by_id
+        else "left out",
         places=places,
         time=_time(state, places),
         hidden=hidden,
-        in_effect=_is_in_effect(state, new or [left[name] for name in hidden if name in left]),
+        in_effect=_is_in_effect(
+            state, new_messages or [after_by_id[name] for name in hidden if name in after_by_id]
+        ),
     )
 
 
-def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:
-    """Tell whether anything is sent as it was made then, or was left out without a trace."""
-    now = {message.id: message for message in state.transcript.effective}
-    same = (m.id in now and now[m.id].parts == m.parts for m in made)
-    return any(same) if made else True
+def _is_in_effect(state: PastState, new_messages: Sequence[Message]) -> bool:
+    """Tell whether a message it made is still sent unchanged; always if it left no trace."""
+    current_by_id = {message.id: message for message in state.transcript.effective}
+    is_unchanged = (
+        m.id in current_by_id and current_by_id[m.id].parts == m.parts for m in new_messages
+    )
+    return any(is_unchanged) if new_messages else True
 
 
 def _places(state: PastState, moment: CompactionPlace) -> tuple[RecordLocation, ...]:
-    """Return the records of a moment: boundary, summary, and the request for it."""
+    """Return the records of a compaction: boundary, summary, and the request for it."""
     marked = set(state.transcript.compactions.lines)
     marked |= {
         m.line
@@ -213,24 +232,28 @@ def _places(state: PastState, moment: CompactionPlace) -> tuple[RecordLocation, 
     if moment.element:
         places = [moment.place]
     if state.transcript.format == "opencode":
-        places += [asked for place in places for asked in compaction_request(state.decoded, place)]
+        places += [
+            request for place in places for request in compaction_request(state.decoded, place)
+        ]
     return tuple(sorted(places))
 
 
 def _cleared(state: PastState) -> Iterator[ClientCompaction]:
-    """Yield what a client cleared where it stands, as one: it clears outputs one by one."""
+    """Yield as one compaction all outputs that the client cleared in place, one by one."""
     if state.transcript.format != "opencode":
         return
-    found = {(line, path): rest for line, path, rest in cleared_outputs(state.decoded)}
-    shown = (m for m in state.transcript.effective if any(part.cleared for part in m.results))
-    hidden = tuple(message.id for message in shown)
-    if found:
+    values = {(line, path): value for line, path, value in cleared_outputs(state.decoded)}
+    cleared_messages = (
+        m for m in state.transcript.effective if any(part.cleared for part in m.results)
+    )
+    hidden = tuple(message.id for message in cleared_messages)
+    if values:
         yield ClientCompaction(
-            id=_id(state, tuple(found)),
+            id=_id(state, tuple(values)),
             client=state.transcript.format,
             what="cleared",
-            values=found,
-            time=max(filter(None, (_cleared_time(state, place) for place in found)), default=None),
+            values=values,
+            time=max(filter(None, (_cleared_time(state, place) for place in values)), default=None),
             hidden=hidden,
             in_effect=bool(hidden),
         )
@@ -246,22 +269,24 @@ def _id(state: PastState, places: Sequence[RecordLocation]) -> OperationId:
 
 
 def _named(record: object) -> object:
-    """Return the name of a record, which stays when it is linked anew; without one all of it."""
+    """Return the id of a record, which relinking does not change; without one the whole record."""
     fields = object_or_empty(record)
     names = (fields.get("uuid"), fields.get("id"), object_or_empty(fields.get("info")).get("id"))
     return next(filter(None, names), record)
 
 
 def _time(state: PastState, places: Sequence[RecordLocation]) -> float | None:
-    """Return when the last of the records was written."""
+    """Return the time of the last record that has one."""
     times = (_time_at(state, place) for place in reversed(places))
     return next((time for time in times if time is not None), None)
 
 
 def _time_at(state: PastState, place: RecordLocation) -> float | None:
-    told = record_time(object_or_empty(_at(state, place)))
-    there = (m.timestamp for m in state.transcript.messages if (m.line, m.record_path) == place)
-    return told if told is not None else next(there, None)
+    recorded = record_time(object_or_empty(_at(state, place)))
+    timestamps = (
+        m.timestamp for m in state.transcript.messages if (m.line, m.record_path) == place
+    )
+    return recorded if recorded is not None else next(timestamps, None)
 
 
 def _at(state: PastState, place: RecordLocation) -> object:

@@ -1,4 +1,4 @@
-"""The records behind a session that make its client read it otherwise."""
+"""Native appends: records at the end of a session that change what its client reads."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,9 +24,9 @@ from compactctl.store.files.source import digest_of, split_lines
 
 
 class CannotAppendError(UsageError):
-    """A session whose client would ignore what is appended, or nobody knows that it would not.
+    """The client would ignore what is appended to a session, or it is unknown whether it would.
 
-    ``reason`` says why, as a clause.
+    ``reason`` is a clause for other messages.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -38,31 +38,31 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
 def version_of(transcript: Transcript, rules: NativeAppend) -> Version | None:
-    """Return the version that tells what a session honours; None where none is told."""
+    """Return the version that decides what a session honors, None if it is not recorded."""
     if rules.version_of == "file":
         return (
             None if transcript.session.file_version is None else (transcript.session.file_version,)
         )
-    found = _NUMBERS.match(transcript.session.client_version or "")
-    return tuple(map(int, found[0].split("."))) if found else None
+    match = _NUMBERS.match(transcript.session.client_version or "")
+    return tuple(map(int, match[0].split("."))) if match else None
 
 
 def version_text(version: Version) -> str:
-    """Return a version as people write it."""
+    """Format a version, such as 2.1.21."""
     return ".".join(map(str, version))
 
 
 def _proven_text(rules: NativeAppend) -> str:
-    """Return the versions that were seen to honor what is appended, as people write them."""
+    """Return the range of versions that are known to honor what is appended."""
     both = dict.fromkeys((version_text(rules.oldest_tested), version_text(rules.newest_tested)))
     return " to ".join(both)
 
 
 def check_supported(path: str, rules: NativeAppend, version: Version | None, *, force: bool) -> str:
-    """Return a note on a version that is too old, "" for one that honors what is appended.
+    """Return a note on a version that is too old, "" for a supported one.
 
-    Only the client that wrote a session last is known from it, and a newer one may well be the one
-    that resumes it. CannotAppendError for files too old, and for what is too new and not forced.
+    Only the client that wrote the session last is known; a newer one may resume it. Raises
+    CannotAppendError for a file version that is too old, and for too new ones unless forced.
     """
     wrote = "no known version" if version is None else f"version {version_text(version)}"
     what = (
@@ -82,33 +82,33 @@ def check_supported(path: str, rules: NativeAppend, version: Version | None, *, 
 def check_not_open(
     path: str, rules: NativeAppend, version: Version | None, *, while_open: bool, way: str
 ) -> None:
-    """Raise UsageError where a client has a session open, or where nothing tells.
+    """Raise UsageError if a client has the session open, or if that cannot be known.
 
-    What is in no store is open where a program holds the file. ``while_open`` allows it anyway;
-    ``way`` is what else can be done.
+    A file outside of all stores is open if a program is writing to it. ``while_open`` skips the
+    check; ``way`` is the alternative named in the error.
     """
     if while_open:
         return
     session = session_at(Path(path), this_machine())
-    insist = f"end it there, {way}, or insist with --while-open"
+    advice = f"end it there, {way}, or insist with --while-open"
     if has_writer(Path(path)) or (session is not None and session.details.open):
         what = "its client" if session is None else store_named(session.entry.client).title
-        raise UsageError(f"{path}: is open in {what}, which would not see the change; {insist}")
+        raise UsageError(f"{path}: is open in {what}, which would not see the change; {advice}")
     if session is not None and not _tells(rules, version):
         title = store_named(session.entry.client).title
         since = f" before {version_text(rules.lists_open_since)}" if rules.lists_open_since else ""
         raise UsageError(
-            f"{path}: {title}{since} does not tell which sessions it has open; {insist}"
+            f"{path}: {title}{since} does not tell which sessions it has open; {advice}"
         )
 
 
 def needs_while_open(path: str, rules: NativeAppend, version: Version | None) -> bool:
-    """Tell whether nothing ever tells that a session is open, so that one has to insist."""
+    """Tell whether open sessions cannot be detected, so that ``--while-open`` is required."""
     return not _tells(rules, version) and session_at(Path(path), this_machine()) is not None
 
 
 def _tells(rules: NativeAppend, version: Version | None) -> bool:
-    """Tell whether a session that is open would be known to be."""
+    """Tell whether an open session would be detected."""
     if rules.keeps_file_open and can_detect_writers():
         return True
     return (
@@ -119,9 +119,9 @@ def _tells(rules: NativeAppend, version: Version | None) -> bool:
 
 
 def rules_of(loaded: TranscriptFile) -> NativeAppend:
-    """Return how a session is changed by appending; UsageError where nobody knows."""
-    found = native_append_of(loaded.format.name)
-    if found is None:
+    """Return how a session is changed by appending; UsageError if its format allows none."""
+    rules = native_append_of(loaded.format.name)
+    if rules is None:
         raise UsageError(
             f"{_name(loaded)}: nothing is known that could be appended to a {loaded.format.title}; "
             "leave out --native"
@@ -131,13 +131,13 @@ def rules_of(loaded: TranscriptFile) -> NativeAppend:
             f"{_name(loaded)}: its lines are those of a log, which no client reads; "
             "leave out --native"
         )
-    return found
+    return rules
 
 
 def without_superseded_records(loaded: TranscriptFile) -> TranscriptFile:
-    """Return a session without records that do not count any more, as if it were new.
+    """Return a session without records that no longer count, as if it were new.
 
-    The digest stays that of what was read. CannotAppendError where it would read otherwise.
+    The digest stays that of the file. Raises CannotAppendError if it would read differently.
     """
     lines = rules_of(loaded).normalized(loaded.lines)
     if lines is loaded.lines:
@@ -148,25 +148,27 @@ def without_superseded_records(loaded: TranscriptFile) -> TranscriptFile:
     return replace(loaded, source=replace(loaded.source, lines=lines), transcript=transcript)
 
 
-def with_block(whole: TranscriptFile, wanted: Sequence[bytes], operation: OperationId) -> NewFile:
-    """Return a session with the records behind it that make it read as ``wanted`` does."""
-    return NewFile(whole.lines, _lines(whole, records_to_append(whole, wanted, operation)))
+def with_block(
+    whole: TranscriptFile, desired_lines: Sequence[bytes], operation: OperationId
+) -> NewFile:
+    """Return the session plus the records that make it read as ``desired_lines`` do."""
+    return NewFile(whole.lines, _lines(whole, records_to_append(whole, desired_lines, operation)))
 
 
 def records_to_append(
-    whole: TranscriptFile, wanted: Sequence[bytes], operation: OperationId
+    whole: TranscriptFile, desired_lines: Sequence[bytes], operation: OperationId
 ) -> tuple[bytes, ...]:
-    """Return these records as lines, the first behind the end of an unterminated one.
+    """Return these records as lines; the first begins with the end of an unterminated last line.
 
-    CannotAppendError where the client would not read all that is to be sent.
+    Raises CannotAppendError if the client would not read everything that is to be sent.
     """
     try:
-        found = rules_of(whole).lines_to_append(whole.lines, wanted, operation)
+        records = rules_of(whole).lines_to_append(whole.lines, desired_lines, operation)
     except UsageError as error:
         raise CannotAppendError(_name(whole), str(error)) from None
-    if found and whole.source.ends_mid_line:
-        found[0] = b"\n" + found[0]
-    return tuple(found)
+    if records and whole.source.ends_mid_line:
+        records[0] = b"\n" + records[0]
+    return tuple(records)
 
 
 def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
@@ -175,28 +177,28 @@ def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
 
 
 def undo_needs_while_open(whole: TranscriptFile) -> bool:
-    """Tell whether undoing takes ``--while-open``, since nothing shows if a session is open."""
+    """Tell whether undoing takes ``--while-open``, as open sessions cannot be detected."""
     rules = rules_of(whole)
     return needs_while_open(_name(whole), rules, version_of(whole.transcript, rules))
 
 
-def check_read_as(whole: TranscriptFile, wanted: Transcript, now: Iterable[bytes]) -> None:
-    """Raise CannotAppendError unless the session, as ``now`` says, reads as ``wanted`` does."""
+def check_read_as(whole: TranscriptFile, desired: Transcript, lines: Iterable[bytes]) -> None:
+    """Raise CannotAppendError unless ``lines`` read as ``desired`` does."""
     try:
-        prove_layout(now, whole.format, expected_messages(wanted.effective), _name(whole))
+        prove_layout(lines, whole.format, expected_messages(desired.effective), _name(whole))
     except IntegrityError:
         raise cannot_be_appended(_name(whole)) from None
 
 
 def cannot_be_appended(path: str) -> CannotAppendError:
-    """Return the error for a session of which a client would send something else."""
+    """Return the error for a session whose client would send something else after the append."""
     return CannotAppendError(
         path, "what is appended would not make its client send exactly what is left"
     )
 
 
 def _said(transcript: Transcript) -> list[bytes]:
-    return [each.content for each in expected_messages(transcript.effective)]
+    return [message.content for message in expected_messages(transcript.effective)]
 
 
 def _name(loaded: TranscriptFile) -> str:
@@ -212,18 +214,18 @@ def operation_of_line(line: bytes) -> str | None:
 
 
 def before_interrupted_append(history: OperationHistory) -> bytes | None:
-    """Return a session without the part of a block that ends it, None where nothing is amiss.
+    """Return a session without the incomplete block at its end, None if there is none.
 
-    The operation is the newest one then, and its block is not all there; the last line of it may be
-    torn. What a client has said since stays, and with it the part.
+    It is incomplete if the newest operation appended, and the file ends within its block; the last
+    line may be torn. If a client has appended records since, these and the block stay.
     """
     newest = history.archived[-1].operation if history.archived else None
     if newest is None or not newest.appended or history.current == newest:
         return None
     size = newest.before.n_bytes
-    before, rest = history.data[:size], split_lines(history.data[size:].lstrip(b"\n"))
-    if not rest or digest_of(before) != newest.before:
+    before, appended_lines = history.data[:size], split_lines(history.data[size:].lstrip(b"\n"))
+    if not appended_lines or digest_of(before) != newest.before:
         return None
-    *whole, last = (operation_of_line(line) == newest.id for line in rest)
-    is_torn = not rest[-1].endswith(b"\n")
-    return before if all(whole) and (last or (is_torn and whole)) else None
+    *complete, last_is_complete = (operation_of_line(line) == newest.id for line in appended_lines)
+    is_torn = not appended_lines[-1].endswith(b"\n")
+    return before if all(complete) and (last_is_complete or (is_torn and complete)) else None

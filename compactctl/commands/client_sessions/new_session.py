@@ -1,4 +1,4 @@
-"""A session in its client's store is written as a new session of that client."""
+"""Writes a session in its client's store as a new session of that client."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -47,9 +47,10 @@ from compactctl.store.publish.publish import write_output
 
 
 def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
-    """Return the new session that one in its client's store is to be written as, marked so.
+    """Return the new session that a session in a client's store is to be written as.
 
-    None for what is in no store, and where no new session can be written for its client.
+    ``mark`` is added to its title. None if the path is in no store, or if no new session can be
+    written for its client.
     """
     machine = this_machine()
     if is_in_database(path):
@@ -60,10 +61,10 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
 
 
 def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, TranscriptFile]:
-    """Return a session as it was read, the history behind it, and all of it under its new id.
+    """Return the source of a session, the history behind it, and the transcript under its new id.
 
-    Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
-    digests of the lines as they are.
+    Raises as ``load`` does, and UsageError if a compaction is only inside the session: it is
+    identified by digests of its lines, which change.
     """
     source = open_transcript(options.path, options.limits)
     history = history_of(source, options.path, options.format)
@@ -79,18 +80,18 @@ def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHisto
 
 
 def deposits_under(fork: Fork, history: OperationHistory) -> list[ArchiveDraft]:
-    """Return the operations behind a session as those of its fork: each state under the new id."""
+    """Return the archives of a session for its fork, with every state under the new id."""
     return [_renamed(fork, step, history.data) for step in history.archived_chain]
 
 
-def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> ArchiveDraft:
+def _renamed(fork: Fork, step: ArchivedStep, current: bytes) -> ArchiveDraft:
     def state(lines: Iterable[bytes]) -> Digest:
         return digest_of(starmap(fork.rewrite_line, enumerate(lines)))
 
     operation = replace(
         step.operation,
         before=state(step.before()),
-        after=state(split_lines(step.outcome(now))),
+        after=state(split_lines(step.outcome(current))),
     )
     rows = (
         replace(row, raw=fork.rewrite_line(index, row.raw)) for index, row in enumerate(step.rows())
@@ -99,9 +100,9 @@ def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> ArchiveDraft:
 
 
 def make_session_folder(fork: Fork) -> None:
-    """Create the folder that a new session belongs in, and remove drafts of killed runs there.
+    """Create the folder of a new session, and remove drafts of killed runs there.
 
-    They stand under other names than this one's; where it has a folder of its own, in the others.
+    If the session has a folder of its own, drafts are in the folders of other sessions.
     """
     fs, parent = FileSystem(), fork.path.parent
     archives = archive_folder(fork.path).parent
@@ -115,18 +116,18 @@ def make_session_folder(fork: Fork) -> None:
 
 
 def register_session(fork: Fork) -> tuple[str, ...]:
-    """Write what else its client keeps of a session that was published; return warnings.
+    """Write the other files that a client keeps for a published session; return warnings.
 
-    Raises DiskError, when the session is there and may not be listed.
+    Raises DiskError; the session then exists, but its client may not list it.
     """
     warnings: list[str] = []
-    done = already_written_note(fork.path)
+    already_written = already_written_note(fork.path)
     for path, data in fork.extra_files:
         content = Content.from_chunks([data])
         try:
-            warnings += write_output(FileSystem(), path, content, on_failure=done)
+            warnings += write_output(FileSystem(), path, content, on_failure=already_written)
         except BaseException as error:
-            error.add_note(done)
+            error.add_note(already_written)
             raise
     if fork.index_entry is not None:
         path, line = fork.index_entry
@@ -139,9 +140,9 @@ def register_session(fork: Fork) -> tuple[str, ...]:
 
 
 def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | None:
-    """Return the command that goes on with the session at ``path``, or with the fork of it.
+    """Return the shell command that resumes the session at ``path``, or its fork.
 
-    ``model`` is the one to ask its client for, "" for none. None outside of clients' stores.
+    ``model`` is the model to request from the client, "" for its default. None outside of stores.
     """
     if fork is not None:
         return resume_command(fork.original, fork.id, fork.import_command, model=model)
@@ -150,13 +151,13 @@ def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | No
 
 
 def undo_name(target: Path, fork: Fork | None) -> str:
-    """Return what rewind is to be given for what was written: an id among sessions, else a path."""
+    """Return the argument of rewind for an output: the id of a listed session, else the path."""
     is_listed = fork is not None and store_containing(target, this_machine()) is not None
     return fork.id if fork is not None and is_listed else str(target)
 
 
 def appended_undo_name(target: Path) -> str:
-    """Return what rewind is to be given for a session that was appended to: its id, or a path."""
+    """Return the argument of rewind for a session that was appended to: its id, or the path."""
     session = session_at(target, this_machine())
     return session.id if session else str(target)
 
@@ -172,18 +173,18 @@ def _fresh(machine: UserEnvironment, mark: TitleMark, session: Session) -> ForkI
 
 
 def _titles_made(machine: UserEnvironment, session: Session) -> Iterator[str]:
-    """Yield the titles of a client's sessions that were compacted: only those have an archive."""
+    """Yield the titles of a client's sessions that were compacted or renamed."""
     entries = newest_entries(machine, FolderScanner(), [store_named(session.entry.client)])
     compacted = (e for e in entries if e.listing.title or archive_folder(e.path).is_dir())
-    yield from (each.details.title for each in load_sessions(compacted))
+    yield from (session.details.title for session in load_sessions(compacted))
 
 
 def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
-    """Raise UsageError when a compacted copy of ``path`` would lie in a store as another session.
+    """Raise UsageError if a compacted copy of ``path`` would be in a store, as another session.
 
-    Clients tell sessions by ids inside of the file: Codex goes on in the copy when the original is
-    resumed, Claude Code appends to the original what was said to the copy. ``named`` says that
-    people chose the target.
+    Clients identify sessions by ids inside the file: Codex continues in the copy when the original
+        is resumed, Claude Code appends to the original what was said in the copy. ``named`` means
+        that the user chose the target.
     """
     if is_in_database(path) and not named:
         raise UsageError(
@@ -199,7 +200,7 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
 
 
 def check_tags_honoured(path: str) -> None:
-    """Raise UsageError where the client of a session would send what tags hide in it."""
+    """Raise UsageError if the client of a session would send messages that only tags hide."""
     session = session_at(Path(path), this_machine())
     if session is None:
         return
@@ -212,5 +213,5 @@ def check_tags_honoured(path: str) -> None:
 
 
 def store_of(target: Path) -> Path | None:
-    """Return the folder of a client's sessions that a path lies in, None outside of all."""
+    """Return the folder of client sessions that contains a path, None if there is none."""
     return store_containing(target, this_machine())

@@ -1,4 +1,4 @@
-"""Where a client compacted, and the transcript as it was before and after."""
+"""Where a client compacted, and the transcript as it was before and after each compaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
@@ -17,13 +17,14 @@ from compactctl.store.files.source import split_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastState:
-    """A state, from the outcome of an operation to the beginning of the next.
+    """The transcript from the outcome of an operation until the next operation.
 
     Attributes:
-        decoded: its lines; a document is one.
-        transcript: what they say.
+        format: the format of the transcript.
+        decoded: its lines; a document is one line.
+        transcript: the transcript read from them.
         step: the operation that led to it, None for the first state.
-        outcome: what the operation left, before anything was appended.
+        outcome: the transcript right after that operation, before anything was appended.
     """
 
     format: Format
@@ -34,15 +35,15 @@ class PastState:
 
 
 def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[PastState]:
-    """Yield the states; raises as reading them does, ArchiveError and IntegrityError."""
+    """Yield the states, oldest first. Raises ArchiveError and IntegrityError."""
     step: OperationStep | None = None
     for following in (*history.chain, None):
         data = history.data if following is None else b"".join(following.before())
         decoded = _decoded(data, history.where, loaded.format)
         outcome = None
         if step is not None:
-            left = _decoded(data[: step.after.n_bytes], history.where, loaded.format)
-            outcome = loaded.format.read(left)
+            outcome_lines = _decoded(data[: step.after.n_bytes], history.where, loaded.format)
+            outcome = loaded.format.read(outcome_lines)
         yield PastState(
             format=loaded.format,
             decoded=decoded,
@@ -54,15 +55,19 @@ def past_states(loaded: TranscriptFile, history: OperationHistory) -> Iterator[P
 
 
 def current_state(loaded: TranscriptFile) -> PastState:
-    """Return the state that a transcript is in now, whatever led to it."""
+    """Return the current state of a transcript, without the operations that led to it."""
     decoded = decode_lines(RawLine(index, line) for index, line in enumerate(loaded.lines))
     return PastState(format=loaded.format, decoded=tuple(decoded), transcript=loaded.transcript)
 
 
 def sent_messages(transcript: Transcript) -> tuple[Message, ...]:
-    """Return what would be sent in the order of the file, so that places say where it stands."""
-    there = {message.id: message for message in transcript.effective}
-    return tuple(there[message.id] for message in transcript.messages if message.id in there)
+    """Return the effective messages in the order of the file, so that indices match positions."""
+    effective_by_id = {message.id: message for message in transcript.effective}
+    return tuple(
+        effective_by_id[message.id]
+        for message in transcript.messages
+        if message.id in effective_by_id
+    )
 
 
 def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
@@ -72,7 +77,7 @@ def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionPlace:
-    """The lines, from 0, of a compaction; in a document ``element`` is its summary instead."""
+    """The lines of a compaction, from 0; in a document, ``element`` is the path of its summary."""
 
     first: int
     last: int
@@ -80,7 +85,7 @@ class CompactionPlace:
 
     @property
     def place(self) -> tuple[int, JsonPath]:
-        """Where its last record stands: line and element."""
+        """The location of its last record: line and element."""
         return self.last, self.element
 
 
@@ -91,73 +96,78 @@ def compaction_places(transcript: Transcript, start: int) -> tuple[CompactionPla
         for m in transcript.messages
         if m.origin.is_summary and not (m.origin.is_synthetic or m.origin.is_subagent)
     ]
-    marked, own = set(transcript.compactions.lines), set(transcript.compactions.own_history_lines)
-    alone = {m.line for m in summaries if not m.record_path}
-    lines = sorted(line for line in marked | alone if line >= start)
-    known = marked | own
-    inside = (m for m in summaries if m.record_path and m.line not in known and m.line >= start)
+    marked, own_history_lines = (
+        set(transcript.compactions.lines),
+        set(transcript.compactions.own_history_lines),
+    )
+    separate_lines = {m.line for m in summaries if not m.record_path}
+    lines = sorted(line for line in marked | separate_lines if line >= start)
+    known_lines = marked | own_history_lines
+    inside = (
+        m for m in summaries if m.record_path and m.line not in known_lines and m.line >= start
+    )
     within = (CompactionPlace(first=m.line, last=m.line, element=m.record_path) for m in inside)
     return (*_runs(lines, transcript), *within)
 
 
 def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[CompactionPlace]:
-    """Join the lines between which the agent said nothing: a boundary and its summary."""
+    """Join lines without an answer between them, such as a boundary and its summary."""
     marks = set(lines)
     answers = {
         m.line for m in transcript.messages if m.role == "assistant" and not m.origin.is_summary
     }
     for is_mark, run in groupby(sorted(marks | answers), marks.__contains__):
         if is_mark:
-            found = list(run)
-            yield CompactionPlace(first=found[0], last=found[-1])
+            run_lines = list(run)
+            yield CompactionPlace(first=run_lines[0], last=run_lines[-1])
 
 
 def read_before(state: PastState, moment: CompactionPlace) -> Transcript:
-    """Read the transcript as it was right before."""
+    """Read the transcript as it was right before a compaction."""
     if moment.element:
         return _cut(state, moment, 0)
     return state.format.read(state.decoded[: moment.first])
 
 
 def read_after(state: PastState, moment: CompactionPlace) -> Transcript:
-    """Read the transcript as it was right after."""
+    """Read the transcript as it was right after a compaction."""
     if moment.element:
         return _cut(state, moment, 1)
     return state.format.read(state.decoded[: moment.last + 1])
 
 
 def place_after(transcript: Transcript, moment: CompactionPlace) -> int:
-    """Return the index of the first message after a moment, in file order."""
+    """Return the index of the first message after a compaction, in file order."""
     places = enumerate(transcript.messages)
     if moment.element:
-        found = (at + 1 for at, m in places if (m.line, m.record_path) == moment.place)
+        indices = (index + 1 for index, m in places if (m.line, m.record_path) == moment.place)
     else:
-        found = (at for at, m in places if m.line > moment.last)
-    return next(found, len(transcript.messages))
+        indices = (index for index, m in places if m.line > moment.last)
+    return next(indices, len(transcript.messages))
 
 
 def texts_of(lines: Iterable[Decoded]) -> Iterator[str]:
-    """Yield all texts in lines, whether or not they were ever sent, and the names of fields."""
-    waiting: list[object] = [value for line in lines for value in line.values]
-    while waiting:
-        match waiting.pop():
+    """Yield all strings in lines, sent or not, including keys."""
+    pending: list[object] = [value for line in lines for value in line.values]
+    while pending:
+        match pending.pop():
             case str(text):
                 yield text
             case dict(fields):
                 yield from fields
-                waiting.extend(fields.values())
+                pending.extend(fields.values())
             case list(items):
-                waiting.extend(items)
+                pending.extend(items)
             case _:
                 continue
 
 
 def _cut(state: PastState, moment: CompactionPlace, beyond: int) -> Transcript:
-    """Read a document that ends before its summary, or so many elements ``beyond`` that."""
-    *holders, place = moment.element
+    """Read a document cut off before its summary, or ``beyond`` elements after that."""
+    *holders, index = moment.element
     line = deepcopy(state.decoded[moment.first])
-    held = line.values[0]
+    container = line.values[0]
     for key in holders:
-        held = held[key]
-    del held[int(place) + beyond :]
+        container = container[key]
+    del container[int(index) + beyond :]
     return state.format.read((*state.decoded[: moment.first], replace(line)))

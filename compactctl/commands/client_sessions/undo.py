@@ -1,4 +1,4 @@
-"""A transcript without compactions by its client, as it would have been without them."""
+"""Undoes compactions by a client: the transcript as it would be without them."""
 
 import hashlib
 from collections import defaultdict
@@ -28,9 +28,9 @@ from compactctl.store.files.content import Content
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientUndo:
-    """A transcript without some compactions of its client, and the operation that leads back.
+    """A transcript without some compactions of its client, and the archive that restores them.
 
-    ``loaded`` is the transcript as if it had been read so.
+    ``loaded`` is the transcript as if it had been read from ``content``.
     """
 
     compactions: tuple[ClientCompaction, ...]
@@ -40,21 +40,21 @@ class ClientUndo:
 
 
 def undo_compactions(
-    loaded: TranscriptFile, wanted: Iterable[ClientCompaction], parent: OperationId | None
+    loaded: TranscriptFile, compactions: Iterable[ClientCompaction], parent: OperationId | None
 ) -> ClientUndo:
-    """Take out compactions of ``loaded``; ``parent`` is the one by compactctl in effect there.
+    """Remove compactions from ``loaded``; ``parent`` is compactctl's own operation in effect there.
 
-    IntegrityError when what they hid would still not be sent.
+    Raises IntegrityError if a message that they hid would still not be sent.
     """
-    wanted = tuple(wanted)
+    compactions = tuple(compactions)
     state = current_state(loaded)
-    new = NewFile(loaded.lines, _lines(state, loaded.lines, wanted))
+    new = NewFile(loaded.lines, _lines(state, loaded.lines, compactions))
     content = Content.from_chunks(new)
     transcript = parse(content.chunks, loaded.format)
-    _prove(loaded, wanted, new, transcript)
-    operation = _operation(loaded, wanted, content.digest, parent)
+    _prove(loaded, compactions, new, transcript)
+    operation = _operation(loaded, compactions, content.digest, parent)
     return ClientUndo(
-        compactions=wanted,
+        compactions=compactions,
         content=content,
         loaded=replace(
             loaded,
@@ -66,37 +66,39 @@ def undo_compactions(
 
 
 def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[MessageId, Message]:
-    """Return, by id, the messages of a state with what its client cleared where it stands."""
-    cleared = [each for each in compactions_of(state) if each.values]
+    """Return, by id, the messages whose content the client cleared in place, with that content."""
+    cleared = [compaction for compaction in compactions_of(state) if compaction.values]
     if not cleared:
         return {}
-    said = parse((line.data for line in _lines(state, lines, cleared)), state.format).messages
-    pairs = zip(state.transcript.messages, said, strict=True)
-    names = {name for each in cleared for name in each.hidden}
-    return {old.id: new for old, new in pairs if old.id in names}
+    restored = parse((line.data for line in _lines(state, lines, cleared)), state.format).messages
+    pairs = zip(state.transcript.messages, restored, strict=True)
+    hidden_ids = {name for compaction in cleared for name in compaction.hidden}
+    return {old.id: new for old, new in pairs if old.id in hidden_ids}
 
 
 def _lines(
-    state: PastState, lines: Sequence[bytes], wanted: Sequence[ClientCompaction]
+    state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
 ) -> Iterator[NewLine]:
-    dropped = {place for each in wanted for place in each.places}
+    dropped = {place for compaction in compactions for place in compaction.places}
     values: dict[int, dict[Any, Any]] = defaultdict(dict)
-    for each in wanted:
-        for (line, path), value in each.values.items():
+    for compaction in compactions:
+        for (line, path), value in compaction.values.items():
             values[line][path] = value
     chain = replace(state.transcript.chain, links=tuple(_links(state, dropped)))
     transcript = replace(state.transcript, chain=chain)
-    bare = without_tags(lines, transcript, {name for each in wanted for name in each.groups})
-    there = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
-    for new in without_records(there, transcript, state.format, dropped, values):
+    bare = without_tags(
+        lines, transcript, {name for compaction in compactions for name in compaction.groups}
+    )
+    source_lines = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
+    for new in without_records(source_lines, transcript, state.format, dropped, values):
         yield replace(new, is_unchanged=False) if new.source_index in bare else new
 
 
 def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:
-    """Yield the links; a boundary begins anew, and here follows what was newest before it."""
-    known = {link.id for link in state.transcript.chain.links}
+    """Yield the links, with roots made by a removed boundary linked to the record before it."""
+    link_ids = {link.id for link in state.transcript.chain.links}
     for link in state.transcript.chain.links:
-        is_root = link.parent is None or link.parent not in known
+        is_root = link.parent is None or link.parent not in link_ids
         if (link.line, ()) in dropped and is_root:
             yield replace(link, parent=_newest_before(state, link.line))
         else:
@@ -104,56 +106,65 @@ def _links(state: PastState, dropped: set[RecordLocation]) -> Iterator[Link]:
 
 
 def _newest_before(state: PastState, line: int) -> str | None:
-    """Return the record that would have been followed at a line."""
+    """Return the record that a record on this line would have followed."""
     before = state.format.read(state.decoded[:line])
     ends = {message.line for message in before.effective[-1:]}
     return next((link.id for link in before.chain.links if link.line in ends), None)
 
 
 def _prove(
-    loaded: TranscriptFile, wanted: Sequence[ClientCompaction], new: NewFile, transcript: Transcript
+    loaded: TranscriptFile,
+    compactions: Sequence[ClientCompaction],
+    new: NewFile,
+    transcript: Transcript,
 ) -> None:
-    """Raise IntegrityError unless everything hidden is sent, beside all that is sent now."""
-    gone = {place for each in wanted for place in each.places}
-    names = {name for each in wanted for name in each.hidden}
-    names |= {message.id for message in loaded.transcript.effective}
-    due = [m for m in loaded.transcript.messages if m.id in names and not m.is_only_reasoning]
+    """Raise IntegrityError unless all hidden messages, and all sent before, are sent now."""
+    removed = {place for compaction in compactions for place in compaction.places}
+    expected_ids = {name for compaction in compactions for name in compaction.hidden}
+    expected_ids |= {message.id for message in loaded.transcript.effective}
+    expected = [
+        m for m in loaded.transcript.messages if m.id in expected_ids and not m.is_only_reasoning
+    ]
     places = {
-        _moved(m, gone, new) for m in due if not {(m.line, ()), (m.line, m.record_path)} & gone
+        _moved(m, removed, new)
+        for m in expected
+        if not {(m.line, ()), (m.line, m.record_path)} & removed
     }
-    lost = places - {(message.line, message.record_path) for message in transcript.effective}
-    if lost:
+    missing = places - {(message.line, message.record_path) for message in transcript.effective}
+    if missing:
         raise IntegrityError(
             f"{loaded.source.path or 'standard input'}: without its client's compaction "
-            f"{len(lost):,} of {len(places):,} messages would still not be sent; nothing was "
+            f"{len(missing):,} of {len(places):,} messages would still not be sent; nothing was "
             "written, please report this"
         )
 
 
-def _moved(message: Message, gone: Collection[RecordLocation], new: NewFile) -> RecordLocation:
-    """Return where a message stands once the records at ``gone`` are not there any more."""
-    *holders, at = message.record_path or (0,)
+def _moved(message: Message, removed: Collection[RecordLocation], new: NewFile) -> RecordLocation:
+    """Return the location of a message once the records at ``removed`` are gone."""
+    *holders, index = message.record_path or (0,)
     line, holder = message.line, tuple(holders)
-    if not message.record_path or not isinstance(at, int):
+    if not message.record_path or not isinstance(index, int):
         return new.new_indices[line], message.record_path
-    before = sum((line, (*holder, place)) in gone for place in range(at))
-    return new.new_indices[line], (*holder, at - before)
+    before = sum((line, (*holder, i)) in removed for i in range(index))
+    return new.new_indices[line], (*holder, index - before)
 
 
 def _operation(
     loaded: TranscriptFile,
-    wanted: Sequence[ClientCompaction],
+    compactions: Sequence[ClientCompaction],
     after: Digest,
     parent: OperationId | None,
 ) -> Operation:
     before = loaded.source.digest
-    content = "\n".join(("undo", before.sha256, after.sha256, *(each.id for each in wanted)))
-    name = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
-    lines = ", ".join(f"{each.line:,}" for each in wanted)
+    content = "\n".join(
+        ("undo", before.sha256, after.sha256, *(compaction.id for compaction in compactions))
+    )
+    operation_id = OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
+    lines = ", ".join(f"{compaction.line:,}" for compaction in compactions)
     return Operation(
-        id=name,
+        id=operation_id,
         parent=parent,
-        head=name,
+        head=operation_id,
         kind="undo",
         before=before,
         after=after,

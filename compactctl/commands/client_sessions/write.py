@@ -1,4 +1,4 @@
-"""A transcript is written where it belongs: to a file, in place, or as a new session."""
+"""Writes a transcript where it belongs: to a file, in place, as a new session, or appended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,13 +30,19 @@ OutputLayout = Layout | Literal["native"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """Where a transcript is to be written, and what it looks like there.
+    """Where to write a transcript, and in which layout.
 
-    ``path`` is a file, ``-`` standard output. In the layout ``native`` a session is appended to,
-    with ``while_open`` also while its client has it open. ``messages_only`` says that of the
-    transcript only what it sends is wanted, on standard output and without a way back. ``fork`` is
-    not asked for but decided: the session to be written where the input is one in its client's
-    store and no place is named.
+    Attributes:
+        path: a file, or ``-`` for standard output.
+        in_place: replace the input.
+        layout: the layout; ``native`` appends to the session.
+        messages_only: write only what is sent, to standard output; it cannot be undone.
+        while_open: append even while a client has the session open.
+        tags: tag records with their operation.
+        dry_run: write nothing.
+        force: overwrite files that cannot be restored, and skip checks of clients.
+        fork: the new session to write; resolved later if the input is a session and no path is
+            named.
     """
 
     path: str | None = None
@@ -52,15 +58,20 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """Where a transcript was written, and how to go on with it.
+    """Where a transcript was written, and how to continue with it.
 
-    ``archive`` is the folder that leads back, None where nothing does. ``carried_lines`` counts
-    lines appended to the input meanwhile, which end the output; ``left_out_from`` is the first line
-    of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
-    new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
-    given, together with ``--while-open`` if ``undo_while_open``; ``continue_with`` is the command
-    that goes on with the session, None outside of clients' stores. ``appended_lines`` are those
-    behind the input, where that is the output.
+    Attributes:
+        output: the path of the output.
+        archive: the archive folder that restores the input, None if there is none.
+        appended_lines: the lines appended, if the output is the input.
+        carried_lines: lines appended to the input meanwhile, which end the output.
+        left_out_from: the first line of the input, from 1, that came too late for the output.
+        forked_from: the id of the session that a new one was made from.
+        forked_to: the id of the new session.
+        undo_name: the argument of rewind that undoes this.
+        undo_while_open: whether rewind also takes ``--while-open``.
+        continue_with: the shell command that resumes the session, None outside of clients' stores.
+        warnings: what the user should know.
     """
 
     output: str
@@ -78,9 +89,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where the transcript at ``path`` is to be written, as ``output`` says.
+    """Where to write the transcript at ``path``, according to ``output``.
 
-    ``model`` is the one that its client is to be asked for, "" for the one that it takes anyway.
+    ``model`` is the model to request from its client, "" for the client's default.
     """
 
     path: str
@@ -90,14 +101,14 @@ class Destination:
 
     @property
     def continue_with(self) -> str | None:
-        """The command that goes on with the session there; None outside of clients' stores."""
+        """The shell command that resumes the session there, None outside of clients' stores."""
         return continued_with(self.path, self.output.fork, model=self.model)
 
 
 def write(
     place: Destination, source: Source, content: Content, deposits: Sequence[ArchiveDraft]
 ) -> Written:
-    """Publish what was made of ``source``. Raises as ``publish`` and ``register_session`` do."""
+    """Publish a new version of ``source``. Raises as ``publish`` and ``register_session`` do."""
     output, fork = place.output, place.output.fork
     if fork is not None:
         make_session_folder(fork)
@@ -132,7 +143,7 @@ def append_to(
     *,
     undo_while_open: bool,
 ) -> Written:
-    """Put records behind a session, in its place. Raises as ``append`` does.
+    """Append records to a session. Raises as ``append`` does.
 
     ``undo_while_open`` means that undoing it takes ``--while-open``.
     """
@@ -151,9 +162,9 @@ def append_to(
 def earlier_deposits(
     place: Destination, source: Source, history: OperationHistory
 ) -> list[ArchiveDraft]:
-    """Return the operations behind the input for an archive that does not hold them yet.
+    """Return the archives of earlier operations if the output's archive does not hold them yet.
 
-    It is that of another file, or the new one of a session that its client moved.
+    So if the output is another file, or a session that its client moved.
     """
     if source.path is None:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial, reduce
 from glob import escape
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from compactctl.commands.operations.inline import (
@@ -31,9 +31,9 @@ from compactctl.store.files.content import (
 from compactctl.store.files.source import STANDARD_STREAM, Source, digest_of, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
-# More than a folder of sessions has; each is looked into.
-_MOST = 1_000
-# What Codex adds to the name of a session that it packs.
+# More archives than a folder of sessions has; each is opened.
+_MAX_FOLDERS = 1_000
+# The suffix that Codex adds to a session that it compresses.
 _PACKED = ".zst"
 _Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
@@ -42,9 +42,9 @@ _Start = tuple[OperationId | None, _Inside]
 class OperationHistory:
     """The operations behind a transcript.
 
-    A step is in its archive or inside the transcript; one that is in both counts once. Everything
-    is looked up when it is first asked for, which raises ArchiveError or IntegrityError for an
-    unreadable archive, and ChangedError when the transcript is in no state that is known.
+    A step is stored in its archive or inside the transcript; one in both counts once. Everything is
+    computed on first access, which raises ArchiveError or IntegrityError for an unreadable archive,
+    and ChangedError if the transcript is in no known state.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class OperationHistory:
         self._found: dict[int, _Start] = {}
 
     def is_in_place_of(self, path: Path) -> bool:
-        """Whether the archive, if there is one, is where that of a transcript at ``path`` is."""
+        """Whether the archive, if any, is at the default location for a transcript at ``path``."""
         return self.archive is None or is_same_place(self.archive.folder, archive_folder(path))
 
     @cached_property
     def data(self) -> bytes:
-        """The transcript as it is, all of it at once."""
+        """The whole transcript."""
         return b"".join(self.lines)
 
     @property
@@ -90,19 +90,25 @@ class OperationHistory:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be known before the archives are relied upon, one line each."""
+        """Problems with the archives that do not prevent their use."""
         return self.archive.warnings if self.archive else ()
 
     @cached_property
     def steps(self) -> tuple[OperationStep, ...]:
-        """All operations, oldest first; rewinds are among them."""
+        """All operations including rewinds, oldest first."""
         steps: list[OperationStep] = []
-        known: set[OperationId] = set()
+        seen_ids: set[OperationId] = set()
         for step in (*self.archived, None):
             start = self._start if step is None else self._before(step)
-            inline = [each for each in self._walk(*start) if isinstance(each, InlineStep)]
-            new = [each for each in reversed(inline) if each.id not in known]
-            known |= {each.id for each in new}
+            inline = [
+                inline_step
+                for inline_step in self._walk(*start)
+                if isinstance(inline_step, InlineStep)
+            ]
+            new = [
+                inline_step for inline_step in reversed(inline) if inline_step.id not in seen_ids
+            ]
+            seen_ids |= {inline_step.id for inline_step in new}
             steps += new if step is None else (*new, step)
         return tuple(steps)
 
@@ -114,17 +120,21 @@ class OperationHistory:
     def chain_to(self, step: OperationStep) -> tuple[OperationStep, ...]:
         """Return the compactions in effect after one of the steps, oldest first."""
         head = step.operation.head if isinstance(step, ArchivedStep) else step.id
-        inside = {each.id: each for each in self.steps if isinstance(each, InlineStep)}
+        inside = {
+            inline_step.id: inline_step
+            for inline_step in self.steps
+            if isinstance(inline_step, InlineStep)
+        }
         return tuple(reversed(tuple(self._walk(head, inside))))
 
     @property
     def missing(self) -> OperationId | None:
-        """The compaction under the chain whose archive is not here, None when there is none."""
+        """The compaction below the chain whose archive is missing, None if complete."""
         return self.chain[0].parent if self.chain else self._start[0]
 
     @property
     def missing_archives(self) -> tuple[int, ...]:
-        """The numbers up to the newest archive that no file in the folder has."""
+        """The numbers up to that of the newest archive that no file in the folder has."""
         numbers = {step.file.number for step in self.archived}
         return tuple(sorted({*range(1, max(numbers, default=0))} - numbers))
 
@@ -134,7 +144,7 @@ class OperationHistory:
             raise self.no_first_state(f" (operation {self.missing})")
 
     def no_first_state(self, what: str = "") -> ArchiveError:
-        """Return the error for archives that are missing before the oldest one there."""
+        """Return the error that archives before the oldest existing one are missing."""
         folder = self.archive.folder if self.archive else self.where
         numbers = [f"{number:04}" for number in self.missing_archives]
         return ArchiveError(
@@ -146,9 +156,9 @@ class OperationHistory:
     def current(self) -> Operation | None:
         """The archived operation whose outcome the transcript begins with.
 
-        None when it is in its first state, or in that after a compaction inside it that has no
-        archive. ChangedError when it is in no state that is known; MissingArchiveError when later
-        records are those of an operation whose archive is not here.
+        None in the first state, or after a compaction inside the transcript that has no archive.
+        Raises ChangedError in an unknown state, and MissingArchiveError if later records belong to
+        an operation whose archive is missing.
         """
         try:
             current = self._reached()
@@ -160,18 +170,20 @@ class OperationHistory:
         return current
 
     def _require_archives(self, pieces: Iterable[bytes]) -> None:
-        """Raise MissingArchiveError where records in some pieces name an unknown operation.
+        """Raise MissingArchiveError if records in some pieces name an unknown operation.
 
-        One that a known operation builds upon is below the chain, which ends there. Where no
-        operation is known at all, there is nothing that it could be mistaken for.
+        Parents of known operations count as known, as they are below the chain. If no operation is
+        known at all, an unknown one cannot be mistaken for another.
         """
         if not any(map(may_name_operation, pieces)):
             return
         steps: tuple[OperationStep, ...] = (*self._by_id.values(), *self._inside.values())
-        known = {name for step in steps for name in (step.id, step.parent)}
-        names = named_operations(self.lines, self.where, self._format) - known if known else ()
-        if names:
-            text = missing_archive_text(self.where, names)
+        known_ids = {operation_id for step in steps for operation_id in (step.id, step.parent)}
+        unknown_ids = (
+            named_operations(self.lines, self.where, self._format) - known_ids if known_ids else ()
+        )
+        if unknown_ids:
+            text = missing_archive_text(self.where, unknown_ids)
             folder = self.archive.folder if self.archive else self.where
             raise MissingArchiveError(f"{text}, or move {folder} away to start afresh")
 
@@ -192,24 +204,24 @@ class OperationHistory:
 
     @property
     def place(self) -> int:
-        """Where the operation whose outcome the transcript begins with stands among the steps.
+        """The index among the steps of the operation whose outcome the transcript begins with.
 
-        That of the newest one when it is in none of their outcomes.
+        That of the newest step if it begins with no outcome.
         """
         head = self._start[0]
-        for place in reversed(range(len(self.steps))):
-            step = self.steps[place]
+        for index in reversed(range(len(self.steps))):
+            step = self.steps[index]
             if isinstance(step, ArchivedStep) and step.operation == self.current:
-                return place
+                return index
             if self.current is None and step.id == head:
-                return place
+                return index
         return len(self.steps) - 1
 
     @cached_property
     def _start(self) -> _Start:
-        """The newest compaction in effect, and those inside the transcript."""
+        """The newest compaction in effect, and the compactions inside the transcript."""
         if self.current is not None:
-            # A rewind to the first state by version 0.1.0 knew nothing of what is inside it.
+            # A rewind to the first state by version 0.1.0 did not record operations inside it.
             return self.current.head or self._newest_inside, self._inside
         return self._newest_inside, self._inside
 
@@ -222,7 +234,7 @@ class OperationHistory:
         return next(reversed(self._inside), None)
 
     def _before(self, step: ArchivedStep) -> _Start:
-        """Return the newest compaction before an archived step, and those inside that state."""
+        """Return the newest compaction before an archived step, and the ones inside that state."""
         if step.parent in self._by_id:
             return step.parent, {}
         if step.file.number not in self._found:
@@ -240,7 +252,7 @@ class OperationHistory:
     def _walk(self, head: OperationId | None, inside: _Inside) -> Iterator[OperationStep]:
         """Yield a compaction and those it builds upon, newest first.
 
-        ArchiveError when they build upon one another in a circle, as no run writes it.
+        Raises ArchiveError if they form a cycle, which no run writes.
         """
         seen: set[OperationId] = set()
         while head is not None:
@@ -267,14 +279,14 @@ class OperationHistory:
     def _inline_steps(
         self, lines: Sequence[bytes], holder: Callable[[], bytes], format_name: str | None
     ) -> _Inside:
-        """Return the steps inside a state, oldest first; ``holder`` gives all of it at once."""
-        found, chosen = operations_inside(lines, self.where, format_name)
+        """Return the steps inside a state, oldest first; ``holder`` returns the whole state."""
+        operations, format_name_read = operations_inside(lines, self.where, format_name)
         steps: list[InlineStep] = []
-        for place, operation in reversed(tuple(enumerate(found))):
+        for index, operation in reversed(tuple(enumerate(operations))):
             step = InlineStep(
                 inside=operation,
-                parent=operation.parent or (found[place - 1].id if place else None),
-                format=chosen,
+                parent=operation.parent or (operations[index - 1].id if index else None),
+                format=format_name_read,
                 where=self.where,
                 holder=holder,
             )
@@ -286,9 +298,9 @@ class OperationHistory:
 def history_of(
     source: Source, where: str, format_name: str | None = None, folder: Path | None = None
 ) -> "OperationHistory":
-    """Return the history behind what was read; ``where`` is its name for messages.
+    """Return the history behind a source; ``where`` names it in errors.
 
-    ``folder`` is its archive where that is not in its place.
+    ``folder`` is its archive folder if that is not at the default location.
     """
     folder = folder or _archive_of(source)
     archive = None if folder is None else Archive(folder, source.limits)
@@ -296,26 +308,26 @@ def history_of(
 
 
 def history_behind(loaded: TranscriptFile, folder: Path | None = None) -> "OperationHistory":
-    """Return the history behind a transcript that is read already; ``folder`` as above."""
+    """Return the history behind a transcript that was read; see ``history_of`` for ``folder``."""
     where = str(loaded.source.path or STANDARD_STREAM)
     return history_of(loaded.source, where, loaded.format.name, folder)
 
 
 def archive_advice(source: Source, path: str) -> str:
-    """Return what to do where the archive of a compacted transcript is not in its place."""
+    """Return what the user can do if the archive of a compacted transcript is not in its place."""
     if source.path is None or path == STANDARD_STREAM:
         return "name the file instead"
-    fitting = _matching_archive(source)
-    if fitting is not None:
-        return f"{fitting} fits it: name that with --archive"
+    archive = _matching_archive(source)
+    if archive is not None:
+        return f"{archive} fits it: name that with --archive"
     return f"put {archive_folder(source.path)} back, or name the folder with --archive"
 
 
 def appended(history: OperationHistory, step: OperationStep) -> bytes:
-    """Return the carry of what was appended since a step in effect, in the order it came.
+    """Return the carry: everything appended since a step in effect, in the order it was appended.
 
-    Raises as reading the states in between does, and ChangedError when some of it went on in an
-    unterminated line.
+    Raises as reading the states in between does, and ChangedError if an unterminated line was
+    continued.
     """
     later = history.chain[history.chain.index(step) :]
     pieces = [carry_behind(earlier, following.before()) for earlier, following in pairwise(later)]
@@ -323,17 +335,17 @@ def appended(history: OperationHistory, step: OperationStep) -> bytes:
 
 
 def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
-    """Return the carry of what was appended after a step that is no longer in effect.
+    """Return the carry of everything appended after a step that is no longer in effect.
 
-    Raises as ``appended`` does.
+    Raises as ``read_appended`` does.
     """
     if history.current is None and history.archived and not history.chain:
         oldest = history.archived[0].operation
         return _carry(history.lines, oldest.before.n_bytes, "after the first state")
     steps, last = history.steps, history.place
     newest = carry_behind(steps[last], history.lines)
-    # The same step may have been taken before, even within the second that is recorded.
-    first = max((at for at in range(last + 1) if steps[at].id == step.id), default=last)
+    # The same step may occur twice, even with the same recorded time (to the second).
+    first = max((i for i in range(last + 1) if steps[i].id == step.id), default=last)
     pieces: list[bytes] = []
     earlier = steps[first]
     for following in steps[first + 1 : last + 1]:
@@ -343,29 +355,26 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
             earlier = following
         elif not isinstance(following, InlineStep):
             return newest
-        # Else it is inside a state that a rewind led to, and was not taken after it.
+        # Else it is inside a state restored by a rewind, and did not follow that rewind.
     return reduce(join_suffixes, (*pieces, newest))
 
 
 def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
     """Return the carry of what follows the outcome of a step in a state that begins with it.
 
-    ``state`` are its pieces.
-
-    ChangedError when it goes on in an unterminated line.
+    ``state`` is given in pieces. Raises ChangedError if an unterminated line was continued.
     """
     return _carry(state, step.after.n_bytes, f"after operation {step.id}")
 
 
 def _state(step: OperationStep) -> bytes:
-    """Return the state before a step."""
     return b"".join(step.before())
 
 
 def _archive_of(source: Source) -> Path | None:
     """Return the archive folder of a transcript, which need not exist; None for a pipe.
 
-    It is in its place, or where that of a session is which its client moved, packed or renamed.
+    If a client moved, compressed or renamed its session, the matching archive nearby is used.
     """
     if source.path is None:
         return None
@@ -377,17 +386,17 @@ def _archive_of(source: Source) -> Path | None:
 
 
 def _matching_archive(source: Source) -> Path | None:
-    """Return the archive folder that knows a transcript by its digest, None where none is near.
+    """Return the archive folder whose digests match a transcript, None if there is none nearby.
 
-    Looked into are those beside the file, and those of the same name in the user's state folder.
+    Checks the folders beside the file, and those of the same name in the user's state folder.
     """
     if source.path is None:
         return None
-    near = (folder for _, folder in zip(range(_MOST), _near(source.path), strict=False))
-    return next((folder for folder in near if _fits(folder, source)), None)
+    nearby = islice(_nearby_archives(source.path), _MAX_FOLDERS)
+    return next((folder for folder in nearby if _fits(folder, source)), None)
 
 
-def _near(path: Path) -> Iterator[Path]:
+def _nearby_archives(path: Path) -> Iterator[Path]:
     for parent in folders_for(path.absolute().parent):
         yield from sorted(parent.glob(f"*{SUFFIX}"))
     yield from sorted(
@@ -396,7 +405,7 @@ def _near(path: Path) -> Iterator[Path]:
 
 
 def _fits(folder: Path, source: Source) -> bool:
-    """Tell whether a transcript begins with what some operation led to; no damage is raised."""
+    """Tell whether a transcript begins with an outcome of an archive; False if that is damaged."""
     with suppress(CompactctlError, OSError):
         operation, _ = Archive(folder, source.limits).match_transcript(source.lines)
         return operation is not None

@@ -1,4 +1,4 @@
-"""Compactions inside a transcript (inline layout): which it carries, and how one group goes."""
+"""Compactions inside a transcript (inline layout): reading them, and removing one group."""
 
 import hashlib
 import re
@@ -21,18 +21,18 @@ from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines
 
-# What a line with a record of such a compaction has in it; most files need no parsing to tell.
+# Every line with a record of such a compaction matches; most files need no parsing to tell.
 _SEQUENCE = re.compile(rb'seq\\*":')
-# Texts around a record that is written: one of a log driver, and two of a row.
+# The levels of JSON strings around a record: one of a log driver, and two of a row.
 _MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlineOperation:
-    """A compaction inside a transcript: its place in the sequence, its groups, and what it kept.
+    """A compaction inside a transcript: its position in the sequence, and the groups it made.
 
-    ``n_bytes`` and ``sha256`` are those of the state before it, ``line`` the first line that it
-    wrote. ``parent`` is the compaction in effect before, None when the record does not say.
+    ``n_bytes`` and ``sha256`` describe the state before it; ``line`` is the first line it wrote.
+    ``parent`` is the compaction in effect before, None if the record does not say.
     """
 
     id: OperationId
@@ -48,7 +48,7 @@ def inline_operations(
     lines: Sequence[bytes], transcript: Transcript
 ) -> tuple[InlineOperation, ...]:
     """Return the compactions that an inline transcript carries, oldest first."""
-    found: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
+    records_by_operation: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
     values: dict[int, Any] = {}
     for message in transcript.messages:
         if (
@@ -58,18 +58,18 @@ def inline_operations(
         ):
             if message.line not in values:
                 values[message.line] = decode(lines[message.line])[0][0]
-            own = _own(values[message.line], message)
-            found.setdefault(message.tags.operation, []).append((message, own))
-    operations = (_operation(name, records) for name, records in found.items())
-    return tuple(sorted((o for o in operations if o.seq), key=lambda each: each.seq))
+            metadata = _own(values[message.line], message)
+            records_by_operation.setdefault(message.tags.operation, []).append((message, metadata))
+    operations = (_operation(name, records) for name, records in records_by_operation.items())
+    return tuple(sorted((o for o in operations if o.seq), key=lambda operation: operation.seq))
 
 
 def operations_inside(
     lines: Sequence[bytes], where: str, format_name: str | None
 ) -> tuple[tuple[InlineOperation, ...], str]:
-    """Return the compactions that a transcript carries, oldest first, and its format.
+    """Return the compactions inside a transcript, oldest first, and its format.
 
-    The format may be empty where there are none.
+    The format may be "" if there are none.
     """
     if not any(map(may_hold_operation, lines)):
         return (), ""
@@ -78,19 +78,19 @@ def operations_inside(
 
 
 def may_hold_operation(line: bytes) -> bool:
-    """Tell whether it is worth looking for a compaction inside a transcript with this line."""
+    """Tell whether a transcript with this line may hold a compaction; cheap, may be wrong."""
     return may_name_operation(line) and _SEQUENCE.search(line) is not None
 
 
 def may_name_operation(data: bytes) -> bool:
-    """Tell whether some bytes of a transcript may hold a record that names an operation."""
+    """Tell whether bytes of a transcript may hold a record that names an operation."""
     return METADATA_MARK.search(data) is not None
 
 
 def named_operations(
     lines: Sequence[bytes], where: str, format_name: str | None
 ) -> frozenset[OperationId]:
-    """Return the operations that records of a transcript name; none where no format fits it."""
+    """Return the operations named by records of a transcript; none if no format recognizes it."""
     try:
         lines, chosen = split(lines, where, format_name)
     except NotUnderstoodError:
@@ -100,7 +100,7 @@ def named_operations(
 
 
 def missing_archive_text(where: object, operations: Iterable[str]) -> str:
-    """Return what is wrong with a transcript that names operations which nothing can undo."""
+    """Return the error for a transcript that names operations which nothing can undo."""
     what = ", ".join(sorted(operations))
     return (
         f"{where}: holds records of operation {what}, whose archive is not here; "
@@ -111,7 +111,7 @@ def missing_archive_text(where: object, operations: Iterable[str]) -> str:
 def inline_fields(
     lines: Sequence[bytes], transcript: Transcript, before: Digest, parent: OperationId | None
 ) -> dict[str, Any]:
-    """Return what every record that the next inline operation writes says about it."""
+    """Return the metadata about the next inline operation that each of its records gets."""
     earlier = inline_operations(lines, transcript)
     sequence = earlier[-1].seq + 1 if earlier else 1
     return _fields(sequence, parent, before.n_bytes, before.sha256)
@@ -124,47 +124,49 @@ def without_group(
     operations: Sequence[InlineOperation],
     group: str,
 ) -> tuple[bytes, tuple[OperationId, ...]]:
-    """Return a transcript without one group, and the operations that take the place of these.
+    """Remove one group; return the transcript and the new ids of the operations that remain.
 
-    ``operations`` are, oldest first, those that it carries from the one that made the group on.
-    What is left of each has another id, and records the state before it without the group.
+    ``operations`` are those inside it, oldest first, from the one that made the group. Each of the
+    rest gets a new id, and records the state before it without the group.
+
+        operations A (groups a1, a2) and B, removing a1:  A' (a2, same state before), B' (new hash)
     """
     lines, chosen = split(split_lines(data), where, format_name)
     transcript = parse(lines, chosen)
     restored = remove_groups(lines, transcript, {group})
     parent, renewed = operations[0].parent, []
-    gone = b""
-    for number, operation in enumerate(operations):
-        later = {name for each in operations[number:] for name in each.groups}
+    removed_state = b""
+    for index, operation in enumerate(operations):
+        later = {name for remaining in operations[index:] for name in remaining.groups}
         recorded = b"".join(remove_groups(lines, transcript, later))
         before = b"".join(remove_groups(restored, parse(restored, chosen), later))
         before = before[: len(before) - (len(recorded) - operation.n_bytes)]
         if set(operation.groups) == {group}:
-            gone = before
+            removed_state = before
             continue
-        if ends_mid_line(gone) and before == gone + b"\n":
-            # That line end was part of the outcome that is not there any more.
-            before = gone
+        if ends_mid_line(removed_state) and before == removed_state + b"\n":
+            # That line end was part of the outcome that is removed.
+            before = removed_state
         n_bytes, sha256 = len(before), hashlib.sha256(before).hexdigest()
-        name = _renewed_id(operation, sha256, group)
+        new_id = _renewed_id(operation, sha256, group)
         old = _as_written(
             operation.seq, operation.parent, operation.n_bytes, operation.sha256, operation.id
         )
-        new = _as_written(operation.seq, parent, n_bytes, sha256, name)
+        new = _as_written(operation.seq, parent, n_bytes, sha256, new_id)
         restored = tuple(_with_replaced(line, old, new) for line in restored)
-        parent = name
-        renewed.append(name)
+        parent = new_id
+        renewed.append(new_id)
     return b"".join(restored), tuple(renewed)
 
 
 def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> dict[str, Any]:
-    """Return what the records of an operation say beside its id, in the order they are written.
+    """Return the metadata of an operation except its id, in the order it is written.
 
-    They end what a compaction puts into ``LayoutStyle.own``, so that ``op`` follows ``sha256`` in a
-    record. ``_as_written`` finds the part of a line by that.
+    It ends ``LayoutOptions.extra_metadata``, so that ``op`` follows ``sha256`` in a record;
+    ``_as_written`` relies on that to find this part of a line.
     """
-    above = {"parent": parent} if parent else {}
-    return {"seq": seq, **above, "bytes": n_bytes, "sha256": sha256}
+    parent_field = {"parent": parent} if parent else {}
+    return {"seq": seq, **parent_field, "bytes": n_bytes, "sha256": sha256}
 
 
 def _as_written(
@@ -172,13 +174,15 @@ def _as_written(
 ) -> str:
     """Return the part of a record that names its operation and the state before it.
 
-    These stand in the order of ``_fields``, with ``op`` right behind, as the layout writes it.
+    The order is that of ``_fields``, with ``op`` right after, as the layout writes it:
+
+        "seq": 2, "parent": "ab..", "bytes": 900, "sha256": "cd..", "op": "ef.."
     """
     return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1]
 
 
 def _with_replaced(line: bytes, old: str, new: str) -> bytes:
-    """Return a line with another part of its records, also of those inside texts."""
+    """Replace a part of the records in a line, also in records nested in JSON strings."""
     for depth in range(_MAX_DEPTH + 1):
         line = line.replace(escape(old, depth).encode(), escape(new, depth).encode())
     return line
@@ -189,20 +193,22 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
 
 
-def _own(value: object, message: Message) -> Mapping[str, Any]:
-    return read_metadata(value_at(value, message.record_path))
+def _own(record: object, message: Message) -> Mapping[str, Any]:
+    return read_metadata(value_at(record, message.record_path))
 
 
-def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:
-    own = records[0][1]
-    names = dict.fromkeys(g for message, _ in records for g in message.tags.hiding_ids)
-    parent = own.get("parent")
+def _operation(
+    operation_id: str, records: list[tuple[Message, Mapping[str, Any]]]
+) -> InlineOperation:
+    metadata = records[0][1]
+    groups = dict.fromkeys(g for message, _ in records for g in message.tags.hiding_ids)
+    parent = metadata.get("parent")
     return InlineOperation(
-        id=OperationId(name),
-        seq=_number(own.get("seq")),
-        groups=tuple(names),
-        n_bytes=_number(own.get("bytes")),
-        sha256=str(own.get("sha256", "")),
+        id=OperationId(operation_id),
+        seq=_number(metadata.get("seq")),
+        groups=tuple(groups),
+        n_bytes=_number(metadata.get("bytes")),
+        sha256=str(metadata.get("sha256", "")),
         line=min(message.line for message, _ in records),
         parent=OperationId(parent)
         if isinstance(parent, str) and ID_PATTERN.fullmatch(parent)

@@ -1,4 +1,4 @@
-"""The states a transcript has been in: what hides their messages, and what stands for which."""
+"""Past states of a transcript: what hides their messages, and which originals are behind which."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ _Messages = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenBy:
-    """What hides or rewrote a message: a group, and its stage where that is known.
+    """The group that hides or rewrote a message, and its stage if known.
 
-    ``tag`` is the field of ``Tags`` that says so, "" where no tag does, as of clients.
+    ``tag`` is the field of ``Tags`` that names the group, "" if no tag does, as for clients.
     """
 
     group: str
@@ -33,17 +33,17 @@ class HiddenBy:
     stage: str | None = None
 
     def tagged(self, tags: Tags) -> Tags:
-        """Return ``tags`` with this one among them."""
-        found: dict[str, Any] = {self.tag: self.group} if self.tag else {}
-        return replace(tags, **found)
+        """Return ``tags`` with this group added."""
+        field_values: dict[str, Any] = {self.tag: self.group} if self.tag else {}
+        return replace(tags, **field_values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastMessages:
-    """The messages by the index of their line, and what hides some of them, by their id.
+    """The messages of a state by the index of their line, and what hides some of them, by id.
 
-    In the newest state those are hidden though the file holds them, as an inline compaction does
-    it; in earlier ones the next state does not hold them, or not as they are here.
+    In the newest state, those are hidden that the file still holds (inline layout); in earlier
+    states, those that the next state does not hold, or holds changed.
     """
 
     messages: Mapping[int, Sequence[Message]]
@@ -52,12 +52,12 @@ class PastMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Past:
-    """What operations took away, as it was before any of them.
+    """What operations removed, as it was before any of them.
 
     Attributes:
+        ranks: the position of every message there ever was.
         hidden: the messages behind each group.
-        rewritten: for each group, what the messages were that carry its tag, in order.
-        ranks: where each message stood that there ever was.
+        rewritten: for each group, the originals of the messages that carry its tag, in order.
     """
 
     ranks: Mapping[MessageId, int] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class _Past:
 
 
 class _State:
-    """A state of the transcript, in which messages stand for others of it or of the past."""
+    """A state of the transcript, whose messages may stand for others in it or in the past."""
 
     def __init__(self, messages: Iterable[Message], past: _Past) -> None:
         self._past = past
@@ -84,36 +84,38 @@ class _State:
         self._beside: dict[MessageId, Message] = {}
         self._before: dict[MessageId, _Messages] = {}
         for group, news in rewritings.items():
-            # They follow one another in one order; where some are missing nobody knows which.
-            olds, gone = rewritten.get(group, ()), past.rewritten.get(group, ())
+            # Both are in the same order; if some are missing, nobody knows which.
+            olds, past_olds = rewritten.get(group, ()), past.rewritten.get(group, ())
             if len(olds) == len(news):
                 self._beside |= {new.id: old for new, old in zip(news, olds, strict=True)}
-            elif len(gone) == len(news):
-                self._before |= {new.id: old for new, old in zip(news, gone, strict=True)}
+            elif len(past_olds) == len(news):
+                self._before |= {new.id: old for new, old in zip(news, past_olds, strict=True)}
 
     def behind(self, message: Message) -> Iterator[Message]:
-        """Yield what a message stands for, itself where it stands for nothing else.
+        """Yield the originals behind a message, itself if there are none. Follows no group twice.
 
-        No group is followed twice.
+        summary S2 (hides S1, m3); S1 (hides m1, m2)    behind(S2) -> m1, m2, m3
         """
-        followed: set[str] = set()
-        waiting = [message]
-        while waiting:
-            each = waiting.pop()
-            group = hidden_group(each)
-            way = group or each.id
-            if way in followed:
-                yield each
+        seen: set[str] = set()
+        pending = [message]
+        while pending:
+            current = pending.pop()
+            group = hidden_group(current)
+            key = group or current.id
+            if key in seen:
+                yield current
                 continue
-            followed.add(way)
-            here: Sequence[Message] = self._inside.get(group, ()) if group else ()
-            if not group and each.id in self._beside:
-                here = (self._beside[each.id],)
-            before = self._past.hidden.get(group, ()) if group else self._before.get(each.id, ())
-            if here:
-                waiting += reversed(here)
+            seen.add(key)
+            members: Sequence[Message] = self._inside.get(group, ()) if group else ()
+            if not group and current.id in self._beside:
+                members = (self._beside[current.id],)
+            originals = (
+                self._past.hidden.get(group, ()) if group else self._before.get(current.id, ())
+            )
+            if members:
+                pending += reversed(members)
             else:
-                yield from before or (each,)
+                yield from originals or (current,)
 
 
 def states_of(
@@ -124,52 +126,54 @@ def states_of(
 ) -> tuple[PastMessages, ...]:
     """Return the states before each step, oldest first, and the newest one.
 
-    ``rows`` are the lines of each state before a step.
-
-    ArchiveError for edits that cannot be understood.
+    ``rows`` are the lines of each state before a step. Raises ArchiveError for invalid edits.
     """
-    past = [parse((row.raw for row in lines), chosen) for lines in rows]
+    transcripts = [parse((row.raw for row in lines), chosen) for lines in rows]
     edited = (_edited(lines, step.where) for step, lines in zip(steps, rows, strict=True))
-    left = (
+    past_states = (
         PastMessages(messages=_by_line(before), hidden=_left_behind(by_edits, before, after))
-        for by_edits, before, after in zip(edited, past, [*past, newest][1:], strict=True)
+        for by_edits, before, after in zip(
+            edited, transcripts, [*transcripts, newest][1:], strict=True
+        )
     )
-    return (*left, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
+    return (*past_states, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
 
 
 def originals_of(
     loaded: TranscriptFile, history: OperationHistory
 ) -> Mapping[MessageId, _Messages]:
-    """Return, by the id of each stand-in and rewritten message, the messages it stands for.
+    """Return the originals behind every effective message, by its id.
 
-    They are in the file itself (inline) or in its archive; what has neither is left out. Stand-ins
-    and rewritten messages among them are in turn what those stand for. What a person dropped, by a
-    stage or with tags of their own, is behind none of them. Every other message is there too, as
-    itself; all have a rank, since the lines of several states mean nothing to one another.
+    Empty if nothing is a stand-in or rewritten. Originals come from the file itself (inline) or its
+    archives; messages with neither are left out, other messages map to themselves. Messages that
+    the user dropped, by a stage or with tags, are behind none. All have a rank, since the lines of
+    different states are not comparable.
     """
     from compactctl.stages.support.condensation import in_order
 
-    shown = loaded.transcript.effective
-    if not any(hidden_group(message) or message.tags.edit_id for message in shown):
+    effective = loaded.transcript.effective
+    if not any(hidden_group(message) or message.tags.edit_id for message in effective):
         return {}
     past = _Past()
     for step in history.chain:
-        # What a step inside the transcript took away is there, or in the next archived state.
+        # What an inline step hid is in the transcript, or in the next archived state.
         if isinstance(step, ArchivedStep):
             past = _after(step, loaded.format, past)
     messages = _as_sent(loaded.transcript)
     state, ranks = _State(messages, past), _ranked(messages, past.ranks)
-    found = {message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in shown}
-    return {name: messages for name, messages in found.items() if messages}
+    originals = {
+        message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in effective
+    }
+    return {name: messages for name, messages in originals.items() if messages}
 
 
 def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenBy]:
     archived = read_edits((row.edits for row in rows), where)
     folded, stages = net_edits(archived.edits), archived.groups
-    found = {name: latest_edit(parts).group for name, parts in folded.replaced.items()}
+    groups_by_id = {name: latest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {
         MessageId(name): HiddenBy(group=group, tag="edit_parent", stage=stages.get(group))
-        for name, group in found.items()
+        for name, group in groups_by_id.items()
     }
     hidden = {
         MessageId(name): HiddenBy(
@@ -181,28 +185,28 @@ def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenB
 
 
 def _by_line(transcript: Transcript) -> dict[int, list[Message]]:
-    found: dict[int, list[Message]] = defaultdict(list)
+    messages_by_line: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
-        found[message.line].append(message)
-    return dict(found)
+        messages_by_line[message.line].append(message)
+    return dict(messages_by_line)
 
 
 def _left_behind(
     edited: Mapping[MessageId, HiddenBy], before: Transcript, after: Transcript
 ) -> dict[MessageId, HiddenBy]:
-    """Return what an operation took away, without what it only tagged."""
-    there, tagged = {message.id for message in after.messages}, _inline(after)
-    earlier = {name: by for name, by in _inline(before).items() if name not in there}
-    made = {name: by for name, by in edited.items() if name not in tagged}
-    return earlier | made
+    """Return what an operation removed, except what it only tagged."""
+    remaining_ids, tagged = {message.id for message in after.messages}, _inline(after)
+    earlier = {name: by for name, by in _inline(before).items() if name not in remaining_ids}
+    removed = {name: by for name, by in edited.items() if name not in tagged}
+    return earlier | removed
 
 
 def _inline(transcript: Transcript) -> dict[MessageId, HiddenBy]:
-    shown = {message.id for message in transcript.effective}
+    sent_ids = {message.id for message in transcript.effective}
     return {
         message.id: _by_tag(message.tags)
         for message in transcript.messages
-        if message.tags.hidden_by and message.id not in shown
+        if message.tags.hidden_by and message.id not in sent_ids
     }
 
 
@@ -213,7 +217,7 @@ def _by_tag(tags: Tags) -> HiddenBy:
 
 
 def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
-    """Return the past once another step has taken away what it did."""
+    """Return the past extended by what another step removed."""
     rows = tuple(step.rows())
     edits = read_edits((row.edits for row in rows), step.file.path).edits
     messages = _as_sent(parse((row.raw for row in rows), chosen))
@@ -227,19 +231,19 @@ def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
             hidden[_outermost(hide.group, outer)] += state.behind(message)
         elif group := latest_edit(parts).group if parts else message.tags.edit_id:
             rewritten[group].append(tuple(state.behind(message)))
-    gone = {group: tuple(found) for group, found in hidden.items()}
+    hidden_by_group = {group: tuple(messages) for group, messages in hidden.items()}
     ranks = _ranked(messages, past.ranks)
-    return _Past(hidden={**past.hidden, **gone}, rewritten=rewritten, ranks=ranks)
+    return _Past(hidden={**past.hidden, **hidden_by_group}, rewritten=rewritten, ranks=ranks)
 
 
 def _as_sent(transcript: Transcript) -> _Messages:
-    """Return all messages of a state; a client may send less of one than is stored."""
+    """Return all messages of a state; effective ones as the client sends them, maybe shortened."""
     sent = {message.id: message for message in transcript.effective}
     return tuple(sent.get(message.id, message) for message in transcript.messages)
 
 
 def _outer_groups(edits: Iterable[Edit], folded: NetEdits) -> Iterator[tuple[str, str]]:
-    """Yield the groups of stand-ins that the same operation hid again, each with the hiding one."""
+    """Yield pairs of groups: a stand-in's, and the one by which the same operation hid it."""
     for edit in edits:
         if isinstance(edit, Insert) and not edit.message.is_final:
             hide = folded.hidden.get(edit.message.id)
@@ -248,16 +252,18 @@ def _outer_groups(edits: Iterable[Edit], folded: NetEdits) -> Iterator[tuple[str
 
 
 def _outermost(group: str, outer: Mapping[str, str]) -> str:
-    followed = {group}
-    while (found := outer.get(group)) and found not in followed:
-        followed.add(found)
-        group = found
+    seen = {group}
+    while (outer_group := outer.get(group)) and outer_group not in seen:
+        seen.add(outer_group)
+        group = outer_group
     return group
 
 
-def _ranked(messages: Iterable[Message], known: Mapping[MessageId, int]) -> Mapping[MessageId, int]:
-    """Return the ranks of messages of a state: those that were added to it follow all others."""
-    ranks = dict(known)
+def _ranked(
+    messages: Iterable[Message], earlier_ranks: Mapping[MessageId, int]
+) -> Mapping[MessageId, int]:
+    """Return the ranks of the messages of a state; new ones follow all others."""
+    ranks = dict(earlier_ranks)
     for message in messages:
         ranks.setdefault(message.id, len(ranks))
     return ranks

@@ -1,4 +1,4 @@
-"""One step in the life of a transcript, wherever what undoes it is kept."""
+"""An operation in the history of a transcript, whether its originals are archived or inline."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,10 +19,9 @@ from compactctl.store.files.source import digest_of, split_lines
 
 
 class OperationStep(Protocol):
-    """An operation, and how to go back over it.
+    """An operation, and the states before and after it.
 
-    ``parent`` is the compaction in effect before it; ``format`` and ``counter`` are empty where
-    they are not recorded.
+    ``format`` and ``counter`` are "" if not recorded.
     """
 
     @property
@@ -31,47 +30,47 @@ class OperationStep(Protocol):
 
     @property
     def parent(self) -> OperationId | None:
-        """The compaction that was in effect before, None when there was none."""
+        """The compaction in effect before, None if there was none."""
 
     @property
     def format(self) -> str:
-        """The format of the transcript, empty where it is not recorded."""
+        """The format of the transcript, "" if not recorded."""
 
     @property
     def counter(self) -> str:
-        """What counted the tokens, empty where it is not recorded."""
+        """The counter of the tokens, "" if not recorded."""
 
     @property
     def where(self) -> str:
-        """The file that holds the state before it."""
+        """The path of the file that holds the state before it."""
 
     @property
     def after(self) -> Digest:
-        """The digest of the state after it; IntegrityError when it cannot be told any more."""
+        """The digest of the state after it; raises IntegrityError if originals were edited."""
 
     @property
     def undoes_client(self) -> bool:
-        """Whether it undid compactions by the client of the transcript."""
+        """Whether it undid compactions by the client."""
 
     def before(self) -> Iterable[bytes]:
-        """Give the lines of the state before it, proven by digest once the last one is read.
+        """Return the lines of the state before it, proven by digest once the last one is read.
 
         Raises ArchiveError and IntegrityError.
         """
 
     def rows(self) -> Iterable[ArchivedLine]:
-        """Give these lines with what became of them; raises as ``before`` does."""
+        """Return these lines with their fates; raises as ``before`` does."""
 
     def outcome(self, now: bytes) -> bytes:
         """Return the state after it, without what was appended later.
 
-        ``now`` is the transcript as it is. ArchiveError when the state was not kept.
+        ``now`` is the transcript now. Raises ArchiveError if the state was not kept.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArchivedStep:
-    """A step with an archive, which holds the state before it."""
+    """A step whose state before is in an archive."""
 
     archive: Archive
     operation: Operation
@@ -84,7 +83,7 @@ class ArchivedStep:
 
     @property
     def parent(self) -> OperationId | None:
-        """The compaction that was in effect before, as it is recorded."""
+        """The compaction in effect before, as recorded."""
         return self.operation.parent
 
     @property
@@ -94,7 +93,7 @@ class ArchivedStep:
 
     @property
     def counter(self) -> str:
-        """What counted the tokens."""
+        """The counter of the tokens."""
         return self.operation.counter
 
     @property
@@ -113,11 +112,11 @@ class ArchivedStep:
         return self.operation.kind == "undo"
 
     def before(self) -> Iterator[bytes]:
-        """Yield the lines of the state before it, one row group in memory."""
+        """Yield the lines of the state before it, with one row group in memory at a time."""
         return raw_lines(self.file.path, self.archive.limits)
 
     def rows(self) -> Iterator[ArchivedLine]:
-        """Yield the lines of the state before it with what became of them."""
+        """Yield the lines of the state before it with their fates."""
         return archived_lines(self.file.path, self.archive.limits)
 
     def outcome(self, now: bytes) -> bytes:
@@ -127,10 +126,10 @@ class ArchivedStep:
 
 @dataclass(frozen=True, kw_only=True)
 class InlineStep:
-    """A step whose records stand in the transcript itself, beside what they stand for.
+    """A step whose records are in the transcript itself, beside the originals they hide.
 
-    ``holder`` gives a state that begins with the outcome of the step, ``where`` is its name for
-    messages; ``parent`` is the compaction in effect before.
+    ``read_state`` returns a state that begins with the outcome of the step; ``where`` names it in
+    errors. ``parent`` is the compaction in effect before.
     """
 
     inside: InlineOperation
@@ -148,31 +147,31 @@ class InlineStep:
     @property
     def after(self) -> Digest:
         """The digest of the state after it; IntegrityError when its originals were edited."""
-        rest = b"".join(row.raw for row in self._lines)[self.inside.n_bytes :]
+        appended = b"".join(row.raw for row in self._lines)[self.inside.n_bytes :]
         state = self.holder()
-        size = len(state) - len(rest)
-        # The line end that a compaction gives to the last line is part of its outcome.
-        if rest.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
+        size = len(state) - len(appended)
+        # The line end that a compaction adds to the last line is part of its outcome.
+        if appended.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
             size += 1
         return digest_of(state[:size])
 
     @property
     def undoes_client(self) -> bool:
-        """Whether it undid compactions by the client: what is inside hides, and never does."""
+        """Always False: inline operations hide messages and never undo."""
         return False
 
     def before(self) -> Iterator[bytes]:
-        """Yield the lines of the state before it; none unless all of them are right."""
+        """Yield the lines of the state before it; raises IntegrityError first if any was edited."""
         return (row.raw for row in self.rows())
 
     def rows(self) -> Iterator[ArchivedLine]:
-        """Yield the lines of the state before it with what became of them."""
-        left = self.inside.n_bytes
+        """Yield the lines of the state before it with their fates."""
+        remaining = self.inside.n_bytes
         for row in self._lines:
-            if left <= 0:
+            if remaining <= 0:
                 return
-            yield replace(row, raw=row.raw[:left])
-            left -= len(row.raw)
+            yield replace(row, raw=row.raw[:remaining])
+            remaining -= len(row.raw)
 
     def outcome(self, now: bytes) -> bytes:  # noqa: ARG002
         """Return the state after it."""
@@ -180,18 +179,20 @@ class InlineStep:
 
     @cached_property
     def _lines(self) -> tuple[ArchivedLine, ...]:
-        """The lines of the state before it, and after them those that were appended since."""
-        held, chosen = split(split_lines(self.holder()), self.where, self.format or None)
-        taken = lines_without_groups(held, parse(held, chosen), self.inside.groups)
-        lines = tuple(
-            ArchivedLine(raw=raw, fate="kept" if raw == held[at] else "replaced", after_line=at)
-            for at, raw in enumerate(taken)
+        """The lines of the state before it, followed by those appended since."""
+        lines, chosen = split(split_lines(self.holder()), self.where, self.format or None)
+        restored = lines_without_groups(lines, parse(lines, chosen), self.inside.groups)
+        archived = tuple(
+            ArchivedLine(
+                raw=raw, fate="kept" if raw == lines[index] else "replaced", after_line=index
+            )
+            for index, raw in enumerate(restored)
             if raw is not None
         )
-        data = b"".join(line.raw for line in lines)[: self.inside.n_bytes]
+        data = b"".join(line.raw for line in archived)[: self.inside.n_bytes]
         if hashlib.sha256(data).hexdigest() != self.inside.sha256:
             raise IntegrityError(
                 f"{self.where}: taking back operation {self.id} does not give the recorded bytes; "
                 "the file was edited since, restore it from a backup or take groups back one by one"
             )
-        return lines
+        return archived

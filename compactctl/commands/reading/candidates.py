@@ -52,14 +52,14 @@ def find_candidates(folder: Path, *, compacted: bool) -> Candidates:
     Reads only the first bytes of each. Skips unreadable files and those that are not transcripts.
     """
     files = sorted(_files(folder, compacted=compacted), key=_age)
-    candidates = ((index, _candidate(file, status)) for index, (file, status) in enumerate(files))
-    transcripts = ((index, each) for index, each in candidates if each is not None)
-    known = list(islice(transcripts, MAX_CANDIDATES))
-    last_index = known[-1][0] if len(known) == MAX_CANDIDATES else len(files) - 1
+    rows = ((index, _candidate(file, status)) for index, (file, status) in enumerate(files))
+    transcripts = ((index, candidate) for index, candidate in rows if candidate is not None)
+    newest = list(islice(transcripts, MAX_CANDIDATES))
+    last_index = newest[-1][0] if len(newest) == MAX_CANDIDATES else len(files) - 1
     return Candidates(
         folder=folder,
         compacted=compacted,
-        files=tuple(each for _, each in known),
+        files=tuple(candidate for _, candidate in newest),
         more=len(files) - 1 - last_index,
     )
 

@@ -342,7 +342,7 @@ def scan(options: InputOptions) -> Transcript:
     lines = read_lines(path, options.limits)
     start = list(islice(lines, MAX_SNIFFED))
     first = list(decode_lines(start))
-    if first and (first[0].damage is not None or not any(each.values for each in first)):
+    if first and (first[0].damage is not None or not any(value.values for value in first)):
         return _in_order(options)
     name = options.format or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)

@@ -1,4 +1,4 @@
-"""Undoes what was appended to a session, and does it again: by appending, or by cutting it off."""
+"""Undoes and redoes native appends to a session: by appending, or by cutting off its end."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,24 +26,24 @@ from compactctl.store.files.source import Source, digest_of, split_lines
 
 
 def is_appended(step: OperationStep) -> bool:
-    """Tell whether an operation appended records and left everything before them alone."""
+    """Tell whether an operation appended records and changed nothing before them."""
     return isinstance(step, ArchivedStep) and step.operation.appended
 
 
 def leads_over_appended(history: OperationHistory, target: Sequence[OperationStep]) -> bool:
-    """Tell whether all that the way to ``target`` undoes or does again was appended.
+    """Tell whether everything undone or redone on the way to ``target`` was appended.
 
-    UsageError where only some of it was: it is known by records, what is below it by digests.
+    Raises UsageError if only some was: appends are undone by their records, others by digests.
     """
-    here, there = ({step.id for step in chain} for chain in (history.chain, target))
+    current_ids, target_ids = ({step.id for step in chain} for chain in (history.chain, target))
     steps = {step.id: step for step in (*history.chain, *target)}
-    found = {is_appended(steps[name]) for name in here ^ there}
-    if found == {True, False}:
+    kinds = {is_appended(steps[step_id]) for step_id in current_ids ^ target_ids}
+    if kinds == {True, False}:
         raise UsageError(
             f"{history.where}: some of what would be undone was appended and some was not; "
             "go there one step after another, with compactctl rewind"
         )
-    return found == {True}
+    return kinds == {True}
 
 
 def target_over_appended(
@@ -52,36 +52,35 @@ def target_over_appended(
     history: OperationHistory,
     target: Sequence[OperationStep],
     *,
-    apart: bool,
+    to_other_file: bool,
 ) -> RewindTarget:
-    """Return how a session comes to read as it does with ``target`` in effect.
+    """Return how the session gets to read as it did with ``target`` in effect.
 
-    What was appended is cut off where it is the end of the file and no client has the session open.
-    Where it goes to another file, ``apart``, it is left out of that.
-
-    UsageError where that is unknown, and where appending would not do.
+    Appended records are cut off if they end the file and no client has the session open, or if the
+    result goes ``to_other_file``. Otherwise, records are appended that undo or redo them. Raises
+    UsageError if it is unknown whether the session is open, or if appending cannot do it.
     """
     whole = loaded_from(source, options.input.path)
-    wanted = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
+    target_lines = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
     chain = tuple(step.id for step in target)
-    content, carried = Content.from_chunks(wanted), _carried(whole.lines, history, target)
-    if apart or options.check or _is_cut_off(options, whole, wanted):
+    content, carried = Content.from_chunks(target_lines), _carried(whole.lines, history, target)
+    if to_other_file or options.check or _is_cut_off(options, whole, target_lines):
         return RewindTarget(content=content, chain=chain, carried=carried)
-    way = "write another file with -o"
+    advice = "write another file with -o"
     rules = rules_of(whole)
     version = version_of(whole.transcript, rules)
     check_not_open(
-        options.input.path, rules, version, while_open=options.output.while_open, way=way
+        options.input.path, rules, version, while_open=options.output.while_open, way=advice
     )
     name = _name(source, content, chain)
-    block = b"".join(records_to_append(whole, wanted, name))
-    now = Content.from_chunks((*whole.lines, block))
-    check_read_as(whole, parse(wanted, whole.format), split_lines(b"".join(now.chunks)))
+    block = b"".join(records_to_append(whole, target_lines, name))
+    current = Content.from_chunks((*whole.lines, block))
+    check_read_as(whole, parse(target_lines, whole.format), split_lines(b"".join(current.chunks)))
     operation = rewind_operation(
-        source.digest, now.digest, history.chain, chain[-1] if chain else None, name
+        source.digest, current.digest, history.chain, chain[-1] if chain else None, name
     )
     return RewindTarget(
-        content=now,
+        content=current,
         chain=chain,
         carried=carried,
         deposits=(ArchiveDraft(operation, rewind_rows(source.lines)),),
@@ -91,50 +90,52 @@ def target_over_appended(
 
 
 def without_appended(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines that nothing was appended with."""
+    """Yield the lines that no operation appended."""
     return (line for line in lines if operation_of_line(line) is None)
 
 
 def _wanted(
     lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
 ) -> Iterator[bytes]:
-    """Yield the session's own lines, and where they were then what each of ``target`` appended."""
-    own = tuple(without_appended(lines))
-    at = 0
+    """Yield the client's lines, and in their places what each step of ``target`` appended."""
+    client_lines = tuple(without_appended(lines))
+    pos = 0
     for step in filter(is_appended, target):
         end = sum(1 for _ in without_appended(step.before()))
-        yield from own[at:end]
+        yield from client_lines[pos:end]
         state = split_lines(step.outcome(history.data))
         yield from (line for line in state if operation_of_line(line) == step.id)
-        at = end
-    yield from own[at:]
+        pos = end
+    yield from client_lines[pos:]
 
 
 def _exact(
-    wanted: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
+    lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
 ) -> Sequence[bytes]:
-    """Return the lines without the line end that only what was appended had needed."""
-    kept = {step.id for step in target}
-    undone = next((step for step in history.chain if step.id not in kept), None)
-    if isinstance(undone, ArchivedStep) and wanted:
-        bare = (*wanted[:-1], wanted[-1].removesuffix(b"\n"))
-        return bare if digest_of(bare) == undone.operation.before else wanted
-    return wanted
+    """Drop the line end that was only added to append to an unterminated last line."""
+    target_ids = {step.id for step in target}
+    undone = next((step for step in history.chain if step.id not in target_ids), None)
+    if isinstance(undone, ArchivedStep) and lines:
+        bare = (*lines[:-1], lines[-1].removesuffix(b"\n"))
+        return bare if digest_of(bare) == undone.operation.before else lines
+    return lines
 
 
 def _carried(
     lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
 ) -> int:
-    """Return the bytes that were appended by others since the first of what is left or done."""
+    """Return the bytes that others appended since the first step that is undone or redone."""
     common = {step.id for step in target} & {step.id for step in history.chain}
-    moved = (step for step in (*history.chain, *target) if step.id not in common)
-    before = tuple(without_appended(next(moved).before()))
+    differing = (step for step in (*history.chain, *target) if step.id not in common)
+    before = tuple(without_appended(next(differing).before()))
     return sum(map(len, without_appended(lines))) - sum(map(len, before))
 
 
-def _is_cut_off(options: RewindOptions, whole: TranscriptFile, wanted: Sequence[bytes]) -> bool:
-    """Tell whether what was appended is the end of a session that no client has open."""
-    if not b"".join(whole.lines).startswith(b"".join(wanted)):
+def _is_cut_off(
+    options: RewindOptions, whole: TranscriptFile, target_lines: Sequence[bytes]
+) -> bool:
+    """Tell whether the appended records end a session that no client has open."""
+    if not b"".join(whole.lines).startswith(b"".join(target_lines)):
         return False
     rules = native_append_of(whole.format.name)
     if rules is None:
@@ -148,6 +149,6 @@ def _is_cut_off(options: RewindOptions, whole: TranscriptFile, wanted: Sequence[
     return True
 
 
-def _name(source: Source, wanted: Content, chain: Sequence[OperationId]) -> OperationId:
-    content = "\n".join(("append", source.digest.sha256, wanted.digest.sha256, *chain))
+def _name(source: Source, target: Content, chain: Sequence[OperationId]) -> OperationId:
+    content = "\n".join(("append", source.digest.sha256, target.digest.sha256, *chain))
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])

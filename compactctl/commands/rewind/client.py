@@ -1,4 +1,4 @@
-"""Undoes compactions by the client of a transcript, whose originals are in it."""
+"""Undoes compactions by the transcript's client, whose originals are still in the transcript."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -49,10 +49,10 @@ from compactctl.store.files.source import STANDARD_STREAM, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """A transcript as it was read, and the compactions that are to be undone in it.
+    """A transcript as read, and the compactions to undo in it.
 
-    ``options`` name the new session, where one is to be written. ``whole`` is the session that is
-    appended to, None for another place; ``note`` says what there is to say of its client.
+    ``options`` name the new session, if one is to be written. ``whole`` is the session to append
+    to, None if the output goes elsewhere; ``note`` is a note on its client.
     """
 
     options: RewindOptions
@@ -71,13 +71,13 @@ class _Job:
 
 
 def undo_by_client(options: RewindOptions) -> RewindResult:
-    """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
+    """Undo the client's newest compaction in effect, or those that ``all``, ``to``, ``group`` name.
 
-    What is left is a new session where the transcript is one in its client's store, and else goes
-    where ``output`` says; that may be in place, and behind the session. An archive leads back.
+    The result is a new session if the transcript is one in its client's store; otherwise ``output``
+    names the place, which may be in place or appended to the session. It is archived.
 
-    Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
-    IntegrityError when what was hidden would still not be sent, and as publishing does.
+    Raises as reading does, UsageError if there is nothing to undo or no output is named,
+    IntegrityError if a hidden message would still not be sent, and as publishing does.
     """
     try:
         return _undo(options)
@@ -90,17 +90,17 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
 
 
 def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
-    """Tell whether ``group`` is one that a client tagged, which no archive knows."""
+    """Tell whether ``group`` is one that a client tagged, which is in no archive."""
     if not options.group or options.group.encode() not in b"".join(source.lines):
         return False
     return options.group in groups_by_client(options, source)
 
 
 def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
-    """Return the groups that a client tagged; none in what is not understood."""
+    """Return the groups that a client tagged; none if the transcript is not understood."""
     with suppress(NotUnderstoodError):
         loaded = loaded_from(source, options.input.path)
-        return tuple(each.id for each in tagged_groups(loaded.transcript))
+        return tuple(group.id for group in tagged_groups(loaded.transcript))
     return ()
 
 
@@ -139,9 +139,9 @@ def _job(options: RewindOptions) -> _Job:
 
 
 def _with_place(options: RewindOptions) -> RewindOptions:
-    """Return the options with the new session to be written, if that is the place.
+    """Add the new session to write to the options, if no other place is named.
 
-    UsageError without any place.
+    Raises UsageError if there is no place.
     """
     path, output = options.input.path, options.output
     if output.layout == "native":
@@ -164,9 +164,9 @@ def _with_place(options: RewindOptions) -> RewindOptions:
 
 
 def _check_appended(options: RewindOptions) -> None:
-    """Raise UsageError for options that contradict what is appended, and for what is not a file."""
+    """Raise UsageError for options that contradict --native, and for an input other than a file."""
     others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
-    named = next((name for name, is_given in others.items() if is_given), None)
+    named = next((name for name, is_set in others.items() if is_set), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
     if options.input.path == STANDARD_STREAM or is_in_database(options.input.path):
@@ -176,9 +176,9 @@ def _check_appended(options: RewindOptions) -> None:
 def _appendable(
     options: RewindOptions, loaded: TranscriptFile, history: OperationHistory
 ) -> tuple[TranscriptFile, str]:
-    """Return a session without records that do not count any more, and what to say of its client.
+    """Return a session without superseded records, and a note on its client.
 
-    CannotAppendError and UsageError as ``check_supported`` and ``check_not_open`` do.
+    Raises CannotAppendError and UsageError as ``check_supported`` and ``check_not_open`` do.
     """
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
@@ -196,21 +196,25 @@ def _appendable(
 
 
 def _wanted(
-    options: RewindOptions, found: Sequence[ClientCompaction]
+    options: RewindOptions, compactions: Sequence[ClientCompaction]
 ) -> tuple[ClientCompaction, ...]:
-    """Return what is to be undone; UsageError for a compaction that is not there."""
+    """Return the compactions to undo; UsageError if ``to`` names none, or several."""
     if options.group:
-        return tuple(each for each in found if options.group in each.groups)
+        return tuple(compaction for compaction in compactions if options.group in compaction.groups)
     if options.to:
-        names = [each.id for each in found if each.id.startswith(options.to)]
-        if len(names) == 1:
-            place = [each.id for each in found].index(names[0])
-            return tuple(found[place + 1 :])
+        ids = [compaction.id for compaction in compactions if compaction.id.startswith(options.to)]
+        if len(ids) == 1:
+            index = [compaction.id for compaction in compactions].index(ids[0])
+            return tuple(compactions[index + 1 :])
         raise UsageError(
             f"{options.to!r} is not one compaction by the client of this transcript; see "
             "compactctl log"
         )
-    return tuple(found) if options.all else tuple(each for each in found if each.in_effect)[-1:]
+    return (
+        tuple(compactions)
+        if options.all
+        else tuple(compaction for compaction in compactions if compaction.in_effect)[-1:]
+    )
 
 
 def _result(job: _Job, content: Content, undone: ClientUndo | None = None) -> RewindResult:
@@ -220,7 +224,7 @@ def _result(job: _Job, content: Content, undone: ClientUndo | None = None) -> Re
         options=job.options,
         layout="split" if job.whole is None else "native",
         change=StateChange(before=job.source.digest, after=content.digest),
-        undone=tuple(each.id for each in reversed(job.compactions)),
+        undone=tuple(compaction.id for compaction in reversed(job.compactions)),
         in_effect=chain,
         by_client=undone.compactions if undone else (),
         warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
@@ -237,14 +241,14 @@ def _undone(job: _Job) -> ClientUndo:
 def _undone_behind(
     whole: TranscriptFile,
     loaded: TranscriptFile,
-    wanted: tuple[ClientCompaction, ...],
+    compactions: tuple[ClientCompaction, ...],
     history: OperationHistory,
 ) -> ClientUndo:
-    """Return ``whole`` with what undoes compactions of it, which ``loaded`` tells, behind it.
+    """Append to ``whole`` what undoes compactions in ``loaded``, its version for appending.
 
-    CannotAppendError where its client would send something else then.
+    Raises CannotAppendError if its client would send something else then.
     """
-    undone = undo_compactions(loaded, wanted, history.chain[-1].id if history.chain else None)
+    undone = undo_compactions(loaded, compactions, history.chain[-1].id if history.chain else None)
     operation = undone.undo_deposit.operation
     new = with_block(whole, undone.loaded.lines, operation.id)
     check_read_as(whole, undone.loaded.transcript, new)
@@ -264,7 +268,7 @@ def _published(job: _Job, undone: ClientUndo, result: RewindResult) -> RewindRes
 
 
 def _append_undone(options: RewindOptions, whole: TranscriptFile, undone: ClientUndo) -> Written:
-    """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
+    """Append to the session what undoes its compactions. Raises as ``append_to`` does."""
     place = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = last_byte_and_rest(undone.content.chunks, whole.source.digest.n_bytes)
     undo_while_open = undo_needs_while_open(whole)

@@ -1,4 +1,4 @@
-"""Brings the messages of one group back while every other edit stays in effect."""
+"""Undoes one group while every other edit stays in effect."""
 
 import hashlib
 import itertools
@@ -46,10 +46,10 @@ Names = Mapping[MessageId, MessageId]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedOperation:
-    """An archived operation that is to be carried out again: how it was laid out, and its edits.
+    """An archived operation to replay: its layout and its edits.
 
     ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
-    that came between it and the next operation.
+    that were appended between it and the next operation.
     """
 
     operation: Operation
@@ -61,30 +61,34 @@ class ReplayedOperation:
 
     @property
     def tokens(self) -> dict[MessageId, int]:
-        """The sizes of the messages that it hid or rewrote, as it saw them."""
+        """The tokens of the messages that it hid or rewrote, as recorded then."""
         sizes = self.archived.sizes.values()
         return {name: tokens for messages in sizes for name, tokens in messages.items()}
 
 
 class OperationReplayer:
-    """Carries archived operations out again, one after another.
+    """Replays archived operations one after another.
 
-    ``names`` maps the ids in the state that an operation saw to those in the state so far.
+    ``names`` maps the ids in the state that an operation saw to those in the state so far:
+
+        operation saw:  m1 m2 m3        it hid m2 and m3 behind S
+        state so far:   m1 m2' m3'      the same messages under other ids
+        names:          {m1: m1, m2: m2', m3: m3'}
     """
 
     def __init__(
-        self, base: bytes, kept: Sequence[OperationId], own: Mapping[str, Any], group: str
+        self, base: bytes, chain: Sequence[OperationId], metadata: Mapping[str, Any], group: str
     ) -> None:
         self.data = base
-        self.own = own
+        self.own = metadata
         self.group = group
-        self.chain = list(kept)
+        self.chain = list(chain)
         self.deposits: list[ArchiveDraft] = []
         self.names: dict[MessageId, MessageId] = {}
         self.carried: list[MessageId] = []
 
     def start(self, transcript: Transcript, n_lines: int, names: Names) -> None:
-        """Take in the state to start from; what stands after ``n_lines`` was appended later.
+        """Set the state to start from; lines from ``n_lines`` on were appended later.
 
         ``names`` maps the ids in the state that the first operation saw to those in this one.
         """
@@ -97,33 +101,33 @@ class OperationReplayer:
         return self.chain[-1] if self.chain else None
 
     def replay(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> None:
-        """Carry out an operation's remaining edits on the state so far."""
-        wanted = with_names(edits, self.names)
-        new_names = self._carry_out(replayed, wanted) if wanted else {}
-        written = {e.message.id: e.message.id for e in wanted if isinstance(e, Insert)}
-        known = {**self.names, **written}
+        """Apply an operation's remaining edits to the state so far."""
+        edits_here = with_names(edits, self.names)
+        new_names = self._carry_out(replayed, edits_here) if edits_here else {}
+        written = {e.message.id: e.message.id for e in edits_here if isinstance(e, Insert)}
+        ids = {**self.names, **written}
         self.carried = [new_names.get(name, name) for name in self.carried]
-        came, self.carried = (
+        appended_ids, self.carried = (
             self.carried[: len(replayed.appended)],
             self.carried[len(replayed.appended) :],
         )
         self.names = {
-            later: new_names.get(known[earlier], known[earlier])
+            later: new_names.get(ids[earlier], ids[earlier])
             for earlier, later in replayed.names.items()
-            if earlier in known
-        } | dict(zip(replayed.appended, came, strict=False))
+            if earlier in ids
+        } | dict(zip(replayed.appended, appended_ids, strict=False))
 
     def _carry_out(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> Names:
         chosen = format_named(replayed.operation.format)
         lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
         transcript = parse(lines, chosen)
-        name = _new_id(replayed.operation, self.data, edits)
-        own = self._own(lines, transcript, replayed)
+        operation_id = _new_id(replayed.operation, self.data, edits)
+        metadata = self._own(lines, transcript, replayed)
         style = LayoutOptions(
             layout=replayed.layout,
-            operation=name,
+            operation=operation_id,
             tags=replayed.tags,
-            extra_metadata=own,
+            extra_metadata=metadata,
             usage_restatement=self._restated(replayed, transcript, edits)
             if chosen.usage_fields
             else None,
@@ -135,8 +139,8 @@ class OperationReplayer:
         _require_whole(transcript, result, self.group)
         operation = replace(
             replayed.operation,
-            id=name,
-            head=name,
+            id=operation_id,
+            head=operation_id,
             parent=self.parent,
             before=before,
             after=digest_of(self.data),
@@ -145,14 +149,14 @@ class OperationReplayer:
         sizes = {self.names[old]: n for old, n in replayed.tokens.items() if old in self.names}
         edited = replace(replayed.archived, edits=edits)
         rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
-        self.chain.append(name)
+        self.chain.append(operation_id)
         self.deposits.append(ArchiveDraft(operation, rows))
         return names_after(transcript.effective, edits, result.effective)
 
     def _restated(
         self, replayed: ReplayedOperation, transcript: Transcript, edits: tuple[Edit, ...]
     ) -> UsageRestatement | None:
-        """Return the counts that a client is to find once the edits are carried out."""
+        """Return the usage to rewrite, from which the client reads its context size, if any."""
         if replayed.layout == "inline" or not replayed.tags:
             return None
         meter = measure(transcript, MeasureOptions()).meter
@@ -164,53 +168,55 @@ class OperationReplayer:
         self, lines: Sequence[bytes], transcript: Transcript, replayed: ReplayedOperation
     ) -> Mapping[str, Any]:
         newest = newest_id(transcript.effective)
-        own = {**({"through": newest} if newest else {}), **self.own}
+        metadata = {**({"through": newest} if newest else {}), **self.own}
         if replayed.layout == "split":
-            return own
-        return {**own, **inline_fields(lines, transcript, digest_of(self.data), self.parent)}
+            return metadata
+        return {**metadata, **inline_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReplayBase:
-    """Where to begin: a state without the group and without the operations to carry out again.
+    """Where to begin: a state without the group and without the operations to replay.
 
-    ``kept`` is in effect there. ``names`` maps the ids in the state that the first of these
-    operations saw to those here.
+    ``chain`` are the operations in effect there. ``names`` maps the ids in the state that the first
+    replayed operation saw to those in this one.
     """
 
     data: bytes
-    kept: tuple[OperationId, ...]
+    chain: tuple[OperationId, ...]
     names: Names
 
 
 def undo_group(group: str, history: OperationHistory) -> RewindTarget:
-    """Return the state in which ``group`` was never made; UsageError when it is not in effect.
+    """Return the state in which ``group`` was never made; UsageError if it is not in effect.
 
-    The operation that made the group is undone and carried out again without it, and so are all
-    later ones. Lines appended since stay at the end. ChangedError when they cannot, or when what
-    is left would be a broken conversation.
+    The operation that made the group is undone and replayed without it, and so are all later ones.
+    Lines appended since stay at the end. Raises ChangedError if they cannot, or if the result would
+    be a broken conversation.
     """
     chain = history.chain
-    place = _place_of(group, chain)
-    again = _archived(chain[place:], group)
-    operations = _replayed(again, history.data)
-    base = _base(group, history, place, again)
+    index = _place_of(group, chain)
+    steps_to_replay = _archived(chain[index:], group)
+    operations = _replayed(steps_to_replay, history.data)
+    base = _base(group, history, index, steps_to_replay)
     carry = (
-        suffix_after(appended(history, again[0]), is_open=ends_mid_line(base.data))
-        if again
+        suffix_after(appended(history, steps_to_replay[0]), is_open=ends_mid_line(base.data))
+        if steps_to_replay
         else b""
     )
-    first = base.data + carry
-    replay = OperationReplayer(
-        first, base.kept, _own_fields(history.data, chain[place].format), group
+    start = base.data + carry
+    replayer = OperationReplayer(
+        start, base.chain, _own_fields(history.data, chain[index].format), group
     )
-    replay.start(_read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
+    replayer.start(
+        _read_state(start, chain[index].format), digest_of(base.data).n_lines, base.names
+    )
     for operation in operations:
-        replay.replay(operation, without_group(operation.archived.edits, group))
+        replayer.replay(operation, without_group(operation.archived.edits, group))
     return RewindTarget(
-        content=Content.from_chunks((replay.data,)),
-        chain=tuple(replay.chain),
-        deposits=tuple(_with_rewind(history, base.kept, first, replay.deposits)),
+        content=Content.from_chunks((replayer.data,)),
+        chain=tuple(replayer.chain),
+        deposits=tuple(_with_rewind(history, base.chain, start, replayer.deposits)),
         carried=len(carry),
     )
 
@@ -218,39 +224,39 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
 def names_after(
     before: Sequence[Message], edits: Sequence[Edit], after: Sequence[Message]
 ) -> Names:
-    """Map ids before an operation, and those of what it wrote, to the ids when read back.
+    """Map the ids before an operation, and those of its insertions, to the ids when read back.
 
-    ``before`` and ``after`` are effective histories, ``edits`` lead from one to the other.
+    ``before`` and ``after`` are effective histories; ``edits`` lead from one to the other.
     """
     expected = apply_all(before, edits)
     return {old.id: new.id for old, new in zip(expected, after, strict=False)}
 
 
 def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
-    """Return edits under new names; what they do to messages without a name is left out.
+    """Rename the ids in edits; edits of messages without a name are left out.
 
-    A summary or marker that stood before such a message comes before the first one it hides; the
-    other half of a tool pair has no place without it.
+    A summary or marker placed before such a message is placed before the first message it hides. An
+    inserted half of a tool pair is left out.
     """
     written = {edit.message.id: edit.message.id for edit in edits if isinstance(edit, Insert)}
-    known = {**names, **written}
-    hidden = {e.group: _hidden(e, known) for e in edits if isinstance(e, Hide)}
-    found: list[Edit] = []
+    ids = {**names, **written}
+    hidden = {e.group: _hidden(e, ids) for e in edits if isinstance(e, Hide)}
+    renamed: list[Edit] = []
     for edit in edits:
         match edit:
             case Hide() if hidden[edit.group]:
-                found.append(replace(edit, ids=hidden[edit.group]))
-            case Replace() if edit.id in known:
-                found.append(_replace(edit, known))
+                renamed.append(replace(edit, ids=hidden[edit.group]))
+            case Replace() if edit.id in ids:
+                renamed.append(_replace(edit, ids))
             case RemoveUnsent():
-                found.append(replace(edit, id=known.get(edit.id, edit.id)))
+                renamed.append(replace(edit, id=ids.get(edit.id, edit.id)))
             case Insert() if edit.message.kind in ("call", "result"):
-                if edit.before in known:
-                    found.append(Insert(before=known[edit.before], message=_item(edit, known)))
+                if edit.before in ids:
+                    renamed.append(Insert(before=ids[edit.before], message=_item(edit, ids)))
             case Insert() if hidden.get(edit.message.group):
-                before = known.get(edit.before, hidden[edit.message.group][0])
-                found.append(Insert(before=before, message=_item(edit, known)))
-    return tuple(found)
+                before = ids.get(edit.before, hidden[edit.message.group][0])
+                renamed.append(Insert(before=before, message=_item(edit, ids)))
+    return tuple(renamed)
 
 
 def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
@@ -263,15 +269,15 @@ def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> Operati
 
 
 def _read_state(data: bytes, format_name: str) -> Transcript:
-    """Read the messages of a state that the archive knows."""
+    """Read the messages of an archived state."""
     lines, chosen = split(split_lines(data), "an archived state", format_name)
     return parse(lines, chosen)
 
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
-    """Raise ChangedError when calls or results were parted that were not parted before."""
-    known = Counter(orphan.kind for orphan in find_orphans(before.effective))
-    if Counter(orphan.kind for orphan in find_orphans(after.effective)) - known:
+    """Raise ChangedError if a tool call was separated from its result that was not before."""
+    orphans_before = Counter(orphan.kind for orphan in find_orphans(before.effective))
+    if Counter(orphan.kind for orphan in find_orphans(after.effective)) - orphans_before:
         raise ChangedError(
             f"group {group} cannot be taken back alone: a later operation hides the other half of "
             "a tool call in it; take that one back first, or rewind to the operation before"
@@ -280,11 +286,11 @@ def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
 
 def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
     groups = [_groups(step) for step in chain]
-    for place, names in enumerate(groups):
+    for index, names in enumerate(groups):
         if group in names:
-            return place
-    known = ", ".join(name for names in groups for name in names)
-    raise UsageError(f"no group {group!r} is in effect; there are {known or 'none'}")
+            return index
+    group_names = ", ".join(name for names in groups for name in names)
+    raise UsageError(f"no group {group!r} is in effect; there are {group_names or 'none'}")
 
 
 def _groups(step: OperationStep) -> tuple[str, ...]:
@@ -297,9 +303,9 @@ def _groups(step: OperationStep) -> tuple[str, ...]:
 
 
 def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
-    """Return the operations that are to be carried out again, from the one of the group on.
+    """Return the archived operations to replay, from the one that made the group on.
 
-    Those inside one transcript with the first of all are changed there instead.
+    Leading operations inside the same transcript are left out: they are changed there instead.
     """
     later = list(itertools.dropwhile(lambda step: isinstance(step, InlineStep), steps))
     if any(step.undoes_client for step in later):
@@ -307,26 +313,26 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
             f"group {group} cannot be taken back alone: a compaction by the client was undone "
             "after it; take that back first"
         )
-    found = [step for step in later if isinstance(step, ArchivedStep)]
-    if len(found) != len(later):
+    archived_steps = [step for step in later if isinstance(step, ArchivedStep)]
+    if len(archived_steps) != len(later):
         raise ChangedError(
             f"group {group} cannot be taken back alone: a later operation has no archive; "
             "take that one back first"
         )
-    return found
+    return archived_steps
 
 
-def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperation]:
-    """Return what each step did; ``now`` is the transcript after the last one."""
+def _replayed(steps: Sequence[ArchivedStep], current: bytes) -> list[ReplayedOperation]:
+    """Return what each step did; ``current`` is the transcript after the last one."""
     following = (*steps[1:], None)
     return [
-        _operation_at(step, now if later is None else b"".join(later.before()))
+        _operation_at(step, current if later is None else b"".join(later.before()))
         for step, later in zip(steps, following, strict=False)
     ]
 
 
 def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
-    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    """Return what a step did; ``state`` is its outcome plus what was appended to it."""
     operation = step.operation
     archived = read_edits((line.edits for line in step.rows()), step.file.path)
     edits = archived.edits
@@ -343,70 +349,72 @@ def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
 
 
 def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
-    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
+    """Tell whether a tag names a group of the edits."""
     groups = set(groups_of(edits))
-    return any(not groups.isdisjoint(some) for some in names)
+    return any(not groups.isdisjoint(group_names) for group_names in names)
 
 
 def _base(
-    group: str, history: OperationHistory, place: int, again: Sequence[ArchivedStep]
+    group: str, history: OperationHistory, index: int, steps_to_replay: Sequence[ArchivedStep]
 ) -> _ReplayBase:
-    step = history.chain[place]
-    kept = tuple(each.id for each in history.chain[:place])
+    step = history.chain[index]
+    chain = tuple(step_before.id for step_before in history.chain[:index])
     if isinstance(step, InlineStep):
-        held = b"".join(again[0].before()) if again else history.data
-        return _inline_base(group, history.chain[place:], held, kept)
+        state = b"".join(steps_to_replay[0].before()) if steps_to_replay else history.data
+        return _inline_base(group, history.chain[index:], state, chain)
     data = b"".join(step.before())
     return _ReplayBase(
         data=data,
-        kept=kept,
+        chain=chain,
         names={message.id: message.id for message in _read_state(data, step.format).messages},
     )
 
 
 def _inline_base(
-    group: str, steps: Sequence[OperationStep], held: bytes, kept: tuple[OperationId, ...]
+    group: str, steps: Sequence[OperationStep], state: bytes, chain: tuple[OperationId, ...]
 ) -> _ReplayBase:
-    """Take a group of the first step out of the state ``held``, which holds its originals."""
-    inside = [each for each in steps if isinstance(each, InlineStep)]
-    first = inside[0]
-    if len(inside) == 1 and set(first.inside.groups) == {group}:
+    """Remove a group of the first step from ``state``, which holds its originals."""
+    inline_steps = [step for step in steps if isinstance(step, InlineStep)]
+    first = inline_steps[0]
+    if len(inline_steps) == 1 and set(first.inside.groups) == {group}:
         before = b"".join(first.before())
-        data = before + suffix_after(carry_behind(first, (held,)), is_open=ends_mid_line(before))
+        data = before + suffix_after(carry_behind(first, (state,)), is_open=ends_mid_line(before))
     else:
-        operations = [each.inside for each in inside]
-        data, renewed = without_inline(held, first.where, first.format, operations, group)
-        kept += renewed
-    messages = _read_state(held, first.format).messages
-    now = _read_state(data, first.format).messages
-    return _ReplayBase(data=data, kept=kept, names=_names_without(group, messages, now))
+        operations = [step.inside for step in inline_steps]
+        data, new_ids = without_inline(state, first.where, first.format, operations, group)
+        chain += new_ids
+    messages = _read_state(state, first.format).messages
+    messages_after = _read_state(data, first.format).messages
+    return _ReplayBase(
+        data=data, chain=chain, names=_names_without(group, messages, messages_after)
+    )
 
 
 def _names_without(group: str, before: Sequence[Message], after: Sequence[Message]) -> Names:
-    """Map the ids of messages to those without a group; its rewritten ones to their originals."""
-    left = [message.id for message in before if group not in message.tags.hiding_ids]
-    names = dict(zip(left, (message.id for message in after), strict=False))
+    """Map the ids of messages to those without a group; rewritten ones map to their originals."""
+    remaining_ids = [message.id for message in before if group not in message.tags.hiding_ids]
+    names = dict(zip(remaining_ids, (message.id for message in after), strict=False))
     rewritten = [message.id for message in before if message.tags.edit_id == group]
     originals = [message.id for message in before if message.tags.edit_parent == group]
     pairs = zip(rewritten, originals, strict=False)
     return names | {new: names[old] for new, old in pairs if old in names}
 
 
-def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
-    """Return what the newest compaction recorded of the requests, to be recorded again."""
-    unseen = recorded_unseen(_read_state(left, format_name).effective)
+def _own_fields(data: bytes, format_name: str) -> dict[str, Any]:
+    """Return what the newest compaction recorded about requests, to be recorded again."""
+    unseen = recorded_unseen(_read_state(data, format_name).effective)
     return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}
 
 
 def _with_rewind(
     history: OperationHistory,
-    kept: tuple[OperationId, ...],
+    chain: tuple[OperationId, ...],
     base: bytes,
     deposits: Sequence[ArchiveDraft],
 ) -> Iterator[ArchiveDraft]:
-    left, head = history.data, kept[-1] if kept else None
-    operation = rewind_operation(digest_of(left), digest_of(base), history.chain, head)
-    yield ArchiveDraft(operation, tuple(rewind_rows(split_lines(left))))
+    current, head = history.data, chain[-1] if chain else None
+    operation = rewind_operation(digest_of(current), digest_of(base), history.chain, head)
+    yield ArchiveDraft(operation, tuple(rewind_rows(split_lines(current))))
     yield from deposits
 
 

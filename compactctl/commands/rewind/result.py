@@ -1,4 +1,4 @@
-"""What a rewind is asked for, where it leads, and what it did."""
+"""The options and the result of a rewind, and the state it leads to."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -18,12 +18,11 @@ from compactctl.store.files.content import Content
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewindOptions:
-    """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
+    """Where to go: one of ``to``, ``group`` and ``all``; by default before the last compaction.
 
-    With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
-    then ``output`` may be in place, or in the layout ``native`` which appends to the transcript.
-    With ``check`` nothing is written. ``archive`` is the folder of its archive, where that is not
-    in its place.
+    ``client`` undoes the client's own newest compaction, with ``all`` every one; then ``output``
+    may be in place, or in the layout ``native``, which appends to the transcript. With ``check``,
+    nothing is written. ``archive`` is the archive folder if it is not at the default location.
     """
 
     input: InputOptions
@@ -38,9 +37,9 @@ class RewindOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptBytes:
-    """Bytes that were appended after what was undone, and are kept.
+    """Bytes that were appended after what is undone, and are kept.
 
-    ``late`` are those of them that a program with the old file open went on writing there.
+    ``late`` are those that a program with the old file open wrote to it after it was replaced.
     """
 
     carried: int = 0
@@ -51,10 +50,18 @@ class KeptBytes:
 class RewindResult:
     """What a rewind restored, or would restore with ``check``.
 
-    ``undone`` are the compactions no longer in effect, newest first, ``by_client`` those of them
-    that the client made, oldest first. ``redo_options`` lead back to the state that was left, where
-    it was replaced. ``written`` is None where nothing was; the lines that it carried are behind
-    what ``after`` describes.
+    Attributes:
+        options: the options.
+        layout: where the undone operations were recorded: split, inline or native.
+        change: the states before and after.
+        undone: the compactions no longer in effect, newest first.
+        in_effect: the compactions in effect now.
+        appended: the bytes kept behind the restored state.
+        by_client: those of ``undone`` that the client made, oldest first.
+        redo_options: the options that lead back to the state before, if it was replaced.
+        written: what was written, None if nothing was; its carried lines are not in ``after``.
+        data: the restored state in chunks, if it goes to standard output.
+        warnings: what the user should know.
     """
 
     options: RewindOptions
@@ -76,17 +83,16 @@ class RewindResult:
 
     @property
     def moved(self) -> bool:
-        """Whether the state, or what is in effect in it, differs from the one before."""
+        """Whether the state, or what is in effect in it, has changed."""
         return self.change.before != self.change.after or bool(self.undone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewindTarget:
-    """The state to go to, what is in effect there, and the deposits that record the way.
+    """The state to go to, the operations in effect there, and the archives that record the way.
 
-    ``block`` is what leads there when it is appended to the transcript as it is; None where the
-    state takes its place. ``undo_while_open`` tells whether going back from there takes
-    ``--while-open``.
+    ``block`` is appended to the transcript to get there; None if the state replaces it.
+    ``undo_while_open`` means that undoing this takes ``--while-open``.
     """
 
     content: Content
@@ -104,9 +110,9 @@ def rewind_operation(
     head: OperationId | None,
     appended_as: OperationId | None = None,
 ) -> Operation:
-    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then.
+    """Return the operation that records a rewind from ``chain``; ``head`` is in effect afterwards.
 
-    ``appended_as`` is its id where records that were appended are marked with it.
+    ``appended_as`` is its id if appended records are marked with it.
     """
     content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
     return Operation(

@@ -58,8 +58,8 @@ __all__ = ["RewindOptions", "RewindResult", "rewind"]
 def rewind(options: RewindOptions) -> RewindResult:
     """Rewind a transcript.
 
-    Raises ArchiveError, IntegrityError, ChangedError, UsageError, and NotUnderstoodError for what
-    is not a transcript at all.
+    Raises ArchiveError, IntegrityError, ChangedError, UsageError, and NotUnderstoodError if the
+    input is not a transcript.
     """
     _check_options(options)
     if options.client:
@@ -78,21 +78,23 @@ def rewind(options: RewindOptions) -> RewindResult:
         return _nothing_known(options, source)
     if options.all:
         history.require_first_state()
-    left = before_interrupted_append(history)
-    if left is not None:
+    interrupted = before_interrupted_append(history)
+    if interrupted is not None:
         chain = tuple(step.id for step in history.chain)
-        target = RewindTarget(content=Content.from_chunks((left,)), chain=chain)
+        target = RewindTarget(content=Content.from_chunks((interrupted,)), chain=chain)
         return _finish(options, source, history, target, 0)
-    wanted = _chain_wanted(options, history)
-    if wanted is not None and leads_over_appended(history, wanted):
-        apart = _place(options) is not None
-        target = target_over_appended(options, source, history, wanted, apart=apart)
+    target_chain = _chain_wanted(options, history)
+    if target_chain is not None and leads_over_appended(history, target_chain):
+        to_other_file = _place(options) is not None
+        target = target_over_appended(
+            options, source, history, target_chain, to_other_file=to_other_file
+        )
         return _finish(options, source, history, target, 0)
     return _finish(options, source, history, _target(options, history), late)
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
-    """Return the history; that inside the transcript alone, when its archive knows no more."""
+    """Return the history; only that inside the transcript if its state is in no archive."""
     history = history_of(source, options.input.path, folder=options.archive)
     try:
         _ = history.current
@@ -105,14 +107,14 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
 
 
 def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
-    """Return that there is nothing to undo; ArchiveError where there is, but no way back."""
+    """Return that there is nothing to undo; ArchiveError if there is, but not how."""
     problem = _no_way_back(source, options.input.path)
-    known = groups_by_client(options, source) if options.group else ()
-    if known and not problem:
-        raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(known)}")
+    groups = groups_by_client(options, source) if options.group else ()
+    if groups and not problem:
+        raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(groups)}")
     if problem or options.to or options.group:
-        nothing = f"{options.input.path}: there is no archive beside it and no compaction inside it"
-        raise ArchiveError(problem or nothing)
+        text = f"{options.input.path}: there is no archive beside it and no compaction inside it"
+        raise ArchiveError(problem or text)
     content = Content.from_chunks(source.lines)
     return RewindResult(
         options=options,
@@ -125,7 +127,7 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
 
 
 def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
-    """Return the history with what a program went on writing to a file that was replaced."""
+    """Add what a program wrote to the old file after it was replaced; also return its size."""
     archive, current = history.archive, history.current
     if archive is None or current is None:
         return history, 0
@@ -152,7 +154,7 @@ def _check_options(options: RewindOptions) -> None:
 def _chain_wanted(
     options: RewindOptions, history: OperationHistory
 ) -> Sequence[OperationStep] | None:
-    """Return what is to be in effect, None where one group alone is taken back."""
+    """Return the operations to be in effect, None if a single group is undone."""
     chain = history.chain
     if options.group:
         if any(map(is_appended, chain)):
@@ -178,23 +180,23 @@ def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
     chain = history.chain
     if not chain:
         return RewindTarget(content=Content.from_chunks(history.lines), chain=())
-    left = chain[0] if options.all else chain[-1]
-    return _before(left, history)
+    step = chain[0] if options.all else chain[-1]
+    return _before(step, history)
 
 
-def _before(left: OperationStep, history: OperationHistory) -> RewindTarget:
-    """Return the state before a step in effect, with what was appended since."""
-    kept = history.chain[: history.chain.index(left)]
-    return _joined(left.before, appended(history, left), kept)
+def _before(step: OperationStep, history: OperationHistory) -> RewindTarget:
+    """Return the state before a step in effect, plus what was appended since."""
+    chain = history.chain[: history.chain.index(step)]
+    return _joined(step.before, appended(history, step), chain)
 
 
 def _go_to(name: str, history: OperationHistory) -> RewindTarget:
-    wanted, chain = _step_named(history.steps, name), history.chain
+    step, chain = _step_named(history.steps, name), history.chain
     ids = [step.id for step in chain]
-    if wanted.id not in ids:
-        state = wanted.outcome(history.data)
-        return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
-    following = chain[ids.index(wanted.id) + 1 :]
+    if step.id not in ids:
+        state = step.outcome(history.data)
+        return _joined(lambda: (state,), appended_since(history, step), history.chain_to(step))
+    following = chain[ids.index(step.id) + 1 :]
     if not following:
         return RewindTarget(content=Content.from_chunks(history.lines), chain=tuple(ids))
     return _before(following[0], history)
@@ -206,7 +208,7 @@ def _joined(
     content = Content.from_chunks(ChunksAndTail(state))
     more = suffix_after(carry, is_open=content.ends_mid_line)
     if APPENDED_BYTES in more:
-        # What was appended, and undone again, stood for records of another state.
+        # Appended records that were undone again belong to another state.
         more = b"".join(without_appended(split_lines(more)))
     if more:
         content = Content.from_chunks(ChunksAndTail(state, more))
@@ -214,11 +216,11 @@ def _joined(
 
 
 def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
-    found = {step.id: step for step in steps if step.id.startswith(name)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    names = ", ".join(found or dict.fromkeys(step.id for step in steps))
-    problem = "is ambiguous" if found else "is not an operation of this transcript"
+    steps_by_id = {step.id: step for step in steps if step.id.startswith(name)}
+    if len(steps_by_id) == 1:
+        return next(iter(steps_by_id.values()))
+    names = ", ".join(steps_by_id or dict.fromkeys(step.id for step in steps))
+    problem = "is ambiguous" if steps_by_id else "is not an operation of this transcript"
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
 
 
@@ -229,7 +231,7 @@ def _finish(
     target: RewindTarget,
     late: int,
 ) -> RewindResult:
-    left = tuple(step.id for step in history.chain)
+    ids = tuple(step.id for step in history.chain)
     place = _place(options)
     if place is not None and place != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(place), named=True)
@@ -237,7 +239,7 @@ def _finish(
         options=options,
         layout=_layout(history, target),
         change=StateChange(before=source.digest, after=target.content.digest),
-        undone=tuple(name for name in reversed(left) if name not in target.chain),
+        undone=tuple(name for name in reversed(ids) if name not in target.chain),
         in_effect=target.chain,
         appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.chunks if place == STANDARD_STREAM else None,
@@ -246,8 +248,8 @@ def _finish(
     if options.check:
         return result
     if place is not None:
-        known = {source.digest, *history.states}
-        warnings = _written(options, place, source, target, known)
+        restorable = {source.digest, *history.states}
+        warnings = _written(options, place, source, target, restorable)
         left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
@@ -265,23 +267,23 @@ def _written(
     place: str,
     source: Source,
     target: RewindTarget,
-    known: Collection[Digest],
+    restorable: Collection[Digest],
 ) -> tuple[str, ...]:
-    """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
+    """Write a state to another file, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_STREAM:
         return ()
     return write_output(
         FileSystem(),
         Path(place),
         target.content,
-        restorable=known,
+        restorable=restorable,
         force=options.output.force,
         origin=source.path,
     )
 
 
 def _place(options: RewindOptions) -> str | None:
-    """Return where the restored state goes; None for the transcript's own place."""
+    """Return where the restored state goes, None for the transcript itself."""
     if options.input.path == STANDARD_STREAM:
         return options.output.path or STANDARD_STREAM
     if options.output.path is None or is_same_place(options.input.path, options.output.path):
@@ -290,7 +292,7 @@ def _place(options: RewindOptions) -> str | None:
 
 
 def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, ...]:
-    """Return the warning for a compacted state that is written without what leads back from it."""
+    """Return the warning that a state which is still compacted is written without its archive."""
     if history.archive is None or not (history.archived and target.chain):
         return ()
     what = "the restored state is still compacted and takes no archive along"
@@ -350,7 +352,7 @@ def _recorded(
 
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[ArchiveDraft]:
-    """Return the operations of an archive elsewhere, which come to the transcript's own place."""
+    """Return the operations of an archive elsewhere, which are copied to the default location."""
     if history.is_in_place_of(Path(options.input.path)):
         return []
     return [ArchiveDraft(step.operation, step.rows()) for step in history.archived]
@@ -363,17 +365,19 @@ def _rewind_record(source: Source, history: OperationHistory, target: RewindTarg
 
 
 def _no_way_back(source: Source, path: str) -> str:
-    """Return why a transcript without a history cannot be rewound, "" where nothing is to be."""
+    """Return why a transcript without a history cannot be rewound, "" if it was never compacted."""
     if is_tagged(source.lines, path):
         way = archive_advice(source, path)
         return f"{path}: was compacted, but its archive is not there; {way}"
-    where = Path(path)
-    beside = sorted(
-        other.name
-        for other in where.parent.glob(f"{escape(where.stem)}.compacted*{escape(where.suffix)}")
-        if other.is_file()
+    transcript = Path(path)
+    candidates = sorted(
+        path.name
+        for path in transcript.parent.glob(
+            f"{escape(transcript.stem)}.compacted*{escape(transcript.suffix)}"
+        )
+        if path.is_file()
     )
-    if not beside:
+    if not candidates:
         return ""
-    nothing = f"{path}: there is no archive beside it and no compaction inside it"
-    return f"{nothing}; did you mean {beside[-1]}?"
+    text = f"{path}: there is no archive beside it and no compaction inside it"
+    return f"{text}; did you mean {candidates[-1]}?"

@@ -1,4 +1,4 @@
-"""A transcript in no state that its archive knows, as where its client wrote it anew."""
+"""Restores originals if the transcript is in no archived state, as when its client rewrote it."""
 
 import hashlib
 from collections import Counter
@@ -25,11 +25,11 @@ from compactctl.tokens.meter import part_texts
 def write_originals(
     options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
 ) -> RewindResult:
-    """Write the originals to where ``output`` says, as the archive has them.
+    """Write the archived originals to the named output.
 
-    They are those of the newest compaction, with ``all`` of the first; the former are not known
-    where an archive is missing. Raises an error like the one given, which says what happened and
-    what can be done, where that is not asked for, and as writing does.
+    They are those of the newest compaction, with ``all`` of the first. If an archive is missing,
+    only the latter are known. If no output is named, raises an error like ``error`` with advice.
+    Also raises as writing does.
     """
     history = history_of(source, options.input.path, folder=options.archive)
     step = _newest_compaction(history)
@@ -60,12 +60,12 @@ def write_originals(
     )
     if not options.check and output != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(output), named=True)
-        known = history.states
+        restorable = history.states
         write_output(
             FileSystem(),
             Path(output),
             content,
-            restorable=known,
+            restorable=restorable,
             force=options.output.force,
             origin=source.path,
         )
@@ -73,45 +73,47 @@ def write_originals(
 
 
 def _newest_compaction(history: OperationHistory) -> ArchivedStep | None:
-    """Return the newest archived operation that took anything out, None without one."""
-    made = [step for step in history.archived if step.operation.kind != "rewind"]
-    return made[-1] if made else None
+    """Return the newest archived operation that removed anything, None if there is none."""
+    compactions = [step for step in history.archived if step.operation.kind != "rewind"]
+    return compactions[-1] if compactions else None
 
 
 def _what_happened(
     options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
-    way = "-o FILE writes the originals, without what was said since"
+    advice = "-o FILE writes the originals, without what was said since"
     if not _was_rewritten(source, options.input.path, step):
-        return f"{error}; {way}"
+        return f"{error}; {advice}"
     return (
         f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
-        f"client has written the file anew, so that it cannot be rewound in place; {way}"
+        f"client has written the file anew, so that it cannot be rewound in place; {advice}"
     )
 
 
 def _was_rewritten(source: Source, path: str, step: ArchivedStep) -> bool:
-    """Tell whether everything that an operation left as it was is still in a transcript.
+    """Tell whether everything that an operation kept is still in the transcript, but rewritten.
 
-    A message counts as left where a record of its id is there, or one that says the same: clients
-    give ids to records of older versions, and order the fields of others anew. What goes on behind
-    the very bytes that the operation left or found was not written anew.
+    A message is still there if a record has its id, or the same content: clients give new ids to
+    records of older versions, and reorder the fields of others. If the transcript begins with the
+    very bytes before or after the operation, it was not rewritten.
     """
     states = (step.operation.before, step.operation.after)
     if any(digest_of(source.data[: state.n_bytes]) == state for state in states):
         return False
     rows = tuple(step.rows())
-    kept = {row for row, line in enumerate(rows) if line.fate == "kept"}
+    kept_lines = {row for row, line in enumerate(rows) if line.fate == "kept"}
     before = parse((line.raw for line in rows), format_named(step.format))
     try:
-        now = loaded_from(source, path, step.format).transcript
+        current = loaded_from(source, path, step.format).transcript
     except NotUnderstoodError:
         return False
-    ids = {message.id for message in now.messages}
-    said = Counter(_content(message) for message in now.messages)
-    left = [message for message in before.messages if message.line in kept]
-    gone = Counter(_content(message) for message in left if message.id not in ids)
-    return bool(left) and gone <= said
+    ids = {message.id for message in current.messages}
+    contents = Counter(_content(message) for message in current.messages)
+    kept_messages = [message for message in before.messages if message.line in kept_lines]
+    missing_contents = Counter(
+        _content(message) for message in kept_messages if message.id not in ids
+    )
+    return bool(kept_messages) and missing_contents <= contents
 
 
 def _content(message: Message) -> bytes:
