@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.anthropic import name_results
-from compactctl.formats.content.bedrock import said_parts, with_text
+from compactctl.formats.content.bedrock import content_block_parts, new_block
 from compactctl.formats.content.other_calls import new_other_result, other_call, other_result
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
@@ -102,7 +102,7 @@ class BedrockConverse(ApiFormat):
     def new_content(self, part: Part, current: object, text: str) -> object:
         """Return a block where one stands; see ``Format.new_content``."""
         result = new_other_result(part.path, current, text)
-        return with_text(part.path, current, text) if result is None else result
+        return new_block(part.path, current, text) if result is None else result
 
 
 class _ConverseConversation(ConversationParser):
@@ -179,7 +179,7 @@ def _block_parts(block: object, path: JsonPath) -> Iterator[Part]:
         yield from _cited(fields["citationsContent"], (*path, "citationsContent"))
     elif "cachePoint" not in fields:
         # A cache point says nothing to the model.
-        yield from said_parts(fields, path)
+        yield from content_block_parts(fields, path)
 
 
 def _guarded(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
@@ -188,7 +188,7 @@ def _guarded(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         yield TextPart(text=text, path=(*path, "text", "text"))
         return
     # A guard takes no text in place of its picture.
-    for part in said_parts(block, path):
+    for part in content_block_parts(block, path):
         yield replace(part, embedded=True) if isinstance(part, MediaPart | TextPart) else part
 
 

@@ -9,9 +9,9 @@ from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.anthropic import name_results, reported_usage
 from compactctl.formats.content.call_queue import CallIdAssigner
 from compactctl.formats.content.openai import (
-    beside_content,
     call_parts,
     content_parts,
+    extra_parts,
     new_content,
     result_content,
     text_content,
@@ -191,7 +191,7 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
     if calls:
         # Exporters repeat the calls of ``tool_calls`` among the content; the model sees one.
         content = tuple(part for part in content if not isinstance(part, ToolCallPart))
-    return (*reasoning_parts(record, path), *content, *beside_content(record, path), *calls)
+    return (*reasoning_parts(record, path), *content, *extra_parts(record, path), *calls)
 
 
 def _holds_results(record: Mapping[str, Any], parts: Iterable[Part]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.formats.api_format import ApiFormat, DialectFit
 from compactctl.formats.content.openai import content_parts, new_content
-from compactctl.formats.content.response_items import is_item, is_own_item, item_draft
+from compactctl.formats.content.response_items import is_api_item, is_item, item_draft
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ConversationParser
 from compactctl.formats.records.json_values import (
@@ -61,7 +61,7 @@ class OpenAIResponses(ApiFormat):
         if len(known) * 2 < len(messages):
             return None
         is_request = "input" in request and bool(_OWN_FIELDS & request.keys())
-        if is_request or any(is_own_item(each) or _is_response(each) for each in known):
+        if is_request or any(is_api_item(each) or _is_response(each) for each in known):
             return "own"
         # Messages alone are those of other APIs as well.
         return "shared" if any(each.get("role") for each in known) else None
@@ -143,7 +143,7 @@ def _is_response(record: Mapping[str, Any]) -> bool:
     if not isinstance(items, list) or "type" in record:
         return False
     is_told = record.get("object") == "response" or any(name in record for name in _IDS[1:])
-    return is_told or any(isinstance(item, Mapping) and is_own_item(item) for item in items)
+    return is_told or any(isinstance(item, Mapping) and is_api_item(item) for item in items)
 
 
 def _instructions(value: object, path: JsonPath) -> Iterator[Part]:

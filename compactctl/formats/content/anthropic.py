@@ -1,4 +1,4 @@
-"""Content blocks of Anthropic messages as parts; shared by every client that stores them."""
+"""Content blocks and usage of Anthropic messages, shared by every client that stores them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,65 +30,112 @@ from compactctl.model.message import (
     is_replaceable,
 )
 
-_ReadBlock = Callable[[Mapping[str, Any], JsonPath], tuple[Part, ...]]
+_BlockParser = Callable[[Mapping[str, Any], JsonPath], tuple[Part, ...]]
 
-# Calls and results of tools that the client runs, and results of tools that a provider has run for
-# it; all others whose types end like these are the provider's own.
-_CALL, _RESULTS = "tool_use", frozenset({"tool_result", "mcp_tool_result"})
-_MEDIA_TYPES = ("media_type", "mediaType", "mimeType")
+# Calls and results of tools that the client runs, and results that a provider gets from MCP servers.
+# Other types with these endings belong to the provider's own tools.
+_CLIENT_CALL, _CLIENT_RESULTS = "tool_use", frozenset({"tool_result", "mcp_tool_result"})
+_MEDIA_TYPE_KEYS = ("media_type", "mediaType", "mimeType")
 _NO_TOOLS: Mapping[str, str] = MappingProxyType({})
+# Disjoint: their sum is the size of the whole request.
+_INPUT_FIELDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def content_parts(
     content: object, path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
 ) -> tuple[Part, ...]:
-    """Return the parts of a message's content: a string or a list of blocks.
+    """Parse a message's content: a string or a list of blocks.
 
-    ``tools`` names the tools of calls by their ids, for the results among the parts.
+    ``tools`` maps call ids to tool names; results in the content are given those names.
     """
-    return _parts(content, path, lambda block, at: block_parts(block, at, tools))
+    return _parts(content, path, lambda block, block_path: block_parts(block, block_path, tools))
+
+
+def block_parts(
+    block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
+) -> tuple[Part, ...]:
+    """Parse one block; a block of unknown type becomes its JSON text, which is never edited."""
+    kind = text_or_empty(block.get("type"))
+    if kind.endswith("tool_use"):
+        call = ToolCallPart(
+            call_id=CallId(text_or_empty(block.get("id"))),
+            tool=text_or_empty(block.get("name")),
+            arguments=json_text(block.get("input", {})),
+            embedded=kind != _CLIENT_CALL,
+            path=(*path, "input"),
+        )
+        return (call,)
+    if kind.endswith("tool_result"):
+        return (_result(block, path, tools, embedded=kind not in _CLIENT_RESULTS),)
+    tool_part = other_call(block, path) or other_result(block, path)
+    return _content_block(block, path) if tool_part is None else name_results((tool_part,), tools)
+
+
+def name_results(parts: Iterable[Part], tools: Mapping[str, str]) -> tuple[Part, ...]:
+    """Set the tool name of each result; ``tools`` maps call ids to tool names."""
+    return tuple(
+        _with_tool(part, tools.get(part.call_id, "")) if isinstance(part, ToolResultPart) else part
+        for part in parts
+    )
 
 
 def new_content(part: Part, current: object, text: str) -> object:
-    """Return ``text`` as the content of a part: a block in place of media, else like ``current``.
+    """Return ``text`` as the new content of a part, in the shape of ``current``.
 
-    The API takes no objects as content.
+    Media becomes a text block. An object becomes a string: the API takes no objects as content.
     """
     if isinstance(part, MediaPart):
         return _text_block(text)
-    other = new_other_result(part.path, current, text)
-    return text_content(current, text) if other is None else other
+    result = new_other_result(part.path, current, text)
+    return text_content(current, text) if result is None else result
 
 
-def text_content(like: object, text: str) -> object:
-    """Return ``text`` as content of the same shape as ``like``: a list where that is one."""
-    if not isinstance(like, list):
+def text_content(neighbour_content: object, text: str) -> object:
+    """Return ``text`` as content of the same shape as a neighbour's: a string or a list."""
+    if not isinstance(neighbour_content, list):
         return text
-    is_plain = bool(like) and all(isinstance(item, str) for item in like)
+    is_plain = bool(neighbour_content) and all(isinstance(item, str) for item in neighbour_content)
     # Haystack's blocks have no type.
-    is_bare = any(
-        isinstance(item, Mapping) and "text" in item and "type" not in item for item in like
-    )
+    blocks = [item for item in neighbour_content if isinstance(item, Mapping)]
+    is_bare = any("text" in block and "type" not in block for block in blocks)
     return [text if is_plain else {"text": text} if is_bare else _text_block(text)]
+
+
+def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage of a response, or None.
+
+    Without a stop reason the output count is from the start of the stream, so it is dropped.
+    """
+    usage = response.get("usage")
+    if not isinstance(usage, Mapping) or not usage:
+        return None
+    total = sum_usages([_iteration_usage(entry) for entry in usage_iterations(usage)])
+    if not response.get("stop_reason"):
+        return replace(total, output=None, growth=None)
+    return replace(total, output=integer_or_none(usage.get("output_tokens")))
+
+
+def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the usage of each model request behind one answer, oldest first.
+
+    The provider may call the model again after running its own tools. The counts of the response
+    are the sums of these.
+    """
+    entries = map(object_or_empty, list_or_empty(usage.get("iterations")))
+    iterations = [entry for entry in entries if entry.get("type") == "message"]
+    is_sum = sum(map(_input_tokens, iterations)) == _input_tokens(usage)
+    return iterations if len(iterations) > 1 and is_sum else (usage,)
 
 
 def _text_block(text: str) -> Mapping[str, str]:
     return {"type": "text", "text": text}
 
 
-def name_results(parts: Iterable[Part], tools: Mapping[str, str]) -> tuple[Part, ...]:
-    """Return the parts with each tool result carrying the name of the tool that was called."""
-    return tuple(
-        _named(part, tools.get(part.call_id, "")) if isinstance(part, ToolResultPart) else part
-        for part in parts
-    )
-
-
-def _named(part: ToolResultPart, tool: str) -> ToolResultPart:
+def _with_tool(part: ToolResultPart, tool: str) -> ToolResultPart:
     return replace(part, tool=tool) if tool else part
 
 
-def _parts(content: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...]:
+def _parts(content: object, path: JsonPath, read_block: _BlockParser) -> tuple[Part, ...]:
     if isinstance(content, str):
         return (TextPart(text=content, path=path),)
     if not isinstance(content, list):
@@ -96,59 +143,42 @@ def _parts(content: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...
     return tuple(
         part
         for index, block in enumerate(content)
-        for part in _item_parts(block, (*path, index), read)
+        for part in _item_parts(block, (*path, index), read_block)
     )
 
 
-def _item_parts(block: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...]:
+def _item_parts(block: object, path: JsonPath, read_block: _BlockParser) -> tuple[Part, ...]:
     if isinstance(block, str):
         return (TextPart(text=block, path=path),)
-    return read(block, path) if isinstance(block, Mapping) else unknown_parts(block, path)
+    return read_block(block, path) if isinstance(block, Mapping) else unknown_parts(block, path)
 
 
-def block_parts(
-    block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
-) -> tuple[Part, ...]:
-    """Return what one block says; a block of unknown type is its JSON text, which stays."""
-    kind = text_or_empty(block.get("type"))
-    if kind.endswith("tool_use"):
-        call = ToolCallPart(
-            call_id=CallId(text_or_empty(block.get("id"))),
-            tool=text_or_empty(block.get("name")),
-            arguments=json_text(block.get("input", {})),
-            embedded=kind != _CALL,
-            path=(*path, "input"),
-        )
-        return (call,)
-    if kind.endswith("tool_result"):
-        return (_result(block, path, tools, embedded=kind not in _RESULTS),)
-    other = other_call(block, path) or other_result(block, path)
-    return _plain_block(block, path) if other is None else name_results((other,), tools)
-
-
-def _plain_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+def _content_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     kind = block.get("type")
     if kind == "document":
         return _document(block, path)
-    part = _plain_part(block, path)
+    part = _content_part(block, path)
     return unknown_parts(block, path) if part is None else (part,)
 
 
-def _plain_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
+def _content_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
     match block.get("type"):
         case "text" | None if isinstance(block.get("text"), str):
             return TextPart(text=block["text"], path=(*path, "text"))
         case "compaction":
-            # The provider's own summary, which may come with its encrypted form.
+            # A summary written by the provider, which may also carry an encrypted form of it.
             text = text_or_empty(block.get("content"))
             return TextPart(text=text, embedded=True, path=(*path, "content"))
         case "thinking":
-            text, sealed = text_or_empty(block.get("thinking")), _length(block.get("signature"))
+            text, sealed = (
+                text_or_empty(block.get("thinking")),
+                _text_length(block.get("signature")),
+            )
             return ReasoningPart(
                 text=text, opaque=not text, sealed=sealed, path=(*path, "thinking")
             )
         case "redacted_thinking":
-            sealed = _length(block.get("data"))
+            sealed = _text_length(block.get("data"))
             return ReasoningPart(text="", opaque=True, sealed=sealed, path=(*path, "data"))
         case "image":
             return _media(block, path, "image/unknown")
@@ -159,7 +189,7 @@ def _plain_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
             return None
 
 
-def _length(value: object) -> int:
+def _text_length(value: object) -> int:
     return len(text_or_empty(value))
 
 
@@ -184,79 +214,51 @@ def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPa
         return content, ()
     if isinstance(content, Mapping):
         return text_and_media(content, path)
-    # A result inside a result is not part of its own, so results cannot nest.
-    inner = _parts(content, path, _plain_block)
+    # Tool blocks are not parsed here, so results cannot nest.
+    inner = _parts(content, path, _content_block)
     text = "\n".join(part.text for part in inner if isinstance(part, TextPart | FilePart))
     return text, tuple(part for part in inner if isinstance(part, MediaPart))
 
 
 def _document(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return what a document holds: a text, pages as an image, or blocks of either."""
+    """Parse a document: plain text, a file, or a list of text and image blocks."""
     source, title = object_or_empty(block.get("source")), text_or_empty(block.get("title"))
     kind, path = source.get("type"), (*path, "source")
     if kind == "text":
         text = text_or_empty(source.get("data"))
         return (FilePart(file_path=title, text=text, path=(*path, "data")),)
     if kind == "content":
-        parts = _parts(source.get("content"), (*path, "content"), _plain_block)
-        return tuple(_in_file(part, title) for part in parts)
+        parts = _parts(source.get("content"), (*path, "content"), _content_block)
+        return tuple(_as_file_part(part, title) for part in parts)
     return (_media(block, path[:-1], "application/pdf"),)
 
 
-def _in_file(part: Part, title: str) -> Part:
+def _as_file_part(part: Part, title: str) -> Part:
     if isinstance(part, TextPart) and is_replaceable(part):
         return FilePart(file_path=title, text=part.text, path=part.path)
     return part
 
 
 def _media(block: Mapping[str, Any], path: JsonPath, default_type: str) -> MediaPart:
-    """Return an image or document; blocks of MCP and the AI SDK have no source around the data."""
+    """Parse an image or document; MCP and the AI SDK store its data without a ``source``."""
     source = object_or_empty(block.get("source", block))
-    names = (text_or_empty(source.get(key)) for key in _MEDIA_TYPES)
+    names = (text_or_empty(source.get(key)) for key in _MEDIA_TYPE_KEYS)
     media_type = next(filter(None, names), default_type)
     data = text_or_empty(source.get("data")) or text_or_empty(source.get("image"))
     return media_from_text(data, media_type, path)
 
 
-# The three are disjoint; together they are everything that was sent.
-_SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-
-
-def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return the usage of a response, None when it has none.
-
-    Without a stop reason the number of output tokens is one from early in the stream: no number.
-    """
-    usage = response.get("usage")
-    if not isinstance(usage, Mapping) or not usage:
-        return None
-    whole = sum_usages([_reported(entry) for entry in usage_iterations(usage)])
-    if not response.get("stop_reason"):
-        return replace(whole, output=None, growth=None)
-    return replace(whole, output=integer_or_none(usage.get("output_tokens")))
-
-
-def _reported(usage: Mapping[str, Any]) -> ReportedUsage:
-    kept = object_or_empty(usage.get("cache_creation"))
+def _iteration_usage(usage: Mapping[str, Any]) -> ReportedUsage:
+    cache_creation = object_or_empty(usage.get("cache_creation"))
     return ReportedUsage(
-        context=_sent(usage),
+        context=_input_tokens(usage),
         output=integer_or_none(usage.get("output_tokens")),
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
-        cache_write_1h=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
+        cache_write_1h=integer_or_none(cache_creation.get("ephemeral_1h_input_tokens")) or 0,
         is_sum=True,
     )
 
 
-def usage_iterations(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the usage of each time that the model itself was asked for one answer, oldest first.
-
-    What is reported for the whole answer adds them up.
-    """
-    entries = map(object_or_empty, list_or_empty(usage.get("iterations")))
-    found = [entry for entry in entries if entry.get("type") == "message"]
-    return found if len(found) > 1 and sum(map(_sent, found)) == _sent(usage) else (usage,)
-
-
-def _sent(usage: Mapping[str, Any]) -> int:
-    return sum(n for n in map(usage.get, _SENT) if isinstance(n, int))
+def _input_tokens(usage: Mapping[str, Any]) -> int:
+    return sum(n for n in map(usage.get, _INPUT_FIELDS) if isinstance(n, int))

@@ -1,4 +1,4 @@
-"""What Bedrock Converse has in messages and results: texts, media, documents, search results."""
+"""Content of Bedrock Converse messages and results: text, media, documents, search results."""
 
 import base64
 import binascii
@@ -17,64 +17,64 @@ from compactctl.model.message import (
     TextPart,
 )
 
-_MEDIA = {"image": "image", "video": "video", "audio": "audio", "document": "application"}
-_TEXTS = frozenset({"txt", "md", "csv", "html"})
+_TYPE_PREFIXES = {"image": "image", "video": "video", "audio": "audio", "document": "application"}
+_TEXT_FORMATS = frozenset({"txt", "md", "csv", "html"})
 
 
-def said_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    """Yield what is said by a block that may stand in a message or in a result."""
-    kind = next((name for name in _MEDIA if isinstance(block.get(name), Mapping)), None)
+def content_block_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    """Yield the parts of a block that both messages and results may contain."""
+    kind = next((name for name in _TYPE_PREFIXES if isinstance(block.get(name), Mapping)), None)
     if isinstance(block.get("text"), str):
         yield TextPart(text=block["text"], path=(*path, "text"))
     elif kind is not None:
-        yield from _medium(kind, block[kind], path)
+        yield from _media_parts(kind, block[kind], path)
     elif isinstance(block.get("searchResult"), Mapping):
-        found, at = block["searchResult"], (*path, "searchResult", "content")
-        name = text_or_empty(found.get("source"))
-        yield from _texts(found.get("content"), at, name)
+        search_result, content_path = block["searchResult"], (*path, "searchResult", "content")
+        name = text_or_empty(search_result.get("source"))
+        yield from _text_files(search_result.get("content"), content_path, name)
     else:
         yield from unknown_parts(block, path)
 
 
-def _medium(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    """Yield a picture or another medium, or the text that a document is."""
+def _media_parts(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    """Yield a medium, or the text of a document."""
     source, name = object_or_empty(block.get("source")), text_or_empty(block.get("name"))
-    at, extension = (*path, kind, "source"), text_or_empty(block.get("format"))
-    # Strands puts its bytes into an object, and so does JavaScript.
+    source_path, extension = (*path, kind, "source"), text_or_empty(block.get("format"))
+    # Strands and JavaScript wrap the bytes in an object.
     data = object_or_empty(source.get("bytes")).get("data", source.get("bytes"))
-    text = _decoded(data) if kind == "document" and extension in _TEXTS else None
+    text = _decode_text(data) if kind == "document" and extension in _TEXT_FORMATS else None
     if isinstance(source.get("text"), str):
-        yield FilePart(file_path=name, text=source["text"], path=(*at, "text"))
+        yield FilePart(file_path=name, text=source["text"], path=(*source_path, "text"))
     elif isinstance(source.get("content"), list):
-        yield from _texts(source["content"], (*at, "content"), name)
+        yield from _text_files(source["content"], (*source_path, "content"), name)
     elif text is not None:
-        yield FilePart(file_path=name, text=text, path=(*at, "bytes"))
+        yield FilePart(file_path=name, text=text, path=(*source_path, "bytes"))
     else:
-        media_type = f"{_MEDIA[kind]}/{extension or 'unknown'}"
+        media_type = f"{_TYPE_PREFIXES[kind]}/{extension or 'unknown'}"
         part = media_from_base64(text_or_empty(data), media_type, path)
-        yield part if isinstance(data, str) else replace(part, n_bytes=_count(data))
+        yield part if isinstance(data, str) else replace(part, n_bytes=_byte_count(data))
 
 
-def _count(data: object) -> int:
-    """Return how many bytes JavaScript has written as numbers."""
+def _byte_count(data: object) -> int:
+    """Return the number of bytes in data that JavaScript wrote as a list of numbers."""
     return len(data) if isinstance(data, list | Mapping) else 0
 
 
-def _decoded(data: object) -> str | None:
+def _decode_text(data: object) -> str | None:
     try:
         return base64.b64decode(text_or_empty(data)).decode() if data else None
     except (binascii.Error, ValueError):
         return None
 
 
-def _texts(items: object, path: JsonPath, name: str) -> Iterator[Part]:
+def _text_files(items: object, path: JsonPath, name: str) -> Iterator[Part]:
     for index, item in enumerate(map(object_or_empty, list_or_empty(items))):
         if isinstance(item.get("text"), str):
             yield FilePart(file_path=name, text=item["text"], path=(*path, index, "text"))
 
 
 def result_content(items: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    """Return the text and the media of a result, which is rewritten as a whole at ``path``."""
+    """Return the text and media of a result; ``path`` is where the result is replaced."""
     if not isinstance(items, list):
         return text_and_media(items, path)
     texts: list[str] = []
@@ -85,7 +85,7 @@ def result_content(items: object, path: JsonPath) -> tuple[str, tuple[MediaPart,
             texts.append(text)
             media += inner
             continue
-        for part in said_parts(item, path):
+        for part in content_block_parts(item, path):
             if isinstance(part, MediaPart):
                 media.append(part)
             elif isinstance(part, TextPart | FilePart):
@@ -93,8 +93,8 @@ def result_content(items: object, path: JsonPath) -> tuple[str, tuple[MediaPart,
     return "\n".join(texts), tuple(media)
 
 
-def with_text(path: JsonPath, current: object, text: str) -> object:
-    """Return what stands in place of a text or a medium once that is ``text``."""
+def new_block(path: JsonPath, current: object, text: str) -> object:
+    """Return ``text`` as the new value at the path of a text or medium."""
     if path[-1] == "bytes":
         return base64.b64encode(text.encode("utf-8", "replace")).decode()
     return text if isinstance(current, str) else {"text": text}

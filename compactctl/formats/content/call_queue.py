@@ -1,4 +1,4 @@
-"""Joins tool results to tool calls by their order, where a format or a file has no call ids."""
+"""Match tool results to tool calls by order, for formats and files without call ids."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.model.message import NO_TAGS, CallId, Tags
 
 NO_CALL = CallId("")
-# A result that comes more batches late than this answers nothing; it bounds the search.
+# Bounds the search: a result is not matched to calls older than this many batches.
 _MAX_BATCHES = 50
 
 
@@ -18,57 +18,61 @@ class _Call:
 
 
 class CallIdAssigner:
-    """Hands out position-derived call ids.
+    """Derive call ids from the order of calls and results.
 
-    Calls with no result between them were made in parallel and are answered in their order; a
-    result belongs to the newest such batch that has a call it fits. An original behind the record
-    that was rewritten from it has the ids of that one.
+    Calls without a result between them form a batch of parallel calls. A result answers the first
+    unanswered call of its tool in the newest batch that has one::
+
+        call read, call grep, result grep, result read    ids 1, 2, 2, 1
+        call read, result read, call read, result read    ids 1, 1, 2, 2
+
+    An original that follows its rewritten record gets the same ids.
     """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         self._count = 0
         self._batches: list[list[_Call]] = []
-        self._answering = True
-        self._edit: str | None = None
+        self._is_batch_closed = True
+        self._edit_id: str | None = None
         self._issued: list[CallId] = []
         self._reused: Iterator[CallId] = iter(())
 
     def begin_record(self, tags: Tags = NO_TAGS) -> None:
-        """Begin a record that carries ``tags``; the ids up to the next one are for it."""
-        is_original = tags.edit_parent is not None and tags.edit_parent == self._edit
+        """Start a record with these ``tags``; the following ids belong to it."""
+        is_original = tags.edit_parent is not None and tags.edit_parent == self._edit_id
         self._reused = iter(self._issued if is_original else ())
-        self._edit, self._issued = tags.edit_id, []
+        self._edit_id, self._issued = tags.edit_id, []
 
     def id_for_call(self, tool: str, step: int | None = None) -> CallId:
-        """Return the id for the next call; ``step`` numbers the model response it is part of."""
+        """Return a new id for a call; ``step`` is the number of its model response."""
         return self._next(lambda: self._new_id(tool, step))
 
     def id_for_result(self, tool: str, step: int | None = None) -> CallId:
-        """Return the id of the call that the next result answers, "" when there is none.
+        """Return the id of the call that a result answers, or "".
 
-        An empty ``tool`` and a ``step`` of None fit any call.
+        An empty ``tool`` and a ``step`` of None match any call.
         """
         return self._next(lambda: self._match_result(tool, step))
 
-    def _next(self, find: Callable[[], CallId]) -> CallId:
-        known = next(self._reused, None)
-        name = find() if known is None else known
-        self._issued.append(name)
-        return name
+    def _next(self, assign: Callable[[], CallId]) -> CallId:
+        reused_id = next(self._reused, None)
+        call_id = assign() if reused_id is None else reused_id
+        self._issued.append(call_id)
+        return call_id
 
     def _new_id(self, tool: str, step: int | None) -> CallId:
-        if self._answering:
-            waiting = [batch for batch in self._batches if batch]
-            self._batches = [*waiting[1 - _MAX_BATCHES :], []]
-        self._answering = False
+        if self._is_batch_closed:
+            open_batches = [batch for batch in self._batches if batch]
+            self._batches = [*open_batches[1 - _MAX_BATCHES :], []]
+        self._is_batch_closed = False
         self._count += 1
-        name = CallId(f"{self.prefix}{self._count}")
-        self._batches[-1].append(_Call(name, tool, step))
-        return name
+        call_id = CallId(f"{self.prefix}{self._count}")
+        self._batches[-1].append(_Call(call_id, tool, step))
+        return call_id
 
     def _match_result(self, tool: str, step: int | None) -> CallId:
-        self._answering = True
+        self._is_batch_closed = True
         for batch in reversed(self._batches):
             for index, call in enumerate(batch):
                 if _fits(call, tool, step):

@@ -1,4 +1,4 @@
-"""The parts of Gemini's contents, in the spelling of its REST API or of its Python SDK."""
+"""Parts of Gemini contents, with keys in camel case (REST API) or snake case (Python SDK)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,56 +23,79 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-# The API knows two of them; the Python SDK puts what a function returned into ``result``.
-_OUTCOMES = ("output", "result", "error")
-_UNKNOWN = "application/octet-stream"
+# ``result`` is where the Python SDK puts what a function returned; the API defines the others.
+_OUTCOME_KEYS = ("output", "result", "error")
+_UNKNOWN_TYPE = "application/octet-stream"
 _CAPITAL = re.compile("[A-Z]")
-_RESPONSES = ("functionResponse", "function_response")
-_NAMED = ("id", "name")
+_RESPONSE_KEYS = ("functionResponse", "function_response")
+_IDENTITY_KEYS = ("id", "name")
 
 
 def key_of(holder: Mapping[str, Any], name: str) -> str:
-    """Return under which name a field stands: in camel case, or in snake case as Python has it."""
+    """Return the key under which ``holder`` has a field: ``name`` or its snake case form."""
     if name in holder:
         return name
-    other = _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
-    return other if other in holder else name
+    snake_case = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
+    return snake_case if snake_case in holder else name
 
 
 def field_of(holder: Mapping[str, Any], name: str) -> object:
-    """Return a field in either spelling, None where there is none."""
+    """Return the value of a field in either spelling, or None."""
     return holder.get(key_of(holder, name))
 
 
 def content_parts(content: object, path: JsonPath, *, thoughts: bool) -> tuple[Part, ...]:
-    """Return what is sent of a message's content, which is a text, a part, or a list of them.
+    """Parse what is sent of a message's content: a text, a part, or a list of them.
 
-    A call without an id, and a result of one, has an empty one. ``thoughts`` says whether those are
-    sent again: by the API they are, and so is the signature of what was thought before a part.
+    A missing call id becomes "". ``thoughts`` is whether thoughts and their signatures are sent
+    again, as in requests to the API; otherwise they are left out.
     """
-    return tuple(_each(content, path, thoughts=thoughts))
+    return tuple(_iter_parts(content, path, thoughts=thoughts))
 
 
-def _each(content: object, path: JsonPath, *, thoughts: bool) -> Iterator[Part]:
+def call_part(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
+    """Parse a function call; a missing id becomes ""."""
+    return ToolCallPart(
+        call_id=CallId(text_or_empty(call.get("id"))),
+        tool=text_or_empty(call.get("name")),
+        arguments=json_text(call.get("args") or {}),
+        path=(*path, "args"),
+    )
+
+
+def new_content(part: Part, current: object, text: str) -> object:
+    """Return ``text`` as the new value at the path of a part."""
+    if isinstance(part, ToolResultPart):
+        if part.path[-1] in _RESPONSE_KEYS:
+            fields = object_or_empty(current)
+            identity = {name: fields[name] for name in _IDENTITY_KEYS if name in fields}
+            return {**identity, "response": {"output": text}}
+        return {"output": text} if part.path[-1] == "response" else text
+    if isinstance(part, MediaPart) or isinstance(current, Mapping):
+        return {"text": text}
+    return text
+
+
+def _iter_parts(content: object, path: JsonPath, *, thoughts: bool) -> Iterator[Part]:
     if isinstance(content, str):
         if content:
             yield TextPart(text=content, path=path)
     elif isinstance(content, Mapping):
         yield from _part(content, path, thoughts=thoughts)
     for index, item in enumerate(list_or_empty(content)):
-        yield from _each(item, (*path, index), thoughts=thoughts)
+        yield from _iter_parts(item, (*path, index), thoughts=thoughts)
 
 
 def _part(part: Mapping[str, Any], path: JsonPath, *, thoughts: bool) -> Iterator[Part]:
     text, sealed = part.get("text"), len(text_or_empty(field_of(part, "thoughtSignature")))
     if part.get("thought"):
         if thoughts:
-            said = text_or_empty(text)
-            yield ReasoningPart(text=said, opaque=not said, sealed=sealed, path=(*path, "text"))
+            text = text_or_empty(text)
+            yield ReasoningPart(text=text, opaque=not text, sealed=sealed, path=(*path, "text"))
         return
     if thoughts and sealed:
-        at = (*path, key_of(part, "thoughtSignature"))
-        yield ReasoningPart(text="", opaque=True, sealed=sealed, path=at)
+        signature_path = (*path, key_of(part, "thoughtSignature"))
+        yield ReasoningPart(text="", opaque=True, sealed=sealed, path=signature_path)
     call, response = key_of(part, "functionCall"), key_of(part, "functionResponse")
     if isinstance(text, str):
         if text or not sealed:
@@ -84,54 +107,32 @@ def _part(part: Mapping[str, Any], path: JsonPath, *, thoughts: bool) -> Iterato
     elif _is_media(part):
         yield _media(part, path)
     else:
-        # Code that the provider ran and what came of it, among others.
+        # Such as code that the provider ran, and its output.
         yield from unknown_parts(part, path)
 
 
-def call_part(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
-    """Return a call of a function; its id is empty where it has none."""
-    return ToolCallPart(
-        call_id=CallId(text_or_empty(call.get("id"))),
-        tool=text_or_empty(call.get("name")),
-        arguments=json_text(call.get("args") or {}),
-        path=(*path, "args"),
-    )
-
-
 def _result(response: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-    """Return an answer to a call; pictures in it stand beside what it says."""
-    said = response.get("response")
+    """Parse a function response; its images are stored beside its text."""
+    payload = response.get("response")
     media = tuple(
         _media(object_or_empty(part), ())
         for part in list_or_empty(response.get("parts"))
         if _is_media(object_or_empty(part))
     )
-    outcome = next((n for n in _OUTCOMES if isinstance(said, Mapping) and set(said) == {n}), None)
-    value = object_or_empty(said).get(outcome) if outcome else said
-    inside = ("response", outcome) if outcome else ("response",)
-    text, inner = text_and_media(value, path)
+    fields = object_or_empty(payload)
+    outcome = next((key for key in _OUTCOME_KEYS if fields.keys() == {key}), None)
+    value = fields[outcome] if outcome else payload
+    value_path = ("response", outcome) if outcome else ("response",)
+    text, embedded_media = text_and_media(value, path)
     return ToolResultPart(
         call_id=CallId(text_or_empty(response.get("id"))),
         tool=text_or_empty(response.get("name")),
         text=text,
         is_error=outcome == "error",
-        media=(*media, *inner),
-        # Pictures go together with the text, so that an edit needs the object around both.
-        path=path if media or "response" not in response else (*path, *inside),
+        media=(*media, *embedded_media),
+        # An edit removes the images together with the text, so it replaces the object around both.
+        path=path if media or "response" not in response else (*path, *value_path),
     )
-
-
-def new_content(part: Part, current: object, text: str) -> object:
-    """Return what stands in the place of a part's content once that is ``text``."""
-    if isinstance(part, ToolResultPart):
-        if part.path[-1] in _RESPONSES:
-            fields = object_or_empty(current)
-            named = {name: fields[name] for name in _NAMED if name in fields}
-            return {**named, "response": {"output": text}}
-        return {"output": text} if part.path[-1] == "response" else text
-    if isinstance(part, MediaPart) or isinstance(current, Mapping):
-        return {"text": text}
-    return text
 
 
 def _is_media(part: Mapping[str, Any]) -> bool:
@@ -142,6 +143,6 @@ def _media(part: Mapping[str, Any], path: JsonPath) -> MediaPart:
     data = object_or_empty(field_of(part, "inlineData"))
     mime = text_or_empty(field_of(data, "mimeType"))
     if data:
-        return media_from_base64(text_or_empty(data.get("data")), mime or _UNKNOWN, path)
+        return media_from_base64(text_or_empty(data.get("data")), mime or _UNKNOWN_TYPE, path)
     mime = text_or_empty(field_of(object_or_empty(field_of(part, "fileData")), "mimeType"))
-    return MediaPart(media_type=mime or _UNKNOWN, n_bytes=0, path=path)
+    return MediaPart(media_type=mime or _UNKNOWN_TYPE, n_bytes=0, path=path)

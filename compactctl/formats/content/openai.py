@@ -1,6 +1,6 @@
-"""Content and tool calls of OpenAI messages as parts; shared by Chat, Responses and Codex.
+"""Content and tool calls of OpenAI messages, shared by Chat, Responses and Codex.
 
-Exporters add shapes of their own: texts under ``value``, reasoning and tool calls as content.
+Exporters add their own shapes: texts under ``value``, and reasoning and tool calls as content.
 """
 
 import json
@@ -29,12 +29,12 @@ from compactctl.model.message import (
     ToolCallPart,
 )
 
-# Types of texts that the API takes, and those of exporters; some leave it out.
-_TEXTS = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})
+# Text types of the API and of exporters; some exporters leave the type out.
+_TEXT_TYPES = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})
 _TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
-# The last two are those of the Agents SDK for JavaScript.
+# The last two are used by the Agents SDK for JavaScript.
 _URL_KEYS = ("url", "image_url", "file_data", "data", "image", "file")
-_REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
+_REASONING_TYPES = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
 _DEFAULT_TYPES = {
     "image_url": "image/unknown",
     "input_image": "image/unknown",
@@ -48,25 +48,25 @@ _DEFAULT_TYPES = {
 
 
 def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the parts of a message's content: a string, null or a list of parts."""
+    """Parse a message's content: a string, null or a list of items."""
     if isinstance(content, str):
         return (TextPart(text=content, path=path),) if content else ()
     if not isinstance(content, list):
         return ()
     return tuple(
-        part for index, item in enumerate(content) for part in _parts(item, (*path, index))
+        part for index, item in enumerate(content) for part in _item_parts(item, (*path, index))
     )
 
 
 def content_text(parts: tuple[Part, ...]) -> str:
-    """Return the texts among parts as one text."""
+    """Join the texts of the text parts."""
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    """Return the text and the media of a tool's result; of any other object, its JSON text."""
-    if _is_content(content):
-        parts = tuple(_parts(content, path))
+    """Return the text and media of a tool result; an object of unknown shape as JSON text."""
+    if _is_single_text(content):
+        parts = tuple(_item_parts(content, path))
     elif content is not None and not isinstance(content, str | list):
         return text_and_media(content, path)
     else:
@@ -75,23 +75,24 @@ def result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPar
 
 
 def new_content(part: Part, current: object, text: str, *, kind: str = "text") -> object:
-    """Return ``text`` as the content of a part: an item in place of media, else like ``current``.
+    """Return ``text`` as the new content of a part, in the shape of ``current``.
 
-    A list becomes a list of one item, shaped like the first text in it, else of type ``kind``.
-    An object stays one only where it is a text of the Agents SDK: the API takes none as content.
+    Media becomes an item of type ``kind``. A list becomes a list of one item, shaped like its first
+    text, or else of type ``kind``. An object becomes a string, as the API takes no objects as
+    content, unless it is a text of the Agents SDK.
     """
     if isinstance(part, MediaPart):
         return _new_item({}, text, kind)
-    other = new_other_result(part.path, current, text)
-    if other is not None:
-        return other
+    result = new_other_result(part.path, current, text)
+    if result is not None:
+        return result
     if isinstance(current, list):
         return [_new_item(next(filter(_is_text, current), {}), text, kind)]
-    return {**object_or_empty(current), "text": text} if _is_content(current) else text
+    return {**object_or_empty(current), "text": text} if _is_single_text(current) else text
 
 
 def text_content(neighbour_content: object, text: str) -> object:
-    """Return ``text`` as message content of the same type as a neighbour's content."""
+    """Return ``text`` as content of the same shape as a neighbour's: a string or a list."""
     if not isinstance(neighbour_content, list):
         return text
     shape = next(filter(_is_text, neighbour_content), {"type": "text"})
@@ -100,11 +101,11 @@ def text_content(neighbour_content: object, text: str) -> object:
     return [{"type": "text", key: text} if "type" in shape else {key: text}]
 
 
-def beside_content(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    """Yield what of a message stands beside its content: pictures, a refusal, spoken words."""
+def extra_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    """Yield the parts of a message outside of its content: images, a refusal, audio."""
     for index, image in enumerate(list_or_empty(record.get("images"))):
         if isinstance(image, str):
-            # Ollama's, which takes nothing but pictures there.
+            # Ollama accepts only images here, so an image cannot be replaced by text.
             media = media_from_text(image, _DEFAULT_TYPES["image_url"], (*path, "images", index))
             yield replace(media, embedded=True)
     refusal = text_or_empty(record.get("refusal"))
@@ -112,11 +113,11 @@ def beside_content(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         yield TextPart(text=refusal, path=(*path, "refusal"))
     audio = object_or_empty(record.get("audio"))
     if audio:
-        yield _spoken(audio, (*path, "audio"))
+        yield _audio_part(audio, (*path, "audio"))
 
 
-def _spoken(audio: Mapping[str, Any], path: JsonPath) -> Part:
-    """Return what a model said, which is sent by its id: the words, or a recording without them."""
+def _audio_part(audio: Mapping[str, Any], path: JsonPath) -> Part:
+    """Return the transcript of a spoken answer, or its recording; only its id is sent again."""
     words = text_or_empty(audio.get("transcript"))
     if words:
         return TextPart(text=words, embedded=True, path=(*path, "transcript"))
@@ -125,16 +126,16 @@ def _spoken(audio: Mapping[str, Any], path: JsonPath) -> Part:
 
 
 def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
-    """Return the calls in ``tool_calls`` or ``function_call``; a missing call id is empty."""
+    """Yield the calls in ``tool_calls`` or ``function_call``; a missing call id becomes ""."""
     for index, call in enumerate(list_or_empty(record.get("tool_calls"))):
         if isinstance(call, Mapping):
-            yield _listed_call(call, (*path, "tool_calls", index))
+            yield _call_in_list(call, (*path, "tool_calls", index))
     function = record.get("function_call")
     if isinstance(function, Mapping):
-        yield _call(function, "", (*path, "function_call"))
+        yield _function_call(function, "", (*path, "function_call"))
 
 
-def _parts(item: object, path: JsonPath) -> Iterator[Part]:
+def _item_parts(item: object, path: JsonPath) -> Iterator[Part]:
     if isinstance(item, str):
         yield TextPart(text=item, path=path)
         return
@@ -147,17 +148,17 @@ def _parts(item: object, path: JsonPath) -> Iterator[Part]:
         yield from _content_calls(item, path)
     elif kind in _DEFAULT_TYPES:
         yield _media(item, kind, path)
-    elif kind in _REASONING:
+    elif kind in _REASONING_TYPES:
         yield _reasoning(item, key, path)
     elif _is_text(item):
         yield TextPart(text=item[key], path=(*path, key))
     else:
-        # Gateways pass blocks of other providers on as they are.
+        # Gateways pass on the blocks of other providers unchanged.
         yield from block_parts(item, path)
 
 
 def _reasoning(item: Mapping[str, Any], key: str, path: JsonPath) -> ReasoningPart:
-    """Return thinking, which Mistral keeps as a list of texts."""
+    """Parse reasoning; Mistral stores it as a list of texts."""
     text = item[key] if key else content_text(content_parts(item.get("thinking"), ()))
     return ReasoningPart(text=text, opaque=not text, path=(*path, key or "thinking"))
 
@@ -178,10 +179,10 @@ def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
 def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
     value = item.get("value")
     if not isinstance(value, str):
-        yield _listed_call(item, path)
+        yield _call_in_list(item, path)
         return
     for call in _parse_calls(value):
-        part = _listed_call(call, path)
+        part = _call_in_list(call, path)
         yield ToolCallPart(
             call_id=part.call_id,
             tool=part.tool,
@@ -200,16 +201,16 @@ def _parse_calls(text: str) -> list[Mapping[str, Any]]:
     return [call if isinstance(call, Mapping) else {"arguments": call} for call in calls]
 
 
-def _listed_call(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
-    name = text_or_empty(call.get("id")) or text_or_empty(call.get("tool_call_id"))
+def _call_in_list(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
+    call_id = text_or_empty(call.get("id")) or text_or_empty(call.get("tool_call_id"))
     for key in ("function", "custom"):
         inner = call.get(key)
         if isinstance(inner, Mapping):
-            return _call(inner, name, (*path, key))
-    return _call(call, name, path)
+            return _function_call(inner, call_id, (*path, key))
+    return _function_call(call, call_id, path)
 
 
-def _call(function: Mapping[str, Any], call_id: str, path: JsonPath) -> ToolCallPart:
+def _function_call(function: Mapping[str, Any], call_id: str, path: JsonPath) -> ToolCallPart:
     key = next((k for k in ("arguments", "input", "args") if k in function), "arguments")
     return ToolCallPart(
         call_id=CallId(call_id),
@@ -229,14 +230,14 @@ def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
 
 
 def _is_text(item: object) -> bool:
-    """Whether an item of a content is a text, which may be rewritten."""
+    """Whether a content item is a text that may be rewritten."""
     if not isinstance(item, Mapping) or not _text_key(item):
         return False
-    return text_or_empty(item.get("type")) in _TEXTS
+    return text_or_empty(item.get("type")) in _TEXT_TYPES
 
 
-def _is_content(value: object) -> bool:
-    """Whether a tool's result is one text, as the Agents SDK for JavaScript stores it."""
+def _is_single_text(value: object) -> bool:
+    """Whether a tool result is a single text object of the Agents SDK for JavaScript."""
     return isinstance(value, Mapping) and value.get("type") == "text" and "text" in value
 
 

@@ -1,4 +1,4 @@
-"""Thinking in chat messages, which providers store under names of their own."""
+"""Reasoning in chat messages, which each provider stores under a different key."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from compactctl.model.message import JsonPath, Part, ReasoningPart
 
 
 def reasoning_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return the thinking of a message; fields that repeat one another count once."""
+    """Return the reasoning of a message from the first field that has any; others repeat it."""
     for name, read in _FIELDS.items():
         parts = read(record.get(name), (*path, name))
         if parts:

@@ -1,7 +1,6 @@
-"""The names under which APIs and libraries store calls of tools and their results, as one table.
+"""Tool calls and results as other APIs and libraries store them: one table of their field names.
 
-They have the fields of everybody else's under other names, in messages that are else those of the
-APIs of OpenAI or Anthropic.
+Their messages otherwise look like those of the APIs of OpenAI or Anthropic.
 """
 
 from collections.abc import Mapping
@@ -16,19 +15,23 @@ from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNames:
-    """The fields of a call or of a result; of several names for one, the first that is there.
+    """The keys of a call or a result; the first key that is present counts.
 
-    ``content`` is what a call gives the tool, or what the tool returned. ``about`` is the object
-    that holds the id and the tool, where they do not stand beside the content.
+    Attributes:
+        call_id: keys of the call id.
+        tool: keys of the tool name.
+        content: keys of a call's arguments, or of a result's output.
+        identity_key: the key of the object that holds the id and the tool; "" if they are stored
+            beside the content.
     """
 
     call_id: tuple[str, ...]
     tool: tuple[str, ...]
     content: tuple[str, ...]
-    about: str = ""
+    identity_key: str = ""
 
 
-# Each is the type of a block, or the field of a block under which the others stand.
+# By the type of a block, or the key in a block whose value has these fields.
 CALLS: Mapping[str, CallNames] = {
     # Bedrock Converse.
     "toolUse": CallNames(call_id=("toolUseId",), tool=("name",), content=("input",)),
@@ -36,7 +39,7 @@ CALLS: Mapping[str, CallNames] = {
     "tool_call": CallNames(
         call_id=("id",), tool=("tool_name", "name"), content=("arguments", "args")
     ),
-    # The AI SDK, whose versions before 5 have the last name.
+    # The AI SDK; ``args`` before version 5.
     "tool-call": CallNames(call_id=("toolCallId",), tool=("toolName",), content=("input", "args")),
     # OpenAI's Responses API, and its Agents SDK for JavaScript.
     "function_call": CallNames(
@@ -46,7 +49,7 @@ CALLS: Mapping[str, CallNames] = {
 RESULTS: Mapping[str, CallNames] = {
     "toolResult": CallNames(call_id=("toolUseId",), tool=(), content=("content",)),
     "tool_call_result": CallNames(
-        call_id=("id",), tool=("tool_name",), content=("result",), about="origin"
+        call_id=("id",), tool=("tool_name",), content=("result",), identity_key="origin"
     ),
     "tool-result": CallNames(
         call_id=("toolCallId",), tool=("toolName",), content=("output", "result")
@@ -54,40 +57,40 @@ RESULTS: Mapping[str, CallNames] = {
     "function_call_output": CallNames(call_id=("call_id",), tool=("name",), content=("output",)),
     "function_call_result": CallNames(call_id=("callId",), tool=("name",), content=("output",)),
 }
-# Where Bedrock keeps the content of a result.
-_BEDROCK_CONTENT = ("toolResult", "content")
+# The end of a path to the content of a Bedrock result.
+_BEDROCK_RESULT = ("toolResult", "content")
 _AI_SDK_ERRORS = ("error-text", "error-json")
 
 
 def other_call(block: Mapping[str, Any], path: JsonPath) -> ToolCallPart | None:
-    """Return the call in a block of one of these shapes; None for any other block."""
-    found = _named(block, path, CALLS)
-    if found is None:
+    """Return the call in a block of one of these shapes, or None."""
+    match = _match_names(block, path, CALLS)
+    if match is None:
         return None
-    names, call, path = found
-    arguments = first_name(call, names.content)
+    names, call, path = match
+    key = first_name(call, names.content)
     return ToolCallPart(
         call_id=CallId(first_text(call, names.call_id)),
         tool=first_text(call, names.tool),
-        arguments=json_text(call.get(arguments, {})),
+        arguments=json_text(call.get(key, {})),
         embedded=call.get("providerExecuted") is True,
-        path=(*path, arguments),
+        path=(*path, key),
     )
 
 
 def other_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart | None:
-    """Return the result in a block of one of these shapes; None for any other block."""
-    found = _named(block, path, RESULTS)
-    if found is None:
+    """Return the result in a block of one of these shapes, or None."""
+    match = _match_names(block, path, RESULTS)
+    if match is None:
         return None
-    names, result, path = found
-    about = object_or_empty(result.get(names.about)) if names.about else result
-    content = first_name(result, names.content)
-    value, path = result.get(content, ""), (*path, content)
+    names, result, path = match
+    identity = object_or_empty(result.get(names.identity_key)) if names.identity_key else result
+    key = first_name(result, names.content)
+    value, path = result.get(key, ""), (*path, key)
     text, media = _content(value, path)
     return ToolResultPart(
-        call_id=CallId(first_text(about, names.call_id)),
-        tool=first_text(about, names.tool),
+        call_id=CallId(first_text(identity, names.call_id)),
+        tool=first_text(identity, names.tool),
         text=text,
         is_error=_is_error(result, value),
         embedded=result.get("providerExecuted") is True,
@@ -97,19 +100,19 @@ def other_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart | N
 
 
 def first_name(holder: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """Return the first of the names that a field has, else the first one."""
+    """Return the first of ``names`` that is a key of ``holder``; ``names[0]`` if none is."""
     return next((name for name in names if name in holder), names[0])
 
 
 def first_text(holder: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """Return the first text under one of the names, "" without one."""
+    """Return the first non-empty text under one of ``names``, or ""."""
     return next((text for name in names if (text := text_or_empty(holder.get(name)))), "")
 
 
-def _named(
+def _match_names(
     block: Mapping[str, Any], path: JsonPath, table: Mapping[str, CallNames]
 ) -> tuple[CallNames, Mapping[str, Any], JsonPath] | None:
-    """Return the names for a block, the object that has them, and where that stands."""
+    """Return the keys that fit a block, the object that has them, and its path."""
     names = table.get(text_or_empty(block.get("type")))
     if names is not None:
         return names, block, path
@@ -120,8 +123,8 @@ def _named(
 
 
 def _content(value: Any, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:  # noqa: ANN401 - JSON is any value
-    """Return the text and the media of a result, which versions 5 and up of the AI SDK type."""
-    if path[-2:] == _BEDROCK_CONTENT:
+    """Return the text and media of a result."""
+    if path[-2:] == _BEDROCK_RESULT:
         return result_content(value, path)
     return text_and_media(value["value"] if _is_typed(value) else value, path)
 
@@ -135,12 +138,12 @@ def _is_error(result: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - 
 
 
 def new_other_result(path: JsonPath, current: object, text: str) -> object | None:
-    """Return what stands for a rewritten result in these shapes; None where text alone does."""
-    if path[-2:] == _BEDROCK_CONTENT:
+    """Return ``text`` as a result in one of these shapes; None if plain text is right."""
+    if path[-2:] == _BEDROCK_RESULT:
         return [{"text": text}]
     return {"type": "text", "value": text} if _is_typed(current) else None
 
 
 def _is_typed(value: Any) -> bool:  # noqa: ANN401 - JSON is any value
-    """Whether a value is an output of the AI SDK, as versions from 5 on have it."""
+    """Whether a value is a tool output of the AI SDK, version 5 or later."""
     return isinstance(value, Mapping) and value.keys() == {"type", "value"}

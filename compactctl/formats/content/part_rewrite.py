@@ -1,4 +1,4 @@
-"""What stands in the place of a part that is rewritten, in the shape its format stores it in."""
+"""New values of rewritten parts, in the shape in which their format stores them."""
 
 import json
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from compactctl.model.message import Part, ToolCallPart, is_replaceable
 def rewrite_value(
     part: Part, current: object, text: str, new_content: Callable[[Part, object, str], object]
 ) -> object:
-    """Return what stands in the place of ``current`` once a part's content is ``text``.
+    """Return ``text`` as the new value of a part whose path holds ``current``.
 
-    ``new_content`` gives that for all but a call's arguments, of which an object stays one.
+    ``new_content`` shapes everything but the arguments of a call, which keep their JSON type.
 
     Raises:
-        ValueError: the part cannot be rewritten, or ``new_arguments`` refuses.
+        ValueError: the part cannot be rewritten, or see ``new_arguments``.
     """
     if not is_replaceable(part):
         raise ValueError(f"a {type(part).__name__} has no replaceable content")
@@ -24,10 +24,10 @@ def rewrite_value(
 
 
 def new_arguments(call: ToolCallPart, current: object, text: str) -> object:
-    """Return the JSON text ``text`` as it stands at the call's path: as text, or as its value.
+    """Return the arguments in the JSON text ``text``: as text if ``current`` is one, else parsed.
 
     Raises:
-        ValueError: the call is written inside a text, or ``text`` is no JSON where a value stands.
+        ValueError: the call is part of a text, or ``text`` has to be parsed and is not JSON.
     """
     if call.embedded:
         raise ValueError("a ToolCallPart inside a text has no replaceable content")

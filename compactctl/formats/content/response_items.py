@@ -1,7 +1,7 @@
-"""Items of OpenAI's Responses API as drafts: messages, reasoning, calls and outputs.
+"""Items of OpenAI's Responses API: messages, reasoning, calls and outputs.
 
-Codex stores them in its rollouts, and the Agents SDK for Python as they are; the one for JavaScript
-has its own names for some fields, and keeps what it has no name for as ``providerData``.
+Codex and the Agents SDK for Python store items unchanged. The Agents SDK for JavaScript renames
+some fields, and stores what it has no type for under ``providerData``.
 """
 
 import re
@@ -37,12 +37,12 @@ _ROLES: Mapping[str, Role] = {
     "developer": "system",
     "system": "system",
 }
-_COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summary"})
-_IMAGE = "image_generation_call"
-# Calls of tools that the client runs. All others are OpenAI's own, and never rewritten.
-_CLIENT_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
-# Tools whose calls and results the API has types for, as in openai 3.57 and agents-core 0.20.
-_TOOLS = frozenset(
+_COMPACTION_TYPES = frozenset({"compaction", "context_compaction", "compaction_summary"})
+_IMAGE_CALL = "image_generation_call"
+# Calls of tools that the client runs. OpenAI runs all others; these are never rewritten.
+_CLIENT_CALL_TYPES = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+# Tools with item types in openai 3.57 and agents-core 0.20.
+_API_TOOLS = frozenset(
     {
         "apply_patch",
         "code_interpreter",
@@ -59,20 +59,20 @@ _TOOLS = frozenset(
         "web_search",
     }
 )
-# Calls and results whose type does not tell that they are.
-_OTHER_CALLS = frozenset({"program", "mcp_approval_request"})
-_OTHER_RESULTS = frozenset({"mcp_approval_response"})
+# Calls and results whose types do not end like those of other calls and results.
+_OTHER_CALL_TYPES = frozenset({"program", "mcp_approval_request"})
+_OTHER_RESULT_TYPES = frozenset({"mcp_approval_response"})
 _RESULT_ENDINGS = ("_output", "_result")
 _CALL_ENDING = "_call"
-# Tools of which the model is told on the way.
-_DEFINITIONS = frozenset({"mcp_list_tools", "additional_tools"})
-# What is sent and has no text.
-_SETTINGS = frozenset({"compaction_trigger", "configuration_update"})
-# Calls of tools that OpenAI runs, and items that only the SDK has no type for, hold the API's own.
-_HELD = frozenset({"hosted_tool_call", "unknown"})
-_HOLDER = "providerData"
-# Where the kinds of calls keep what the tool is given, and what a tool that OpenAI runs returned.
-_ARGUMENTS = (
+# Tools that are defined in the middle of a conversation.
+_DEFINITION_TYPES = frozenset({"mcp_list_tools", "additional_tools"})
+# Sent, but without text.
+_SETTING_TYPES = frozenset({"compaction_trigger", "configuration_update"})
+# Items of the JavaScript SDK that wrap an API item: hosted tools, and types it does not know.
+_WRAPPER_TYPES = frozenset({"hosted_tool_call", "unknown"})
+_PROVIDER_DATA = "providerData"
+# Keys of the arguments of calls; then of outputs in the calls of hosted tools, and in results.
+_ARGUMENT_KEYS = (
     "arguments",
     "input",
     "action",
@@ -82,18 +82,18 @@ _ARGUMENTS = (
     "queries",
     "revised_prompt",
 )
-_RETURNED = ("output", "outputs", "results", "error")
-_RESULTS = ("output", "result")
-# Texts of reasoning: what the API shows of it, or all of it, and the latter in the Agents SDK.
-_THOUGHTS = ("summary", "content", "rawContent")
-_THOUGHT_TYPES = ("summary_text", "reasoning_text", "input_text")
-# The exit code stands at the start of an output, or at the end of an older output's JSON text.
+_HOSTED_OUTPUT_KEYS = ("output", "outputs", "results", "error")
+_RESULT_KEYS = ("output", "result")
+# Keys of reasoning: its summary, its full text, and the full text in the Agents SDK.
+_REASONING_KEYS = ("summary", "content", "rawContent")
+_REASONING_TEXT_TYPES = ("summary_text", "reasoning_text", "input_text")
+# The exit code is at the start of an output, or at the end of the JSON text of an older output.
 _EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)(-?\d+)')
-_EXIT_CODE_WITHIN = 300
+_EXIT_CODE_CHARS = 300
 
 
 def item_kind(item: Mapping[str, Any]) -> str:
-    """Return an item's type; a message may leave it out."""
+    """Return the type of an item; messages may omit it. "" if unknown."""
     kind = item.get("type")
     if isinstance(kind, str):
         return kind
@@ -101,19 +101,19 @@ def item_kind(item: Mapping[str, Any]) -> str:
 
 
 def is_item(item: Mapping[str, Any]) -> bool:
-    """Tell from its type and its names whether this is an item of a conversation."""
+    """Whether a record looks like an item of a conversation."""
     kind = item_kind(item)
     if kind == "message":
         return "content" in item and item.get("role") in _ROLES
-    return kind == "reasoning" or kind in _COMPACTIONS or _is_call_or_result(kind)
+    return kind == "reasoning" or kind in _COMPACTION_TYPES or _is_call_or_result(kind)
 
 
 def _is_call_or_result(kind: str) -> bool:
     return kind.endswith((_CALL_ENDING, *_RESULT_ENDINGS))
 
 
-def is_own_item(item: Mapping[str, Any]) -> bool:
-    """Tell whether this is an item that nothing but the API and its SDKs would write so."""
+def is_api_item(item: Mapping[str, Any]) -> bool:
+    """Whether an item has a shape that only the API and its SDKs write."""
     kind = item_kind(item)
     if kind == "message":
         return any(
@@ -121,17 +121,17 @@ def is_own_item(item: Mapping[str, Any]) -> bool:
             for part in list_or_empty(item.get("content"))
         )
     if kind == "reasoning":
-        return any(isinstance(item.get(name), list) for name in _THOUGHTS)
-    if kind in _COMPACTIONS:
+        return any(isinstance(item.get(name), list) for name in _REASONING_KEYS)
+    if kind in _COMPACTION_TYPES:
         return isinstance(item.get("encrypted_content"), str)
-    if _tool_called(kind) not in _TOOLS:
+    if _tool_of(kind) not in _API_TOOLS:
         return False
-    joins = kind in _CLIENT_CALLS or not kind.endswith(_CALL_ENDING)
-    return bool(_call_id(item)) or (not joins and isinstance(item.get("id"), str))
+    needs_call_id = kind in _CLIENT_CALL_TYPES or not kind.endswith(_CALL_ENDING)
+    return bool(_call_id(item)) or (not needs_call_id and isinstance(item.get("id"), str))
 
 
-def _tool_called(kind: str) -> str:
-    """Return which tool a type is of, as the API calls it: ``shell`` for ``shell_call_output``."""
+def _tool_of(kind: str) -> str:
+    """Return the tool of an item type: ``shell`` for ``shell_call_output``."""
     for ending in (*_RESULT_ENDINGS, _CALL_ENDING):
         kind = kind.removesuffix(ending)
     return kind
@@ -140,99 +140,106 @@ def _tool_called(kind: str) -> str:
 def item_draft(
     item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
 ) -> MessageDraft | None:
-    """Return what an item at ``path`` says, None when its kind is not known.
+    """Parse the item at ``path``; None if its type is unknown.
 
-    ``tools`` names the tools of the calls so far, by call id.
+    ``tools`` maps the ids of earlier calls to tool names.
     """
     kind = item_kind(item)
-    if kind in _HELD and isinstance(item.get(_HOLDER), Mapping):
-        return _held(item, path, tools)
+    if kind in _WRAPPER_TYPES and isinstance(item.get(_PROVIDER_DATA), Mapping):
+        return _wrapped_draft(item, path, tools)
     if kind == "message":
-        return _message(item, path)
+        return _message_draft(item, path)
     if kind == "reasoning":
-        return MessageDraft(role="assistant", parts=_reasoning(item, path))
-    if kind in _COMPACTIONS:
-        return _compaction(item, path)
-    if kind in _DEFINITIONS:
+        return MessageDraft(role="assistant", parts=_reasoning_parts(item, path))
+    if kind in _COMPACTION_TYPES:
+        return _compaction_draft(item, path)
+    if kind in _DEFINITION_TYPES:
         definitions = tool_definitions(item.get("tools"), (*path, "tools"))
         return MessageDraft(role="system", parts=definitions, is_injected=True)
-    if kind in _SETTINGS:
+    if kind in _SETTING_TYPES:
         return MessageDraft(role="system", parts=())
-    if kind in _OTHER_RESULTS or kind.endswith(_RESULT_ENDINGS):
-        return _output(item, path, tools)
-    if kind in _OTHER_CALLS or kind.endswith(_CALL_ENDING):
-        return MessageDraft(role="assistant", parts=_call(item, kind, path))
+    if kind in _OTHER_RESULT_TYPES or kind.endswith(_RESULT_ENDINGS):
+        return _output_draft(item, path, tools)
+    if kind in _OTHER_CALL_TYPES or kind.endswith(_CALL_ENDING):
+        return MessageDraft(role="assistant", parts=_call_parts(item, kind, path))
     return None
 
 
-def _message(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+def _message_draft(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
     role = _ROLES.get(text_or_empty(item.get("role")))
     if role is None:
         return None
     return MessageDraft(role=role, parts=content_parts(item.get("content"), (*path, "content")))
 
 
-def _reasoning(item: Mapping[str, Any], path: JsonPath) -> tuple[ReasoningPart, ...]:
-    texts, held = tuple(_thoughts(item, path)), object_or_empty(item.get(_HOLDER))
-    if _sealed(held) and not _sealed(item):
-        item, path = held, (*path, _HOLDER)
+def _reasoning_parts(item: Mapping[str, Any], path: JsonPath) -> tuple[ReasoningPart, ...]:
+    texts, provider_data = (
+        tuple(_reasoning_texts(item, path)),
+        object_or_empty(item.get(_PROVIDER_DATA)),
+    )
+    if _sealed_chars(provider_data) and not _sealed_chars(item):
+        item, path = provider_data, (*path, _PROVIDER_DATA)
     if texts and not item.get("encrypted_content"):
         return texts
     key = "encrypted_content" if "encrypted_content" in item else "type"
-    hidden = ReasoningPart(text="", opaque=True, sealed=_sealed(item), path=(*path, key))
+    hidden = ReasoningPart(text="", opaque=True, sealed=_sealed_chars(item), path=(*path, key))
     return (*texts, hidden)
 
 
-def _thoughts(item: Mapping[str, Any], path: JsonPath) -> Iterator[ReasoningPart]:
-    for name in _THOUGHTS:
+def _reasoning_texts(item: Mapping[str, Any], path: JsonPath) -> Iterator[ReasoningPart]:
+    for name in _REASONING_KEYS:
         for index, value in enumerate(map(object_or_empty, list_or_empty(item.get(name)))):
             text = text_or_empty(value.get("text"))
-            if text and value.get("type") in _THOUGHT_TYPES:
+            if text and value.get("type") in _REASONING_TEXT_TYPES:
                 yield ReasoningPart(text=text, path=(*path, name, index, "text"))
 
 
-def _sealed(item: Mapping[str, Any]) -> int:
+def _sealed_chars(item: Mapping[str, Any]) -> int:
     return len(text_or_empty(item.get("encrypted_content")))
 
 
-def _compaction(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
+def _compaction_draft(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
     path = (*path, "encrypted_content")
-    part = ReasoningPart(text="", opaque=True, sealed=_sealed(item), path=path)
-    fixed = "the client's own summary, which only the provider can read"
-    return MessageDraft(role="assistant", parts=(part,), is_summary=True, immutable_reason=fixed)
+    part = ReasoningPart(text="", opaque=True, sealed=_sealed_chars(item), path=path)
+    reason = "the client's own summary, which only the provider can read"
+    return MessageDraft(role="assistant", parts=(part,), is_summary=True, immutable_reason=reason)
 
 
-def _held(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft | None:
-    """Return what an item of the SDK says that holds one of the API, but for what was returned."""
-    inner = item[_HOLDER]
-    draft = item_draft({"type": item.get("name"), **inner}, (*path, _HOLDER), tools)
+def _wrapped_draft(
+    item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
+) -> MessageDraft | None:
+    """Parse an SDK item that wraps an API item; the output is stored beside the wrapped item."""
+    inner = item[_PROVIDER_DATA]
+    draft = item_draft({"type": item.get("name"), **inner}, (*path, _PROVIDER_DATA), tools)
     output = item.get("output")
     if draft is None or output is None or not draft.parts:
         return draft
-    call, at = draft.parts[0], (*path, "output")
+    call, output_path = draft.parts[0], (*path, "output")
     if not isinstance(call, ToolCallPart):
         return draft
     call = replace(call, call_id=CallId(call.call_id or text_or_empty(item.get("id"))))
-    if item_kind(inner) == _IMAGE:
-        return replace(draft, parts=(call, *_image(output, at)))
-    return replace(draft, parts=(call, _returned(call, output, at)))
+    if item_kind(inner) == _IMAGE_CALL:
+        return replace(draft, parts=(call, *_image_parts(output, output_path)))
+    return replace(draft, parts=(call, _hosted_result(call, output, output_path)))
 
 
-def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
-    key = first_name(item, _ARGUMENTS)
-    returned = next((name for name in _RETURNED if item.get(name)), "")
-    by_id = returned or kind in _OTHER_CALLS
+def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
+    key = first_name(item, _ARGUMENT_KEYS)
+    output_key = next((name for name in _HOSTED_OUTPUT_KEYS if item.get(name)), "")
+    is_joined_by_id = output_key or kind in _OTHER_CALL_TYPES
     call = ToolCallPart(
-        call_id=CallId(_call_id(item) or (text_or_empty(item.get("id")) if by_id else "")),
+        call_id=CallId(
+            _call_id(item) or (text_or_empty(item.get("id")) if is_joined_by_id else "")
+        ),
         tool=text_or_empty(item.get("name")) or kind.removesuffix(_CALL_ENDING),
         arguments=json_text(item.get(key, "")),
-        embedded=kind not in _CLIENT_CALLS,
+        embedded=kind not in _CLIENT_CALL_TYPES,
         path=(*path, key),
     )
-    if returned:
-        return (call, _returned(call, item[returned], (*path, returned)))
-    if kind == _IMAGE:
-        return (call, *_image(item.get("result"), (*path, "result")))
+    if output_key:
+        return (call, _hosted_result(call, item[output_key], (*path, output_key)))
+    if kind == _IMAGE_CALL:
+        return (call, *_image_parts(item.get("result"), (*path, "result")))
     return (call,)
 
 
@@ -240,14 +247,14 @@ def _call_id(item: Mapping[str, Any]) -> str:
     return first_text(item, CALLS["function_call"].call_id)
 
 
-def _image(value: object, path: JsonPath) -> tuple[Part, ...]:
+def _image_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
     if not isinstance(value, str):
         return ()
     return (replace(media_from_base64(value, "image/png", path), embedded=True),)
 
 
-def _returned(call: ToolCallPart, value: object, path: JsonPath) -> ToolResultPart:
-    """Return what a tool that OpenAI runs returned, which stands in the same item as its call."""
+def _hosted_result(call: ToolCallPart, value: object, path: JsonPath) -> ToolResultPart:
+    """Return the result of a hosted tool, which is stored in the same item as its call."""
     text, media = text_and_media(value, path)
     return ToolResultPart(
         call_id=call.call_id,
@@ -260,23 +267,25 @@ def _returned(call: ToolCallPart, value: object, path: JsonPath) -> ToolResultPa
     )
 
 
-def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft:
+def _output_draft(
+    item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
+) -> MessageDraft:
     kind = item_kind(item)
-    asked = next((kind.removesuffix(end) for end in _RESULT_ENDINGS if kind.endswith(end)), "")
-    key = first_name(item, _RESULTS)
-    if kind in _OTHER_RESULTS:
+    call_type = next((kind.removesuffix(end) for end in _RESULT_ENDINGS if kind.endswith(end)), "")
+    key = first_name(item, _RESULT_KEYS)
+    if kind in _OTHER_RESULT_TYPES:
         call_id, key = CallId(text_or_empty(item.get("approval_request_id"))), "reason"
     else:
-        # Of the two ids of this one kind, the API has only this.
-        by_id = text_or_empty(item.get("id")) if asked == "local_shell_call" else ""
-        call_id = CallId(_call_id(item) or by_id)
+        # The output of a local shell call has only ``id``, which is the id of its call.
+        shell_id = text_or_empty(item.get("id")) if call_type == "local_shell_call" else ""
+        call_id = CallId(_call_id(item) or shell_id)
     text, media = result_content(item.get(key, ""), (*path, key))
     result = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, "") or text_or_empty(item.get("name")),
         text=text,
-        is_error=_failed(text),
-        embedded=asked not in _CLIENT_CALLS,
+        is_error=_has_failed(text),
+        embedded=call_type not in _CLIENT_CALL_TYPES,
         media=media,
         path=(*path, key),
     )
@@ -284,8 +293,8 @@ def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -
     return MessageDraft(role="tool", parts=(result, *definitions))
 
 
-def _failed(text: str) -> bool:
-    for piece in (text[:_EXIT_CODE_WITHIN], text[-_EXIT_CODE_WITHIN:]):
+def _has_failed(text: str) -> bool:
+    for piece in (text[:_EXIT_CODE_CHARS], text[-_EXIT_CODE_CHARS:]):
         match = _EXIT_CODE.search(piece)
         if match:
             return int(match[1]) != 0

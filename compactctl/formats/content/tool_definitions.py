@@ -1,4 +1,4 @@
-"""Tool definitions of a request as parts."""
+"""Parse the tool definitions of a request."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from compactctl.model.message import JsonPath, ToolDefinitionPart
 
 
 def tool_definitions(value: object, path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
-    """Return one part per tool of a list; a JSON text is one part, as it cannot be told apart."""
+    """Return one part per tool of a list; a list that is stored as JSON text is a single part."""
     if isinstance(value, str) and value.strip() not in ("", "[]"):
         return (ToolDefinitionPart(name="", text=value, path=path),)
     return tuple(
@@ -21,5 +21,5 @@ def _definition(tool: Any, path: JsonPath) -> ToolDefinitionPart:  # noqa: ANN40
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str):
         return ToolDefinitionPart(name="", text=json_text(tool), path=path)
-    rest = {key: value for key, value in inner.items() if key != "name"}
-    return ToolDefinitionPart(name=name, text=json_text(rest), path=path)
+    definition = {key: value for key, value in inner.items() if key != "name"}
+    return ToolDefinitionPart(name=name, text=json_text(definition), path=path)

@@ -1,4 +1,4 @@
-"""JSON values of unknown shape: counted as the text that they are, and never rewritten."""
+"""JSON values of unknown shape: counted as JSON text, and never rewritten."""
 
 import re
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from compactctl.formats.content.media import (
 from compactctl.formats.records.json_values import json_text, text_or_empty
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
-# Where the APIs of Anthropic, OpenAI, Google, AWS and MCP put binary data, and what names its type.
-# Other things stand under the second ones as well.
+# Keys under which the APIs of Anthropic, OpenAI, Google, AWS and MCP store binary data, and those
+# that name its type. The common keys also hold other things.
 _AUDIO = "audio"
 _DATA_KEYS = frozenset(
     {"bytes", "blob", "base64", "b64_json", "file_data", "image", "image_url", _AUDIO}
@@ -23,22 +23,22 @@ _DATA_KEYS = frozenset(
 _COMMON_KEYS = frozenset({"data", "url"})
 _TYPE_KEYS = ("media_type", "mediaType", "mimeType", "mime_type")
 _UNKNOWN_TYPE = "application/octet-stream"
-# What only its provider can read: results of searches, output of programs, reasoning.
+# Only the provider can read these: search results, program output, reasoning.
 _ENCRYPTED = "encrypted_"
 # Prose of this length has spaces in it.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{256,}")
 
 
 def unknown_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return a value as a text that stays as it is, and the media in it."""
+    """Return a value as a text that is never edited, and the media in it."""
     text, media = text_and_media(value, path)
     return (TextPart(text=text, typed="", embedded=True, path=path), *media)
 
 
 def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    """Return the JSON text of a value without the base64 data in it, and that data as media.
+    """Return the JSON text of a value without its base64 data, and that data as media.
 
-    A string is returned as it is, and null as no text.
+    A string is returned unchanged, and null as "".
     """
     if value is None:
         return "", ()
@@ -47,27 +47,27 @@ def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart,
         return text, ()
     media: list[MediaPart] = []
     try:
-        rest = _without_data(value, media)
+        stripped = _without_data(value, media)
     except RecursionError:
         return text, ()
-    return json_text(rest), tuple(replace(part, embedded=True, path=path) for part in media)
+    return json_text(stripped), tuple(replace(part, embedded=True, path=path) for part in media)
 
 
 def _without_data(value: object, media: list[MediaPart]) -> object:
-    """Return a copy of a value without base64 data, which is added to ``media``."""
+    """Return a copy of a value without base64 data; append that to ``media``."""
     if isinstance(value, list):
         return [_without_data(item, media) for item in value]
     if not isinstance(value, Mapping):
         return value
-    rest: dict[str, Any] = {}
+    copy: dict[str, Any] = {}
     for key, item in value.items():
         part = _media(value, key, item)
         if part is None:
-            rest[key] = _without_data(item, media)
+            copy[key] = _without_data(item, media)
         else:
-            rest[key] = ""
+            copy[key] = ""
             media.append(part)
-    return rest
+    return copy
 
 
 def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | None:
