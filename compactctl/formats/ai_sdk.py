@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, text_parts
+from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, text_parts
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -249,7 +249,7 @@ class AISdk(ApiFormat):
     ) -> DialectFit | None:
         """Recognize messages with parts of a type, or with ``toolInvocations``."""
         chat = [message for message in messages if _is_message(message)]
-        return "own" if any(map(_is_own, chat)) and len(chat) * 2 >= len(messages) else None
+        return "distinctive" if any(map(_is_own, chat)) and len(chat) * 2 >= len(messages) else None
 
     def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
@@ -281,7 +281,7 @@ class _UIConversation(ConversationParser):
         tools, prompt = (*path, "tools"), (*path, "system")
         definitions = tool_definitions(request.get("tools"), tools)
         system = text_parts(request.get("system"), prompt)
-        return opening_drafts(definitions, tools, system, prompt)
+        return preamble_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         if not _is_message(record):

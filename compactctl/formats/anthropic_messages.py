@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
+from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -60,12 +60,12 @@ class AnthropicMessages(ApiFormat):
         # The version is named in bodies for Bedrock and Vertex AI.
         is_named = "anthropic_version" in request or _is_system(request.get("system"))
         if is_named or any(map(_is_response, messages)):
-            return "own"
+            return "distinctive"
         if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
-            return "own"
+            return "distinctive"
         # Here the system prompt stands beside the messages; later ones may be of the system.
         starts = messages[0].get("role") != "system" and len(known) == len(messages)
-        return "own" if starts and any(map(_has_blocks, messages)) else "shared"
+        return "distinctive" if starts and any(map(_has_blocks, messages)) else "shared"
 
     def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
@@ -119,7 +119,7 @@ class _AnthropicConversation(ConversationParser):
         tools, prompt = (*path, "tools"), (*path, "system")
         definitions = tool_definitions(request.get("tools"), tools)
         system = content_parts(request.get("system"), prompt)
-        return opening_drafts(definitions, tools, system, prompt)
+        return preamble_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

@@ -1,4 +1,4 @@
-"""Formats of logs of requests to the APIs of models: one for each dialect, and one for all."""
+"""Formats of logs of API requests: one for each dialect, and one for logs of several."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,31 +9,31 @@ from typing import Any, Literal
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.envelope import LogRow, dotted, exchange, row_of, row_with
-from compactctl.formats.records.rows import ChainLink, Chains, opened
+from compactctl.formats.records.envelope import LogRow, dotted, read_exchange, row_of, row_with
+from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
 
-# "own": has what only this API has; "shared": reads the same in this API and in others.
-DialectFit = Literal["own", "shared"]
+# "distinctive": only this API writes it so; "shared": it reads the same in several APIs.
+DialectFit = Literal["distinctive", "shared"]
 
-# What a log of several dialects is called.
+# The name of the format of a log of several dialects.
 API_LOG = "api-log"
-# As many messages as tell dialects apart; conversations can hold thousands.
+# Enough messages to tell dialects apart; conversations can have thousands.
 _SAMPLE = 50
 
 
 class ApiFormat(Format):
-    """Reads and writes the messages of one API, wherever a row has them: a dialect.
+    """A dialect: reads and writes the messages of one API, wherever a row stores them.
 
-    It is a subclass that stands in ``DIALECTS`` of the registry. ``drops_past_reasoning`` is as for
+    Subclasses are listed in ``DIALECTS`` of the registry. For ``drops_past_reasoning`` see
     ``SessionInfo``::
 
         class Acme(ApiFormat):
             name, title = "acme", "Acme messages"
-            def fits(self, messages, request): return "own" if "acme" in request else None
+            def fits(self, messages, request): return "distinctive" if "acme" in request else None
             def start(self, number): return AcmeConversation(number)
             def new_record(self, message, beside): ...
             def new_content(self, part, current, text): ...
@@ -47,27 +47,27 @@ class ApiFormat(Format):
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
-        """Tell whether these are messages of this API; None when most of them are not.
+        """Return how messages fit this API; None if most of them do not.
 
-        ``request`` is the object that they stand in, empty where there is none. A bare answer is
-        asked about as the only message.
+        ``request`` is the object that contains them, or {}. A bare answer is passed as the only
+        message.
         """
 
     @abstractmethod
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation, which counts from 0."""
 
     def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:
-        """Return what a request goes on from, None where it sends all there is itself."""
+        """Return what a request continues; None if it sends the whole conversation."""
         return None
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Return the roles that have to stand between two messages for the API to take them."""
+        """Return the roles of messages that the API requires between two messages."""
         return ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize records of which at least half are of this API, as a row or bare."""
-        return bool(_judged((self,), records).dialects)
+        """Recognize records of which at least half are of this API, in rows or bare."""
+        return bool(_classify((self,), records).dialects)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -76,61 +76,61 @@ class ApiFormat(Format):
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """The names of dialects that each have something in a conversation that only they have."""
+    """The names of several dialects that are all distinctive for a conversation."""
 
     names: tuple[str, ...]
 
     @property
-    def words(self) -> str:
-        """What is wrong and what to do about it."""
+    def description(self) -> str:
+        """The problem, and what to do about it, as the end of an error."""
         return f"fits {' and '.join(self.names)}; name one of them with --format"
 
 
 @dataclass(frozen=True, slots=True)
 class DialectFits:
-    """The dialects that a conversation may be in, and of these those that show in it."""
+    """The dialects that a conversation may be in, and those that are distinctive for it."""
 
     fitting: tuple[ApiFormat, ...]
-    own: tuple[ApiFormat, ...]
+    distinctive: tuple[ApiFormat, ...]
 
-    def choose(self, usual: ApiFormat | None) -> ApiFormat | Ambiguous | None:
-        """Return the dialect of the conversation, None when none fits.
+    def choose(self, default: ApiFormat | None) -> ApiFormat | Ambiguous | None:
+        """Return the dialect of the conversation; None if none fits.
 
-        Where none shows, that is the ``usual`` one of the file, or else the first: they read it
-        alike.
+        If none is distinctive, this is the file's ``default``, or else the first that fits: all of
+        them read the conversation alike.
         """
-        if len(self.own) > 1:
-            return Ambiguous(tuple(dialect.name for dialect in self.own))
-        shared = usual if usual in self.fitting else next(iter(self.fitting), None)
-        return self.own[0] if self.own else shared
+        if len(self.distinctive) > 1:
+            return Ambiguous(tuple(dialect.name for dialect in self.distinctive))
+        shared = default if default in self.fitting else next(iter(self.fitting), None)
+        return self.distinctive[0] if self.distinctive else shared
 
 
-def dialect_fits(
+def match_dialects(
     dialects: Sequence[ApiFormat],
     messages: Sequence[Any],
     request: Mapping[str, Any],
     answer: Mapping[str, Any],
 ) -> DialectFits:
-    """Return the dialects that fit a conversation.
-
-    They show in the request, and where none does, in the logged ``answer`` to it.
-    """
-    sample = [each for each in islice(messages, _SAMPLE) if isinstance(each, Mapping)]
+    """Match a conversation to dialects by its request, or else by its logged ``answer``."""
+    sample = [message for message in islice(messages, _SAMPLE) if isinstance(message, Mapping)]
     fits = [(dialect, dialect.fits(sample, request)) for dialect in dialects]
     fitting = tuple(dialect for dialect, fit in fits if fit)
-    own = tuple(dialect for dialect, fit in fits if fit == "own")
-    if not own and answer:
-        # Nothing shows in a request without messages, such as one of a single text.
-        asked = fitting if sample else dialects
-        own = tuple(dialect for dialect in asked if dialect.fits([answer], {}) == "own")
-    return DialectFits(fitting, own)
+    distinctive = tuple(dialect for dialect, fit in fits if fit == "distinctive")
+    if not distinctive and answer:
+        # A request without messages, such as a single text, fits no dialect.
+        candidates = fitting if sample else dialects
+        distinctive = tuple(
+            dialect for dialect in candidates if dialect.fits([answer], {}) == "distinctive"
+        )
+    return DialectFits(fitting, distinctive)
 
 
 class ApiLogReader(ChatLogReader):
-    """Chooses one of ``dialects`` for every conversation.
+    """Choose one of ``dialects`` for every conversation.
 
-    ``usual`` is the one for a conversation that reads the same in several. A log that turns out to
-    hold others as well is called ``api-log``. With ``at``, messages are read at that path of a row.
+    ``usual`` is for a conversation that reads the same in several. A log with conversations in
+    other dialects gets the format name ``api-log``. With ``at``, messages are read at that path of
+    a row.
     """
 
     def __init__(
@@ -143,47 +143,47 @@ class ApiLogReader(ChatLogReader):
         super().__init__(name, dialects[0].start)
         self._at = at
         self._dialects = dialects
-        self._usual = usual
+        self._default = usual
         self._chains = Chains()
-        # Conversations that a later request may go on with, and requests that begin one though they
-        # go on from a response.
-        self._chained: dict[int, ConversationParser] = {}
-        self._lost = 0
+        # Parsers of conversations that a later request may continue, and how many requests continue
+        # a response that is not in the file.
+        self._chained_parsers: dict[int, ConversationParser] = {}
+        self._n_lost = 0
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines once, in order; texts that hold requests and answers are opened."""
-        lines = (replace(line, values=tuple(map(opened, line.values))) for line in lines)
-        found = super().read(lines)
-        ending = {dialect.name for dialect in self._dialects if dialect.drops_past_reasoning}
-        sent = groupby(found.effective, lambda message: message.conversation)
+        """Read all lines once, in order; decode requests and answers stored as JSON text."""
+        lines = (replace(line, values=tuple(map(decode_embedded, line.values))) for line in lines)
+        transcript = super().read(lines)
+        dropping = {dialect.name for dialect in self._dialects if dialect.drops_past_reasoning}
+        conversations = groupby(transcript.effective, lambda message: message.conversation)
         return replace(
-            found,
+            transcript,
             effective=tuple(
                 message
-                for number, messages in sent
+                for number, messages in conversations
                 for message in (
                     without_expired_reasoning(tuple(messages))
-                    if self.builder.dialects.get(number) in ending
+                    if self.builder.dialects.get(number) in dropping
                     else messages
                 )
             ),
             session=replace(
-                found.session,
+                transcript.session,
                 drops_past_reasoning=bool(self.builder.dialects)
-                and {*self.builder.dialects.values()} <= ending,
+                and {*self.builder.dialects.values()} <= dropping,
             ),
         )
 
-    def called(self) -> str:
-        """Return the name of the format that the file turned out to have."""
+    def format_name(self) -> str:
+        """Return the name of the format, once the whole file is read."""
         is_named = self._at is not None or {*self.builder.dialects.values()} <= {self.name}
         return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
-        """Return where things stand in an object that holds messages, None for any other."""
+        """Locate the request and answer in an object; None if it has no messages."""
         return row_of(value) if self._at is None else row_with(value, self._at)
 
-    def _names(self) -> str:
+    def _expected_names(self) -> str:
         several = len(self._dialects) > 1
         return "of a known API" if several else self._dialects[0].name
 
@@ -194,25 +194,25 @@ class ApiLogReader(ChatLogReader):
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
     ) -> ConversationParser | str:
-        """Return who reads the conversation of a number, or why it cannot be read."""
+        """Return the parser of a conversation, or the reason why it cannot be read."""
         if self._at is not None and not request:
             return f"no messages at {dotted(self._at)}"
-        chosen = dialect_fits(self._dialects, messages, request, answer).choose(self._usual)
-        if isinstance(chosen, Ambiguous):
-            return f"a conversation that {chosen.words}"
-        if chosen is None and messages and (request or len(self._dialects) > 1):
-            return f"a conversation that is not {self._names()}"
-        dialect = chosen or self._dialects[0]
+        match = match_dialects(self._dialects, messages, request, answer).choose(self._default)
+        if isinstance(match, Ambiguous):
+            return f"a conversation that {match.description}"
+        if match is None and messages and (request or len(self._dialects) > 1):
+            return f"a conversation that is not {self._expected_names()}"
+        dialect = match or self._dialects[0]
         link = dialect.link(request, answer)
-        earlier = None if link is None else self._chains.conversation(link)
-        if earlier is not None:
+        continued = None if link is None else self._chains.conversation(link)
+        if continued is not None:
             self._count = number
-            return self._chained[earlier]
+            return self._chained_parsers[continued]
         self.builder.dialects[number] = dialect.name
         conversation = dialect.start(number)
         if link is not None:
-            self._chained[number] = conversation
-            self._lost += link.follows is not None
+            self._chained_parsers[number] = conversation
+            self._n_lost += link.follows is not None
         return conversation
 
     def logged(
@@ -220,38 +220,41 @@ class ApiLogReader(ChatLogReader):
         conversation: ConversationParser,
         request: Mapping[str, Any],
         answer: Mapping[str, Any],
-        opening: range,
-        rest: range,
+        preamble: range,
+        dialog: range,
     ) -> None:
-        """Take note of a row that goes on from another one, or may be gone on from."""
+        """Note a row that continues another row, or may be continued."""
         name = self.builder.dialects[conversation.number]
         dialect = next(dialect for dialect in self._dialects if dialect.name == name)
         link = dialect.link(request, answer)
         if link is not None:
-            self._chains.add(link, conversation.number, opening, rest)
+            self._chains.add(link, conversation.number, preamble, dialog)
 
     def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what the next request of each conversation would send."""
-        if self._lost:
-            self.builder.warnings.append(_lost_words(self._lost))
+        if self._n_lost:
+            self.builder.warnings.append(_lost_warning(self._n_lost))
         return self._chains.sent(messages)
 
-    def others(self, number: int) -> Iterable[ConversationParser]:
-        """Return readers of all dialects: gateways answer in one whatever they were asked in."""
+    def other_parsers(self, number: int) -> Iterable[ConversationParser]:
+        """Return parsers of all dialects: a gateway may answer in another one."""
         return (dialect.start(number) for dialect in self._dialects)
 
 
-def _lost_words(number: int) -> str:
-    one, several = "1 request goes on from a response", f"{number:,} requests go on from responses"
-    which = one if number == 1 else several
-    return f"{which} not in this file; what was sent before is not counted"
+def _lost_warning(n_lost: int) -> str:
+    what = (
+        "1 request goes on from a response"
+        if n_lost == 1
+        else f"{n_lost:,} requests go on from responses"
+    )
+    return f"{what} not in this file; what was sent before is not counted"
 
 
 class ApiLog(Format):
-    """Reads and writes logs whose rows are of several dialects, each row in its own.
+    """Reads and writes logs of several dialects, each row in its dialect.
 
-    ``usual`` is the one that the first rows have: then this is its format, until another is found.
-    With ``at``, the path of the messages in each row, nothing else is read.
+    If all of the first rows are of the dialect ``usual``, the format takes its name until a row of
+    another one is read. With ``at``, only messages at that path of each row are read.
     """
 
     reads_arrays = True
@@ -268,60 +271,68 @@ class ApiLog(Format):
         self.title = "logs of requests to several APIs" if usual is None else usual.title
         self.can_write_assistant = all(dialect.can_write_assistant for dialect in dialects)
         self._dialects = dialects
-        self._usual = usual
+        self._default = usual
         self._at = at
-        self._named = {dialect.name: dialect for dialect in dialects}
+        self._by_name = {dialect.name: dialect for dialect in dialects}
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize records of which at least half are of some API."""
-        return bool(_judged(self._dialects, records).dialects)
+        return bool(_classify(self._dialects, records).dialects)
 
-    def of(self, records: Sequence[Mapping[str, Any]]) -> "ApiLog | Ambiguous | None":
-        """Return the format of what begins with these records, None when at most half fit."""
-        judged = _judged(self._dialects, records)
-        if not judged.dialects:
-            return judged.doubt
-        return ApiLog(self._dialects, judged.dialects[0]) if len(judged.dialects) == 1 else self
+    def classify(self, records: Sequence[Mapping[str, Any]]) -> "ApiLog | Ambiguous | None":
+        """Return the format of a file by its first records; None if fewer than half fit."""
+        classification = _classify(self._dialects, records)
+        match classification.dialects:
+            case ():
+                return classification.ambiguity
+            case (dialect,):
+                return ApiLog(self._dialects, dialect)
+            case _:
+                return self
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, self._dialects, self._usual, self._at).read(lines)
+        return ApiLogReader(self.name, self._dialects, self._default, self._at).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a message as the API of its neighbor takes it; see ``Writer.new_record``."""
+        """Build a message as the API of its neighbor takes it; see ``Format.new_record``."""
         return self._dialect(beside.anchor).new_record(message, beside)
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
-        """Return new content as the message's API takes it; see ``Writer.new_value``."""
+        """Return new content as the message's API takes it; see ``Format.new_value``."""
         return self._dialect(message).new_value(message, part, current, text)
 
     def _dialect(self, message: Message) -> ApiFormat:
-        return self._named[message.dialect or self._dialects[0].name]
+        return self._by_name[message.dialect or self._dialects[0].name]
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """The dialects of some records, if these have one for the most part, and what fits several."""
+class _Classification:
+    """The dialects of some records, () if fewer than half fit, and the first ambiguity."""
 
     dialects: tuple[ApiFormat, ...]
-    doubt: Ambiguous | None
+    ambiguity: Ambiguous | None
 
 
-def _judged(dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]) -> _Judged:
-    records = [opened(record) for record in records]
+def _classify(
+    dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]
+) -> _Classification:
+    records = [decode_embedded(record) for record in records]
     rows = [row_of(record) for record in records]
     bare = [record for record, row in zip(records, rows, strict=True) if row is None]
-    weighed = [
-        (dialect_fits(dialects, *exchange(record, row)), 1)
+    # How many records each conversation has: bare ones are a single conversation.
+    weighted_fits = [
+        (match_dialects(dialects, *read_exchange(record, row)), 1)
         for record, row in zip(records, rows, strict=True)
         if row is not None
     ]
     if bare:
-        weighed.append((dialect_fits(dialects, bare, {}, {}), len(bare)))
-    usual = next((each.own[0] for each, _ in weighed if len(each.own) == 1), None)
-    chosen = [(each.choose(usual), weight) for each, weight in weighed]
-    found = [each for each, _ in chosen if isinstance(each, ApiFormat)]
-    fitting = sum(weight for each, weight in chosen if isinstance(each, ApiFormat))
-    doubts = (each for each, _ in chosen if isinstance(each, Ambiguous))
-    known = tuple(dict.fromkeys(found)) if fitting * 2 >= len(records) else ()
-    return _Judged(known, next(doubts, None))
+        weighted_fits.append((match_dialects(dialects, bare, {}, {}), len(bare)))
+    clear_fits = (fits for fits, _ in weighted_fits if len(fits.distinctive) == 1)
+    default = next((fits.distinctive[0] for fits in clear_fits), None)
+    choices = [(fits.choose(default), weight) for fits, weight in weighted_fits]
+    fitting = [(choice, weight) for choice, weight in choices if isinstance(choice, ApiFormat)]
+    is_majority = sum(weight for _, weight in fitting) * 2 >= len(records)
+    distinct = dict.fromkeys(dialect for dialect, _ in fitting)
+    ambiguities = (choice for choice, _ in choices if isinstance(choice, Ambiguous))
+    return _Classification(tuple(distinct) if is_majority else (), next(ambiguities, None))

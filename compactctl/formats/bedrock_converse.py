@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_empty,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
+from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     MediaPart,
@@ -61,15 +61,15 @@ class BedrockConverse(ApiFormat):
     ) -> DialectFit | None:
         """Recognize blocks without a type, beside what only this API's requests have."""
         if any(_answered(message) for message in messages):
-            return "own"
+            return "distinctive"
         known = [message for message in messages if _is_message(message)]
         if not known or len(known) * 2 < len(messages):
             return None
         has_system = any("text" in block for block in _bare(request.get("system")))
         if has_system or any(name in request for name in _REQUEST):
-            return "own"
+            return "distinctive"
         blocks = (block for message in known for block in _bare(message["content"]))
-        return "own" if any(map(_is_own, blocks)) else "shared"
+        return "distinctive" if any(map(_is_own, blocks)) else "shared"
 
     def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
@@ -115,7 +115,7 @@ class _ConverseConversation(ConversationParser):
         tools, prompt = (*path, "toolConfig", "tools"), (*path, "system")
         definitions = tuple(_definitions(listed, tools))
         system = _content_parts(request.get("system"), prompt)
-        return opening_drafts(definitions, tools, system, prompt)
+        return preamble_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _ROLES.get(text_or_empty(record.get("role")))

@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
+from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -71,7 +71,7 @@ class GeminiApi(ApiFormat):
     ) -> DialectFit | None:
         """Recognize contents with Gemini's parts, or an answer with ``candidates``."""
         contents = [each for each in messages if _is_content(each) or "candidates" in each]
-        return "own" if contents and len(contents) * 2 >= len(messages) else None
+        return "distinctive" if contents and len(contents) * 2 >= len(messages) else None
 
     def start(self, number: int) -> ConversationParser:
         """Begin to read the conversation of a number."""
@@ -116,7 +116,7 @@ class _GeminiConversation(ConversationParser):
             key = key_of(around, "systemInstruction")
             prompt: JsonPath = (*at, key)
             system = _system_parts(around.get(key), prompt)
-            yield from opening_drafts(definitions, tools, system, prompt)
+            yield from preamble_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

@@ -72,9 +72,9 @@ class OpenAIChat(ApiFormat):
     ) -> DialectFit | None:
         """Recognize roles, calls, choices or tools that only this API has, or plain messages."""
         if "functions" in request or any(map(_is_tool, list_or_empty(request.get("tools")))):
-            return "own"
+            return "distinctive"
         if any(map(_is_own, messages)):
-            return "own"
+            return "distinctive"
         chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENTS)]
         return "shared" if chat and len(chat) * 2 >= len(messages) else None
 

@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
+from compactctl.formats.records.message_draft import MessageDraft, preamble_drafts
 from compactctl.formats.records.responses import ResponseNamer
 from compactctl.formats.records.rows import ChainLink
 from compactctl.model.message import (
@@ -62,7 +62,7 @@ class OpenAIResponses(ApiFormat):
             return None
         is_request = "input" in request and bool(_OWN_FIELDS & request.keys())
         if is_request or any(is_api_item(each) or _is_response(each) for each in known):
-            return "own"
+            return "distinctive"
         # Messages alone are those of other APIs as well.
         return "shared" if any(each.get("role") for each in known) else None
 
@@ -100,7 +100,7 @@ class _ItemConversation(ConversationParser):
         tools, prompt = (*path, "tools"), (*path, "instructions")
         definitions = tool_definitions(request.get("tools"), tools)
         system = tuple(_instructions(request.get("instructions"), prompt))
-        return opening_drafts(definitions, tools, system, prompt)
+        return preamble_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         draft = item_draft(record, path, self.tools)

@@ -174,7 +174,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
         raise NotUnderstoodError(f"{where}: {foreign.description}; {helps}")
     fitting = _fitting(first)
     if isinstance(fitting, Ambiguous):
-        raise NotUnderstoodError(f"{where}: {fitting.words}")
+        raise NotUnderstoodError(f"{where}: {fitting.description}")
     if fitting is not None:
         return fitting
     for line in cut:
@@ -216,7 +216,7 @@ def _fitting(first: Sequence[Any]) -> Format | Ambiguous | None:
             continue
         if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
             return candidate
-    return _API_LOG.of(_records(first, deep=True))
+    return _API_LOG.classify(_records(first, deep=True))
 
 
 def _check_whole(head: bytes, where: str) -> None:

@@ -32,7 +32,7 @@ from compactctl.model.message import (
 
 _BlockParser = Callable[[Mapping[str, Any], JsonPath], tuple[Part, ...]]
 
-# Calls and results of tools that the client runs, and results that a provider gets from MCP servers.
+# Calls and results of tools that the client runs, and results that the provider gets over MCP.
 # Other types with these endings belong to the provider's own tools.
 _CLIENT_CALL, _CLIENT_RESULTS = "tool_use", frozenset({"tool_result", "mcp_tool_result"})
 _MEDIA_TYPE_KEYS = ("media_type", "mediaType", "mimeType")

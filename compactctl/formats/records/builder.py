@@ -1,4 +1,4 @@
-"""Collects what a reader finds: messages, links, metadata and lines not understood."""
+"""Build a transcript from messages, links, metadata and lines that a reader could not parse."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -55,7 +55,7 @@ _NOTHING_UNREAD = Unread()
 
 @dataclass(frozen=True, slots=True)
 class RequestError:
-    """What a provider answered to a request, behind the first ``after`` messages of the file."""
+    """A provider's error for a request, after the first ``after`` messages of the file."""
 
     text: str
     line: int
@@ -64,9 +64,9 @@ class RequestError:
 
 
 class TranscriptBuilder:
-    """Takes in a file's records one by one, in file order.
+    """Collect the records of a file in file order, then build its transcript.
 
-    ``interleaves`` as for ``with_responses``.
+    For ``interleaves`` see ``with_responses``.
     """
 
     def __init__(self, *, interleaves: bool = True) -> None:
@@ -74,7 +74,7 @@ class TranscriptBuilder:
         self.messages: list[Message] = []
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
-        # The name of its dialect by the number of a conversation, in logs that may hold several.
+        # Dialect names by conversation number, in logs of several dialects.
         self.dialects: dict[int, str] = {}
         self.warnings: list[str] = []
         self.compactions: list[int] = []
@@ -89,7 +89,7 @@ class TranscriptBuilder:
         self._used_ids: set[str] = set()
 
     def add_line(self, decoded: Decoded) -> None:
-        """Take in a line as such: its size, and its damage if it has any."""
+        """Count a line, and note its damage, if any."""
         self.n_lines += 1
         self.n_bytes += decoded.n_bytes
         if decoded.damage is not None:
@@ -98,18 +98,18 @@ class TranscriptBuilder:
             self.add_metadata(BLANK, decoded.n_bytes)
 
     def add_opaque(self, decoded: Decoded, damage: str, n_bytes: int | None = None) -> None:
-        """Take in a line, or ``n_bytes`` of it, that is carried without being understood."""
+        """Add a line, or ``n_bytes`` of it, that was not understood and is kept verbatim."""
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
 
     def add_session(self, name: str | None, line: int) -> None:
-        """Take in that a record, or what follows it, is of the session ``name``."""
+        """Note that a line, or what follows it, belongs to the session ``name``."""
         if name:
             first, _ = self._sessions.get(name, (line, line))
             self._sessions[name] = (first, line)
 
     def _session_lines(self) -> tuple[SessionLines, ...]:
-        """Return where each of several sessions stands, () for one."""
+        """Return the line ranges of several sessions; () if there is only one."""
         if len(self._sessions) <= 1:
             return ()
         starts = [first for first, _ in self._sessions.values()]
@@ -120,12 +120,12 @@ class TranscriptBuilder:
         )
 
     def add_error(self, text: str | None, line: int, name: str = "") -> None:
-        """Take in what a provider answered instead of a message, on the record ``name``."""
+        """Add a provider's error, stored in the record ``name``."""
         if text:
             self.errors.append(RequestError(text, line, name, len(self.messages)))
 
     def add_metadata(self, kind: str, n_bytes: int) -> None:
-        """Take in a record that never reaches the model."""
+        """Count a record that is never sent to the model."""
         self._meta[kind] += 1
         self._meta_bytes[kind] += n_bytes
 
@@ -138,7 +138,7 @@ class TranscriptBuilder:
         record_path: JsonPath = (),
         conversation: int = 0,
     ) -> Message:
-        """Take in a record that is a message; ``record`` is what may carry tags."""
+        """Add a message; its tags are read from ``record``."""
         tags = read_tags(record)
         name = message_id_for(draft.record_id, tags) if draft.record_id else record_id(record, tags)
         name = self.unique_id(f"{conversation}.{name}" if conversation else name)
@@ -152,7 +152,7 @@ class TranscriptBuilder:
         return message
 
     def unique_id(self, name: str) -> MessageId:
-        """Return ``name`` as a message id, with a number when it was taken before."""
+        """Return ``name`` as a message id, with a number appended if it is already used."""
         chosen = name
         while chosen in self._used_ids:
             self._repeated[name] += 1
@@ -161,44 +161,46 @@ class TranscriptBuilder:
         return MessageId(chosen)
 
     def _links(self) -> Iterator[Link]:
-        """Yield the links without those of originals whose rewritten record has the same one."""
+        """Yield the links, except those of originals that were rewritten with the same id."""
         rewritten = {message.tags.edit_id for message in self.messages if message.tags.edit_id}
-        left = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
-        return (link for link in self.links if link.line not in left)
+        replaced_lines = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
+        return (link for link in self.links if link.line not in replaced_lines)
 
     def _refusal(self, effective: Sequence[Message]) -> Refusal | None:
-        """Return the newest request as refused, where nothing was answered or compacted since."""
+        """Return the newest refused request, if nothing was answered or compacted since."""
         error = self.errors[-1] if self.errors else None
         if error is None or any(line > error.line for line in self.compactions):
             return None
-        before = {message.id for message in self.messages[: error.after]}
-        sent = sum(message.id in before for message in effective)
+        earlier_ids = {message.id for message in self.messages[: error.after]}
+        sent = sum(message.id in earlier_ids for message in effective)
         if any(message.usage and message.usage.context > 0 for message in effective[sent:]):
             return None
-        # Patterns of errors are read from a file, which a session without errors does without.
+        # Imported late: it reads a file of error patterns, which few sessions need.
         from compactctl.profiles.overflow import classify_error
 
-        found = classify_error(error.text)
-        if not found.overflow:
+        overflow = classify_error(error.text)
+        if not overflow.overflow:
             return None
-        if found.prompt is None and not any(message.origin.is_synthetic for message in effective):
+        if overflow.prompt is None and not any(
+            message.origin.is_synthetic for message in effective
+        ):
             self.warnings.append(
                 f"line {error.line + 1}: the provider refused the request as too large and did not "
                 "say how large it was; what is counted is less"
             )
-        return Refusal(line=error.line, sent=sent, tokens=found.prompt, limit=found.limit)
+        return Refusal(line=error.line, sent=sent, tokens=overflow.prompt, limit=overflow.limit)
 
     def _finished(
-        self, messages: Sequence[Message], questions: Collection[MessageId]
+        self, messages: Sequence[Message], question_ids: Collection[MessageId]
     ) -> tuple[Message, ...]:
-        """Return messages with the ids of their responses; compactctl wrote the ``questions``."""
-        named = [
+        """Set response ids, and mark ``question_ids`` as written by compactctl."""
+        marked = [
             replace(m, origin=replace(m.origin, is_injected=True, is_synthetic=True))
-            if m.id in questions
+            if m.id in question_ids
             else m
             for m in messages
         ]
-        return tuple(with_responses(named, interleaves=self.interleaves))
+        return tuple(with_responses(marked, interleaves=self.interleaves))
 
     def build(  # noqa: PLR0913 - what a format knows of a file, all of it named
         self,
@@ -212,28 +214,27 @@ class TranscriptBuilder:
         session_lines: tuple[SessionLines, ...] | None = None,
         order: RecordOrder | None = None,
     ) -> Transcript:
-        """Return the finished transcript; tagged originals are taken out of ``effective``.
+        """Build the transcript; originals that a tag hides are removed from ``effective``.
 
-        A file may hold several conversations in turn: each is sent on its own, so one follows the
-        other.
+        Conversations of one file are sent separately, so they follow one another in ``effective``.
         """
         in_order = tuple(sorted(effective, key=lambda message: message.conversation))
         shown, orphaned = drop_hidden(in_order)
-        questions = set(_own_questions(shown))
+        question_ids = set(_summary_questions(shown))
         model = session.model or _recorded_model(self.messages)
         if orphaned:
-            carry, are = (
+            carries, verb = (
                 ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")
             )
             self.warnings.append(
-                f"{orphaned} {carry} a tag whose summary or marker is gone; {are} shown"
+                f"{orphaned} {carries} a tag whose summary or marker is gone; {verb} shown"
             )
         return Transcript(
             format=name,
             n_lines=self.n_lines,
             n_bytes=self.n_bytes,
-            messages=self._finished(self.messages, questions),
-            effective=self._finished(shown, questions),
+            messages=self._finished(self.messages, question_ids),
+            effective=self._finished(shown, question_ids),
             session=replace(session, model=model),
             chain=RecordLinks(
                 links=tuple(self._links()), pointers=tuple(self.pointers), superseded=superseded
@@ -253,10 +254,9 @@ class TranscriptBuilder:
 
 
 class LineReader(ABC):
-    """Takes in a session line by line, and settles at the end what of it is sent.
+    """Read a session line by line; the end decides which messages are still sent.
 
-    ``name`` is that of the format. What a line is as such, its size and its damage, is taken note
-    of before it is read.
+    ``name`` is the name of the format. The size and damage of a line are noted before it is read.
     """
 
     def __init__(self, name: str) -> None:
@@ -272,24 +272,24 @@ class LineReader(ABC):
 
     @abstractmethod
     def add_line(self, decoded: Decoded) -> None:
-        """Take in the records on a line."""
+        """Add the records on a line."""
 
     @abstractmethod
     def finish(self) -> Transcript:
-        """Return the transcript, with the messages that are still sent."""
+        """Build the transcript, with the messages that are still sent."""
 
 
 def build_message(
     draft: MessageDraft, record: Mapping[str, Any], decoded: Decoded, tags: Tags, name: MessageId
 ) -> Message:
-    """Return a record with these tags as a message, in which the author of each part is noted."""
+    """Complete a draft: note who wrote each part, and whether compactctl or a client did."""
     parts = attribute(draft.parts, draft.role)
-    is_ours_untagged = _is_own_summary(parts, is_summary=draft.is_summary)
+    is_untagged_summary = _is_our_summary(parts, is_summary=draft.is_summary)
     is_tagged = is_synthetic(tags)
-    is_ours = is_tagged or is_ours_untagged
+    is_ours = is_tagged or is_untagged_summary
     if is_ours:
-        parts = _own_parts(parts, is_apart=draft.is_summary or is_tagged)
-    is_clients_own = draft.role in ("user", "system") and is_from_client(parts)
+        parts = _synthetic_parts(parts, is_alone=draft.is_summary or is_tagged)
+    is_by_client = draft.role in ("user", "system") and is_from_client(parts)
     return Message(
         id=name,
         role=draft.role,
@@ -298,9 +298,9 @@ def build_message(
         response_id=draft.response_id,
         model=draft.model,
         origin=_origin(
-            is_injected=draft.is_injected or is_clients_own or is_ours or tags.is_truncation_marker,
+            is_injected=draft.is_injected or is_by_client or is_ours or tags.is_truncation_marker,
             is_summary=draft.is_summary
-            or is_ours_untagged
+            or is_untagged_summary
             or (is_tagged and tags.condense_id is not None),
             is_synthetic=is_ours,
             is_subagent=draft.is_subagent,
@@ -315,7 +315,7 @@ def build_message(
     )
 
 
-# Of the many messages of a transcript, most have the origin of another one.
+# Most messages of a transcript share a few origins.
 _origin = lru_cache(maxsize=64)(Origin)
 
 
@@ -325,8 +325,8 @@ def _locks(immutable: str | None, unmovable: str | None) -> Locks:
     return Locks(immutable_reason=immutable, unmovable_reason=unmovable)
 
 
-def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
-    """Yield the questions by compactctl whose answers, its summaries, have lost their tags."""
+def _summary_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
+    """Yield the prompts that compactctl wrote before summaries that have lost their tags."""
     for message, following in pairwise(messages):
         is_answer = (
             following.role == "assistant"
@@ -338,36 +338,39 @@ def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
 
 
 def _recorded_model(messages: Sequence[Message]) -> str | None:
-    """Return the model that the newest compaction recorded; None without one."""
+    """Return the model that the newest compaction recorded, or None."""
     return next((m.tags.model for m in reversed(messages) if m.tags.model), None)
 
 
 def message_id_for(name: str, tags: Tags) -> str:
-    """Return the id of a record that has one itself, which a rewritten one keeps for itself."""
+    """Return the message id for a record's own id.
+
+    A hidden original becomes ``id#group``, because its rewritten record keeps ``id``.
+    """
     return f"{name}#{tags.edit_parent}" if tags.edit_parent else name
 
 
 def is_synthetic(tags: Tags) -> bool:
-    """Tell whether these are the tags of a summary or marker that compactctl wrote."""
+    """Whether these are the tags of a summary or marker that compactctl wrote."""
     return bool(tags.operation and (tags.condense_id or tags.truncation_id))
 
 
-def _is_own_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
-    """Tell whether a message is nothing but a summary by compactctl, which may have lost its tags.
+def _is_our_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
+    """Whether the only part is a summary by compactctl, also one that has lost its tags.
 
-    Messages that were sent, or that a program keeps in memory, have none.
+    Messages in requests, and those that a program keeps in memory, carry no tags.
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     return len(parts) == len(texts) == 1 and is_by_compactctl(texts[0], is_summary=is_summary)
 
 
-def _own_parts(parts: Sequence[Part], *, is_apart: bool) -> tuple[Part, ...]:
-    """Return the parts of what compactctl wrote, with what a person typed behind it noted.
+def _synthetic_parts(parts: Sequence[Part], *, is_alone: bool) -> tuple[Part, ...]:
+    """Mark the text that a user typed after a summary in the same part.
 
-    With ``is_apart``, the record is known to hold nothing else.
+    With ``is_alone`` the record is known to contain nothing but the summary.
     """
     return tuple(
-        replace(part, typed="" if is_apart else text_after_summary(part.text))
+        replace(part, typed="" if is_alone else text_after_summary(part.text))
         if isinstance(part, TextPart)
         else part
         for part in parts
@@ -375,7 +378,7 @@ def _own_parts(parts: Sequence[Part], *, is_apart: bool) -> tuple[Part, ...]:
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:
-    """Derive an id from a record's content; tags do not count, so a tagged record keeps its id."""
+    """Derive an id from a record's content without its tags, so that tagging keeps the id."""
     if tags == NO_TAGS:
         return content_id(record)
     names = {*tag_fields(tags), METADATA_KEY}
@@ -383,12 +386,12 @@ def record_id(record: Mapping[str, Any], tags: Tags) -> str:
 
 
 def content_id(value: object) -> str:
-    """Derive an id from a record's content, for formats whose records have none."""
+    """Derive an id from a record's content, for formats without ids: 12 hexadecimal digits."""
     return hashlib.sha256(_content(value)).hexdigest()[:12]
 
 
 def uuid_for(name: str) -> str:
-    """Derive a UUID from a message's id, for formats whose records have nothing else for one."""
+    """Derive a UUID from a message id, for formats that require one."""
     digest = hashlib.sha256(name.encode()).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
@@ -397,7 +400,7 @@ def _content(value: object) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        # Lone surrogates, integers beyond 64 bits and deep nesting are refused by orjson.
+        # orjson rejects lone surrogates, integers beyond 64 bits and deep nesting.
         pass
     try:
         return repr(value).encode("utf-8", "backslashreplace")
@@ -406,9 +409,9 @@ def _content(value: object) -> bytes:
 
 
 def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int]:
-    """Return the messages not hidden by a tag, and how many tags point to nothing.
+    """Return the messages that no tag hides, and how many messages have tags without a target.
 
-    A message is hidden only when the summary, marker or rewritten record with that id exists.
+    A message is hidden only if the summary, marker or rewritten record with that id exists.
     """
     tagged = [message.tags for message in messages if message.tags is not NO_TAGS]
     present = {name for tags in tagged for name in tags.hiding_ids}
@@ -420,15 +423,15 @@ def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int
 
 
 def immutable_reason(
-    decoded: Decoded, parts: Sequence[Part], of_format: str | None = None
+    decoded: Decoded, parts: Sequence[Part], format_reason: str | None = None
 ) -> str | None:
-    """Return why a record of this line must stay as it is, or None.
+    """Return why a record of this line must not be edited, or None.
 
-    Tool definitions stay wherever they stand: without them the model cannot call the tool.
-    ``of_format`` is the reason that the format itself has.
+    Tool definitions are immutable: without them the model cannot call the tool. ``format_reason``
+    is a reason that the format knows.
     """
     if decoded.damage is not None:
         return f"its line is damaged ({decoded.damage}) and is carried verbatim"
-    if of_format is None and any(isinstance(part, ToolDefinitionPart) for part in parts):
+    if format_reason is None and any(isinstance(part, ToolDefinitionPart) for part in parts):
         return "it defines tools the model may call"
-    return of_format
+    return format_reason

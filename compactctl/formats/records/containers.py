@@ -1,7 +1,4 @@
-"""The records of each conversation in a file whose records only make sense all together.
-
-A conversation is an object with ``messages``, an array, or all bare lines of the file.
-"""
+"""Split a file into conversations: objects with ``messages``, arrays, and the bare lines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +12,7 @@ from compactctl.model.message import JsonPath
 
 @dataclass(frozen=True, slots=True)
 class ContainedRecord:
-    """A JSON value where a message is expected, and where it stands."""
+    """A JSON value where a message is expected, and its path in its line."""
 
     value: Any
     record_path: JsonPath
@@ -23,18 +20,18 @@ class ContainedRecord:
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """The value, empty when it is not an object."""
+        """The value; {} if it is not an object."""
         return object_or_empty(self.value)
 
     @property
     def n_bytes(self) -> int:
-        """The size of the value: of its line, or as compact text inside a container."""
+        """The size of its line, or of the value as compact text inside a container."""
         return json_size(self.value) if self.record_path else self.decoded.n_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A conversation's entries; ``document`` is the object around them, empty without one."""
+    """The entries of a conversation; ``document`` is the object around them, or {}."""
 
     document: Mapping[str, Any]
     entries: tuple[ContainedRecord, ...]
@@ -42,7 +39,7 @@ class Container:
 
 
 def read_containers(lines: Iterable[Decoded], builder: TranscriptBuilder) -> Iterator[Container]:
-    """Yield the conversations of a file, bare lines last; every line is taken in as such."""
+    """Yield the conversations of a file, bare lines last; count every line in ``builder``."""
     bare: list[ContainedRecord] = []
     for decoded in lines:
         builder.add_line(decoded)

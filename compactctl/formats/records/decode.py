@@ -1,4 +1,4 @@
-"""One raw line as JSON values; damage is named and nothing is dropped."""
+"""Decode raw lines into JSON values; name damage and drop nothing."""
 
 import json
 import re
@@ -15,8 +15,7 @@ from compactctl.pipeline.quoted_json import MAX_PREFIX, docker_text, driver_fiel
 from compactctl.pipeline.spans import find_sole_record
 
 _RECORD_START = re.compile(rb'\{"')
-# A line glued together from many pieces is searched this far, and no more bytes of it are looked
-# at, so that hostile input stays linear.
+# Limits on splitting a line that was joined from several records: hostile input stays linear.
 _MAX_SPLITS = 200
 _MAX_SALVAGED = 256 << 20
 DOCKER_PIECE = "a piece of a line that Docker cut"
@@ -26,15 +25,22 @@ _PIECE = re.compile(rb"\S+ std(?:out|err) P ")
 _NOT_JSON = "not JSON"
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
-# Deeper values are carried without being understood: other tools cannot write them back.
-_MAX_DEPTH_TEXT = b"[" * 250
+# Deeper values are kept verbatim without being parsed: other tools could not write them back.
+_TOO_DEEP = b"[" * 250
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:(?P<end>")|\\?\Z)|[\[\]{},]', re.DOTALL)
+_CLOSERS = {b"{": b"}", b"[": b"]"}
+_PADDING = b"\0 \t\r\n"
+# An incomplete escape, as in `"caf\u00`, or an incomplete character.
+_TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
+_MAX_COMPLETIONS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A line's JSON values in order; ``damage`` names what is wrong with the line, if anything.
+    """The JSON values of a line in order, and a description of its damage, if any.
 
-    A line with damage and values was salvaged in part. A blank line has neither.
+    A line with both was salvaged in part. A blank line has neither.
     """
 
     index: int
@@ -44,17 +50,17 @@ class Decoded:
 
 
 def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
-    """Decode lines one by one, never raising and never dropping one."""
+    """Decode lines one by one; every line yields a value, and none raises."""
     for line in lines:
         values, damage = decode(line.data)
         yield Decoded(index=line.index, n_bytes=len(line.data), values=values, damage=damage)
 
 
 def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
-    """Return the JSON values of a raw line and the name of its damage.
+    """Return the JSON values of a raw line and a description of its damage.
 
-    Of a line that a logger or a container wrote, that is what it wrapped. The classes of damage are
-    those seen in real files: NUL padding, torn and glued records.
+    Wrapping by a logger or a container is removed. The kinds of damage are those seen in real
+    files: NUL padding, torn and joined records.
     """
     body = data.strip(_SPACE).removeprefix(_BOM)
     if not body:
@@ -70,7 +76,7 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
 
 
 def is_value(data: bytes) -> bool:
-    """Tell whether some bytes are one JSON value, on one line or several."""
+    """Whether ``data`` is one JSON value, possibly on several lines."""
     try:
         _unwrapped(data.strip(_SPACE).removeprefix(_BOM))
     except ValueError:
@@ -79,13 +85,13 @@ def is_value(data: bytes) -> bool:
 
 
 def is_wrapped(data: bytes) -> bool:
-    """Tell whether a line has a layer around its JSON, put there by a logger or a container."""
+    """Whether a logger or a container wrapped the JSON of a line."""
     try:
         text = data.decode()
-        place = find_sole_record(text)
+        span = find_sole_record(text)
     except ValueError:
         return False
-    return bool(place.depth or text[: place.start].strip(" \t\r\n\ufeff"))
+    return bool(span.depth or text[: span.start].strip(" \t\r\n\ufeff"))
 
 
 def _unwrapped(body: bytes) -> object:
@@ -101,7 +107,11 @@ def _unwrapped(body: bytes) -> object:
 
 
 def parse_value(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return a JSON value, also one that only Python's parser accepts. ValueError for none."""
+    """Parse a JSON value, also one that only Python's parser accepts.
+
+    Raises:
+        ValueError: ``body`` is not JSON, or is nested too deeply.
+    """
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -109,8 +119,8 @@ def parse_value(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
 
 
 def _loads_lenient(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
-    # orjson refuses lone surrogate escapes and infinite numbers, which clients do write.
-    if _MAX_DEPTH_TEXT in body:
+    # orjson rejects lone surrogate escapes and infinite numbers, which some clients write.
+    if _TOO_DEEP in body:
         raise ValueError("nested too deeply")
     try:
         return json.loads(body.decode("utf-8"))
@@ -129,8 +139,8 @@ def _salvage(body: bytes) -> tuple[tuple[Any, ...], str]:
 
 
 def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
-    most = min(_MAX_SPLITS, max(2, _MAX_SALVAGED // len(body)))
-    for match in islice(_RECORD_START.finditer(body), 1, most):
+    max_splits = min(_MAX_SPLITS, max(2, _MAX_SALVAGED // len(body)))
+    for match in islice(_RECORD_START.finditer(body), 1, max_splits):
         start = match.start()
         tail = _record(body[start:])
         if tail is not None:
@@ -149,19 +159,11 @@ def _record(piece: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:(?P<end>")|\\?\Z)|[\[\]{},]', re.DOTALL)
-_CLOSERS = {b"{": b"}", b"[": b"]"}
-_PADDING = b"\0 \t\r\n"
-# A torn escape, as in `"caf\u00`, and a byte that is only a part of a character.
-_TORN = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
-_TRIES = 4
-
-
 def complete_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
-    r"""Return the value that ``data`` begins, with its open brackets closed; None for other text.
+    r"""Parse truncated JSON by closing its open strings and brackets; None if that fails.
 
-    `[{"role": "user", "content": "mend` gives one message that says "mend". An item that is not
-    whole, and no string, is left out. Text whose brackets are all closed was not cut off.
+    `[{"role": "user", "content": "fix` gives one message with the content "fix". An incomplete item
+    that is not a string is left out. Text whose brackets are all closed was not truncated.
     """
     for text in _completions(data.strip(_PADDING)):
         try:
@@ -172,10 +174,10 @@ def complete_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is any value
 
 
 def _completions(text: bytes) -> Iterator[bytes]:
-    """Yield what may complete a text: as it is first, then without its last item or items."""
+    """Yield possible completions of a text: first of all of it, then without its last items."""
     closers: list[bytes] = []
-    # Where an item may end, and what closes the brackets that are open there.
-    ends: deque[tuple[int, bytes]] = deque(maxlen=_TRIES)
+    # Possible ends of items, and the closers of the brackets that are open there.
+    ends: deque[tuple[int, bytes]] = deque(maxlen=_MAX_COMPLETIONS)
     for token in _TOKEN.finditer(text):
         if token[0].startswith(b'"'):
             if not token["end"]:

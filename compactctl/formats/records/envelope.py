@@ -1,6 +1,6 @@
-"""Where the parts of a logged request stand in the row that a gateway, SDK or proxy wrote.
+"""Locate the request, messages and answer in rows logged by gateways, SDKs and proxies.
 
-Any dialect may stand in any envelope, so the tables know nothing of the messages themselves.
+Any dialect may be inside any envelope, so these tables say nothing about the messages themselves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,13 +17,13 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.json_paths import json_in, value_at
 from compactctl.model.message import JsonPath, ReportedUsage, TextPart
 
-# What APIs call the messages of a request.
+# Keys of the messages of a request.
 MESSAGE_KEYS = ("messages", "contents")
-# And what the Responses API does, in a list or as one text; so do logs that have no request.
+# Key of the messages, or of a single text, in the Responses API and in logs without a request.
 INPUT_KEY = "input"
-# The object that was sent. The first that holds messages counts.
+# Paths of the request. The first one with messages counts.
 REQUEST_PATHS: tuple[JsonPath, ...] = (
-    # A request as it was sent; LiteLLM's standard logging payload.
+    # An unwrapped request; LiteLLM's standard logging payload.
     (),
     # Input of batches at OpenAI and Azure.
     ("body",),
@@ -42,17 +42,17 @@ REQUEST_PATHS: tuple[JsonPath, ...] = (
     # LangSmith, Weave and MLflow; Langfuse, OpenPipe and Braintrust.
     ("inputs",),
     ("input",),
-    # LiteLLM: spend logs, and what its loggers are called with.
+    # LiteLLM: spend logs, and the arguments of its loggers.
     ("proxy_server_request", "body"),
     ("proxy_server_request",),
     ("kwargs",),
-    # What Gemini is asked to count the tokens of; rows of Vertex AI's request-response logging.
+    # Token counting requests to Gemini; Vertex AI's request-response logging.
     ("generateContentRequest",),
     ("full_request",),
 )
-# MLflow may have the messages there without a request around them, as others have in ``input``.
+# Paths of messages without a request around them, as MLflow stores them.
 LIST_PATHS: tuple[JsonPath, ...] = (("inputs",), ("prompt",))
-# What the API answered, or a text or messages of it. The first that says something counts.
+# Paths of the API's answer, or of its text or messages. The first one with content counts.
 ANSWER_PATHS: tuple[JsonPath, ...] = (
     # Portkey; output of batches at OpenAI and Azure.
     ("response", "body"),
@@ -69,18 +69,18 @@ ANSWER_PATHS: tuple[JsonPath, ...] = (
     # LangSmith, Weave and MLflow; Langfuse, OpenPipe and Braintrust.
     ("outputs",),
     ("output",),
-    # What loggers of LiteLLM are called with.
+    # Arguments of LiteLLM's loggers.
     ("response_obj",),
     # Data sets of TRL for training on completions.
     ("completion",),
     # Vertex AI.
     ("full_response",),
-    # Among the fields of the request, or alone.
+    # The fields of the request, or the row itself.
     (),
 )
-# What is sent beside the messages, where a log keeps it apart from them.
-_PARAMETERS: tuple[JsonPath, ...] = (
-    # LiteLLM's standard logging payload, and what its loggers are called with.
+# Paths of tools and system prompts in logs that store them apart from the request.
+_PARAMETER_PATHS: tuple[JsonPath, ...] = (
+    # LiteLLM's standard logging payload, and the arguments of its loggers.
     ("model_parameters",),
     ("optional_params",),
     ("kwargs", "optional_params"),
@@ -90,12 +90,12 @@ _PARAMETERS: tuple[JsonPath, ...] = (
     ("extra", "invocation_params"),
     ("invocation_params",),
 )
-# Of the request, then of what stands around it: OpenAI and most others, Bedrock, Helicone.
-_MODELS = ("model", "modelId", "request_model")
-# What the Agents SDKs for Python and JavaScript have beside the items of an answer.
-_ITEM_ANSWERS = frozenset({"response_id", "responseId"})
-# Of all that was sent, and of the answer, where a log tells them apart from what the API reported.
-_USAGE: tuple[tuple[JsonPath, str, str], ...] = (
+# Keys of the model: OpenAI and most others, Bedrock, Helicone.
+_MODEL_KEYS = ("model", "modelId", "request_model")
+# Keys of an answer in the Agents SDKs for Python and JavaScript.
+_RESPONSE_ID_KEYS = frozenset({"response_id", "responseId"})
+# Token counts that a log stores outside of the answer: path, key of the input, key of the output.
+_USAGE_PATHS: tuple[tuple[JsonPath, str, str], ...] = (
     # LiteLLM, Helicone.
     ((), "prompt_tokens", "completion_tokens"),
     # Langfuse, in older and newer versions.
@@ -110,100 +110,103 @@ _USAGE: tuple[tuple[JsonPath, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """Where things stand in a row.
+    """The paths of a request and its answer in a row.
 
-    ``messages`` is None where an answer is logged without its request; ``answers`` has all places
-    that may hold one; ``beside`` those where tools and a system prompt may stand apart from the
-    request.
+    Attributes:
+        request: the path of the request.
+        messages: the path of its messages; None if an answer is logged without its request.
+        answers: all paths that may hold the answer.
+        parameters: the paths where tools and a system prompt may be stored apart from the request.
     """
 
     request: JsonPath
     messages: JsonPath | None
     answers: tuple[JsonPath, ...] = ()
-    beside: tuple[JsonPath, ...] = ()
+    parameters: tuple[JsonPath, ...] = ()
 
 
 def row_of(value: Mapping[str, Any]) -> LogRow | None:
-    """Return where things stand in an object that holds a request or an answer, else None."""
+    """Locate the request and answer in an object; None if it has neither."""
     if _is_message(value) and not any(isinstance(value.get(name), list) for name in MESSAGE_KEYS):
         return None
     answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
-    place = next(_places(value), None)
-    if place is not None:
-        return LogRow(*place, answers, _beside(value, place[0]))
+    paths = next(_request_paths(value), None)
+    if paths is not None:
+        return LogRow(*paths, answers, _parameter_paths(value, paths[0]))
     alone = tuple(path for path in answers if _is_answer(value_at(value, path)))
     return LogRow(alone[0], None, alone) if alone else None
 
 
 def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
-    """Return where things stand in an object with messages at a path, None where it has none."""
+    """Locate the request and answer in an object with messages at a known path; None without."""
     if not isinstance(json_in(value_at(value, messages)), list):
         return None
     answers = tuple(path for path in ANSWER_PATHS if _may_answer(value_at(value, path)))
-    return LogRow(messages[:-1], messages, answers, _beside(value, messages[:-1]))
+    return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
 
 
 def dotted(path: JsonPath) -> str:
-    """Return a path as it is typed."""
+    """Write a path as names and numbers separated by dots, as in jq."""
     return ".".join(map(str, path))
 
 
 def from_dotted(text: str) -> JsonPath:
-    """Return the path that is typed as names and numbers with dots between them, as in jq."""
+    """Parse a path of names and numbers separated by dots, as in jq."""
     names = text.removeprefix(".").split(".")
     return tuple(int(name) if name.isdecimal() else name for name in names)
 
 
-def model_of(row: Mapping[str, Any], place: LogRow) -> str | None:
-    """Return the model that was asked, None where the row does not say."""
-    places = ((), *place.beside, *place.answers)
-    objects = (request_in(row, place), *(value_at(row, path) for path in places))
-    names = (text_or_none(object_or_empty(each).get(name)) for each in objects for name in _MODELS)
+def model_of(document: Mapping[str, Any], row: LogRow) -> str | None:
+    """Return the model that was requested, or None."""
+    paths = ((), *row.parameters, *row.answers)
+    values = (request_in(document, row), *(value_at(document, path) for path in paths))
+    objects = map(object_or_empty, values)
+    names = (text_or_none(fields.get(key)) for fields in objects for key in _MODEL_KEYS)
     return next(filter(None, names), None)
 
 
-def request_in(row: Mapping[str, Any], place: LogRow) -> Mapping[str, Any]:
-    """Return the request of a row, which may stand there as JSON text."""
-    return object_or_empty(json_in(value_at(row, place.request)))
+def request_in(document: Mapping[str, Any], row: LogRow) -> Mapping[str, Any]:
+    """Return the request of a row, also if it is stored as JSON text."""
+    return object_or_empty(json_in(value_at(document, row.request)))
 
 
-def logged_usage(row: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return the usage that a row tells beside the answer, None where there is none."""
-    for path, sent, said in _USAGE:
-        numbers = object_or_empty(value_at(row, path))
-        context = integer_or_none(numbers.get(sent))
+def logged_usage(document: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage that a row stores outside of the answer, or None."""
+    for path, input_key, output_key in _USAGE_PATHS:
+        numbers = object_or_empty(value_at(document, path))
+        context = integer_or_none(numbers.get(input_key))
         if context is not None and context > 0:
-            return ReportedUsage(context=context, output=integer_or_none(numbers.get(said)))
+            return ReportedUsage(context=context, output=integer_or_none(numbers.get(output_key)))
     return None
 
 
-def exchange(
-    row: Mapping[str, Any], place: LogRow
+def read_exchange(
+    document: Mapping[str, Any], row: LogRow
 ) -> tuple[list[Any], Mapping[str, Any], Mapping[str, Any]]:
-    """Return the messages of a row, the request that they stand in, and the answer.
+    """Return the messages of a row, their request, and the answer.
 
-    An answer that is logged alone is the only message.
+    An answer that is logged without a request is the only message.
     """
-    answers = (value_at(row, path) for path in place.answers)
-    answer = next((each for each in answers if isinstance(each, Mapping)), {})
-    if place.messages is None:
+    answers = (value_at(document, path) for path in row.answers)
+    answer = next((value for value in answers if isinstance(value, Mapping)), {})
+    if row.messages is None:
         return [answer], {}, answer
-    return list_or_empty(_messages(row, place.messages)), request_in(row, place), answer
+    return list_or_empty(_messages_at(document, row.messages)), request_in(document, row), answer
 
 
-def _messages(row: Mapping[str, Any], path: JsonPath) -> object:
-    """Return what stands at a path: of an input a text is all that is asked, elsewhere JSON."""
-    value = value_at(row, path)
+def _messages_at(document: Mapping[str, Any], path: JsonPath) -> object:
+    # In ``input`` a text is the whole prompt; elsewhere it holds JSON.
+    value = value_at(document, path)
     return value if path[-1] == INPUT_KEY else json_in(value)
 
 
-def _beside(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]:
-    found = (path for path in _PARAMETERS if isinstance(value_at(value, path), Mapping))
-    return (*found, ()) if request else (*found,)
+def _parameter_paths(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]:
+    paths = (path for path in _PARAMETER_PATHS if isinstance(value_at(value, path), Mapping))
+    return (*paths, ()) if request else (*paths,)
 
 
-def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
-    """Yield where a request may stand, and its messages."""
+def _request_paths(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
+    """Yield the paths of possible requests and of their messages."""
     for path in REQUEST_PATHS:
         request = object_or_empty(value_at(value, path))
         for name in MESSAGE_KEYS:
@@ -211,7 +214,7 @@ def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
                 yield path, (*path, name)
     for path in REQUEST_PATHS:
         request = object_or_empty(value_at(value, path))
-        if _is_input(request):
+        if _has_input(request):
             yield path, (*path, INPUT_KEY)
     for path in LIST_PATHS:
         messages = value_at(value, path)
@@ -219,10 +222,10 @@ def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
             yield (), path
 
 
-def _is_input(request: Mapping[str, Any]) -> bool:
-    """Tell whether a request has its messages in ``input``, as a list, or as one text.
+def _has_input(request: Mapping[str, Any]) -> bool:
+    """Whether a request has its messages in ``input``, as a list or a single text.
 
-    What has a type and a text there is something else: a call, or a step that was traced.
+    An object with a type and a text in ``input`` is not a request but a call or a traced step.
     """
     value = request.get(INPUT_KEY)
     if isinstance(value, str):
@@ -243,79 +246,89 @@ def _may_answer(value: object) -> bool:
 
 
 def _is_answer(value: object) -> bool:
-    """Tell whether this is an answer as an API gives it: by what holds its message."""
+    """Whether a value is an unwrapped answer of an API, by the object around its message."""
     answer = object_or_empty(value)
     choices = (*list_or_empty(answer.get("choices")), *list_or_empty(answer.get("candidates")))
-    held = (*choices, object_or_empty(answer.get("output")))
+    holders = (*choices, object_or_empty(answer.get("output")))
     is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
     return (
         is_message
         or _has_items(answer)
         or any(
-            isinstance(object_or_empty(each).get(name), Mapping)
-            for each in held
+            isinstance(object_or_empty(holder).get(name), Mapping)
+            for holder in holders
             for name in ("message", "content")
         )
     )
 
 
 def _has_items(answer: Mapping[str, Any]) -> bool:
-    """Tell whether this is an answer that is a list of items with types, or of none any more."""
+    """Whether an answer of the Responses API has items, or is one whose items were removed."""
     items = answer.get("output")
     if not isinstance(items, list) or "type" in answer:
         return False
-    is_told = answer.get("object") == "response" or not _ITEM_ANSWERS.isdisjoint(answer)
-    return is_told or any("type" in object_or_empty(item) for item in items)
+    is_response = answer.get("object") == "response" or not _RESPONSE_ID_KEYS.isdisjoint(answer)
+    return is_response or any("type" in object_or_empty(item) for item in items)
 
 
-_Said = tuple[JsonPath, MessageDraft | None]
+_PlacedDraft = tuple[JsonPath, MessageDraft | None]
 
-# Where an object has a message that is not wrapped as its API does: in Ollama's answers and in
-# those of tracers, or it is one itself.
-_MESSAGE: tuple[JsonPath, ...] = (("message",), ())
-# Where it has several.
-_MESSAGES: tuple[JsonPath, ...] = (("output",), ("messages",))
+# Paths of a message outside of its API's wrapping: in answers of Ollama and tracers, or the value
+# itself.
+_MESSAGE_PATHS: tuple[JsonPath, ...] = (("message",), ())
+# Paths of lists of messages.
+_MESSAGE_LIST_PATHS: tuple[JsonPath, ...] = (("output",), ("messages",))
 
 
 class AnswerReader(Protocol):
-    """What is asked of a conversation for this."""
+    """The part of a ``ConversationParser`` that reads answers."""
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Return what a record at ``path`` says, None when it is not a message."""
+        """Parse the record at ``path``; None if it is not a message."""
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
-        """Return what an API answered at ``path``, and where the message in it stands."""
+        """Parse the API's answer at ``path``; return the path of its message and the draft."""
 
 
-def said_in(value: object, path: JsonPath, conversation: AnswerReader) -> Iterable[_Said]:
-    """Return the messages of an answer at ``path``, with the places where they stand.
+def answer_drafts(value: object, path: JsonPath, reader: AnswerReader) -> Iterable[_PlacedDraft]:
+    """Parse the messages of an answer at ``path``; return their paths and drafts.
 
-    What stands in a list and is not a message is None.
+    List items that are not messages are returned with None.
     """
     if isinstance(value, str):
         return ((path, MessageDraft(role="assistant", parts=(TextPart(text=value, path=path),))),)
     if not isinstance(value, Mapping):
-        return _each(list_or_empty(value), path, conversation)
-    said = conversation.answer(value, path) or _one(value, path, conversation)
-    if said is not None:
-        return (said,)
-    lists = ((value_at(value, at), (*path, *at)) for at in _MESSAGES)
-    return [said for items, at in lists for said in _each(list_or_empty(items), at, conversation)]
+        return _drafts_in_list(list_or_empty(value), path, reader)
+    message = reader.answer(value, path) or _wrapped_message(value, path, reader)
+    if message is not None:
+        return (message,)
+    return [
+        message
+        for inner_path in _MESSAGE_LIST_PATHS
+        for message in _drafts_in_list(
+            list_or_empty(value_at(value, inner_path)), (*path, *inner_path), reader
+        )
+    ]
 
 
-def _one(value: Mapping[str, Any], path: JsonPath, conversation: AnswerReader) -> _Said | None:
-    for at in _MESSAGE:
-        place = (*path, *at)
-        draft = conversation.message(object_or_empty(value_at(value, at)), place)
+def _wrapped_message(
+    value: Mapping[str, Any], path: JsonPath, reader: AnswerReader
+) -> _PlacedDraft | None:
+    for inner_path in _MESSAGE_PATHS:
+        message_path = (*path, *inner_path)
+        draft = reader.message(object_or_empty(value_at(value, inner_path)), message_path)
         if draft is not None:
-            return place, draft
+            return message_path, draft
     return None
 
 
-def _each(items: list[Any], path: JsonPath, conversation: AnswerReader) -> Iterator[_Said]:
+def _drafts_in_list(
+    items: list[Any], path: JsonPath, reader: AnswerReader
+) -> Iterator[_PlacedDraft]:
     for index, item in enumerate(map(object_or_empty, items)):
-        at = (*path, index)
-        # Gemini streams an answer as a list of such.
-        yield conversation.answer(item, at) or _one(item, at, conversation) or (at, None)
+        item_path = (*path, index)
+        # Gemini streams an answer as a list of answers.
+        draft = reader.answer(item, item_path) or _wrapped_message(item, item_path, reader)
+        yield draft or (item_path, None)

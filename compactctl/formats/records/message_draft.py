@@ -1,4 +1,4 @@
-"""What a format makes of one record, before it takes its place in the transcript."""
+"""A record as its format understands it, before the builder adds it to the transcript."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, TextPa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDraft:
-    """The half of a message that a format decides; its fields mean what those of ``Message`` mean.
+    """The fields of a ``Message`` that depend on the format.
 
-    ``record_id`` is the record's own id, None when it has none; ``timestamp`` is None where the
-    record tells it under a name that every format uses.
+    ``record_id`` is None if the record has no id. ``timestamp`` is None if the builder should read
+    it from the keys that all formats share.
     """
 
     role: Role
@@ -30,21 +30,22 @@ class MessageDraft:
 
 
 def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
-    """Return a text as a part; () where there is none."""
+    """Return a text as a part; () if there is none."""
     return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
 
 
-def opening_drafts(
-    tools: tuple[Part, ...], tools_at: JsonPath, prompt: tuple[Part, ...], prompt_at: JsonPath
+def preamble_drafts(
+    tools: tuple[Part, ...], tools_path: JsonPath, prompt: tuple[Part, ...], prompt_path: JsonPath
 ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-    """Yield what a request sends before its messages, as far as there is any, with its path."""
+    """Yield the path and draft of the tool definitions and of the system prompt, if present."""
     if tools:
-        yield tools_at, MessageDraft(role="system", parts=tools, is_injected=True)
+        yield tools_path, MessageDraft(role="system", parts=tools, is_injected=True)
     if prompt:
-        yield prompt_at, MessageDraft(role="system", parts=prompt, immutable_reason="system prompt")
+        draft = MessageDraft(role="system", parts=prompt, immutable_reason="system prompt")
+        yield prompt_path, draft
 
 
 def role_with(parts: Sequence[Part], role: Role) -> Role:
-    """Return the role of a message with these parts: a tool's where they are results alone."""
+    """Return "tool" if all parts are tool results, else ``role``."""
     are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
     return "tool" if are_results else role

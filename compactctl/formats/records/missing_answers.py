@@ -1,4 +1,4 @@
-"""What a client sends in answer to a call for which its file has no result."""
+"""Answers that a client sends for calls without a result."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from compactctl.model.message import Message, ToolCallPart
 def with_client_answers(
     messages: Sequence[Message], answer: str, *, exempt_tools: frozenset[str] = frozenset()
 ) -> tuple[Message, ...]:
-    """Return messages in which calls without a result carry the client's ``answer``.
+    """Add the client's ``answer`` to each call that has no result.
 
-    Calls of the tools in ``exempt_tools`` get none; nor do calls without an id, which join nothing.
+    Calls of ``exempt_tools``, and calls without an id, get no answer.
     """
     unanswered: dict[int, set[int]] = defaultdict(set)
-    for place, part in orphan_parts(messages).items():
+    for index, part in orphan_parts(messages).items():
         if isinstance(part, ToolCallPart) and part.tool not in exempt_tools:
-            unanswered[place.message].add(place.part)
+            unanswered[index.message].add(index.part)
     return tuple(
         _with_answer(message, unanswered[index], answer) if index in unanswered else message
         for index, message in enumerate(messages)
     )
 
 
-def _with_answer(message: Message, places: set[int], answer: str) -> Message:
+def _with_answer(message: Message, calls: set[int], answer: str) -> Message:
     parts = tuple(
-        replace(part, added=answer) if index in places and isinstance(part, ToolCallPart) else part
+        replace(part, added=answer) if index in calls and isinstance(part, ToolCallPart) else part
         for index, part in enumerate(message.parts)
     )
     return replace(message, parts=parts)

@@ -1,4 +1,4 @@
-"""Sessions of which, of several records with one name, the last counts where its parent puts it."""
+"""Sessions in which the last of several records with the same id counts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from compactctl.pipeline.spans import find_sole_record
 
 
 class RecordChain(Protocol):
-    """How records follow one another.
+    """How the records of a session are linked.
 
     Attributes:
-        path: the records from the newest one back to where the conversation begins.
-        included: those and what hangs beside them.
+        path: ids from the newest record back to the start of the conversation.
+        included: the ids of the path and of its side records.
     """
 
     path: tuple[str, ...]
@@ -33,9 +33,9 @@ ChainType = TypeVar("ChainType", bound=RecordChain)
 
 
 class RecordVersions(Generic[ChainType]):
-    """The lines of a session by the name of their record, ``newest`` the last with each.
+    """The lines of a session by record id; ``newest`` maps an id to its last line.
 
-    ``field`` is where records are named, and ``chain_of`` tells how they follow one another.
+    ``field`` is the key of a record's id, and ``chain_of`` links the records.
     """
 
     def __init__(
@@ -43,83 +43,83 @@ class RecordVersions(Generic[ChainType]):
     ) -> None:
         self._lines = lines
         self._field = field
-        self._names: dict[int, str] = {}
-        self._first: dict[str, int] = {}
-        self._appended: set[int] = set()
+        self._name_by_line: dict[int, str] = {}
+        self._first_line: dict[str, int] = {}
+        self._appended_lines: set[int] = set()
         self.newest: dict[str, int] = {}
-        raw = (RawLine(at, line) for at, line in enumerate(lines))
-        self.chain = chain_of(map(self._noted, decode_lines(raw)))
+        raw = (RawLine(index, line) for index, line in enumerate(lines))
+        self.chain = chain_of(map(self._add_decoded, decode_lines(raw)))
 
-    def _noted(self, decoded: Decoded) -> Decoded:
+    def _add_decoded(self, decoded: Decoded) -> Decoded:
         if decoded.damage is None and len(decoded.values) == 1:
-            self._record(decoded.index, decoded.values[0])
+            self._add_record(decoded.index, decoded.values[0])
         return decoded
 
-    def _record(self, index: int, value: Any) -> None:  # noqa: ANN401 - JSON is any value
+    def _add_record(self, index: int, value: Any) -> None:  # noqa: ANN401 - JSON is any value
         name = value.get(self._field) if isinstance(value, dict) else None
         if isinstance(name, str) and name:
-            self._names[index] = name
-            self._first.setdefault(name, index)
+            self._name_by_line[index] = name
+            self._first_line.setdefault(name, index)
             self.newest[name] = index
             if is_appended(value):
-                self._appended.add(index)
+                self._appended_lines.add(index)
 
     def line(self, name: str) -> bytes:
         """Return the newest line of a record."""
         return self._lines[self.newest[name]]
 
     def changes_to(self, desired: "RecordVersions[ChainType]") -> dict[str, bytes]:
-        """Return the records of ``desired`` that say something else than here, or are not here."""
+        """Return the lines of ``desired`` whose records are new or have other content, by id."""
         return {name: desired.line(name) for name in desired.newest if self._differs(desired, name)}
 
     def _differs(self, desired: "RecordVersions[ChainType]", name: str) -> bool:
         return name not in self.newest or not self.says_same(name, desired.line(name))
 
     def says_same(self, name: str, line: bytes) -> bool:
-        """Tell whether a record says the same as a line, whatever has appended either of them."""
-        here = self.line(name)
-        return here == line or _content(here) == _content(line)
+        """Whether a record and a line have the same content, apart from append markers."""
+        current_line = self.line(name)
+        return current_line == line or _content(current_line) == _content(line)
 
     def same_chain(self, desired: "RecordVersions[ChainType]") -> bool:
-        """Tell whether the records of ``desired`` are in effect here, in the same order."""
-        here, there = self.chain, desired.chain
-        return (here.path, here.included) == (there.path, there.included)
+        """Whether the same records are in effect as in ``desired``, in the same order."""
+        current, desired_chain = self.chain, desired.chain
+        return (current.path, current.included) == (desired_chain.path, desired_chain.included)
 
     def normalized(self) -> Iterator[bytes]:
-        """Yield the lines, each record once; what was appended anew stands before what follows."""
-        before, last = self._inserted()
+        """Yield the newest line of each record; appended records go before their successor.
+
+        file:    A, B, C, S (appended, parent B), C (again, parent S)
+        yields:  A, B, S, C
+        """
+        before, trailing = self._inserted()
         for index, line in enumerate(self._lines):
-            name = self._names.get(index)
+            name = self._name_by_line.get(index)
             if name is None:
                 yield line
-            elif index == self._first[name] and index not in self._appended:
+            elif index == self._first_line[name] and index not in self._appended_lines:
                 yield from map(self.line, before[name])
                 yield self.line(name)
-        yield from map(self.line, last)
+        yield from map(self.line, trailing)
 
     def _inserted(self) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
-        """Return, by what follows them, the records of the path that were not there before.
-
-        And those that nothing follows.
-        """
+        """Return the appended records of the path by their successor, and those without one."""
         before: dict[str, list[str]] = defaultdict(list)
-        waiting: list[str] = []
+        inserted: list[str] = []
         for name in reversed(self.chain.path):
-            if self._first.get(name) in self._appended:
-                waiting.append(name)
+            if self._first_line.get(name) in self._appended_lines:
+                inserted.append(name)
             else:
-                before[name], waiting = waiting, []
-        return before, waiting
+                before[name], inserted = inserted, []
+        return before, inserted
 
 
 def mark_appended(line: bytes, operation: str) -> bytes:
-    """Return a whole line whose record is marked as appended by an operation."""
+    """Return a complete line with its record marked as appended by an operation."""
     text = line.decode()
     start, end, _ = find_sole_record(text)
-    own = {**read_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
-    return (with_fields(text[start:end], {METADATA_KEY: own}) + "\n").encode()
+    metadata = {**read_metadata(decode(line)[0][0]), APPENDED_KEY: operation}
+    return (with_fields(text[start:end], {METADATA_KEY: metadata}) + "\n").encode()
 
 
 def _content(line: bytes) -> Mapping[str, Any]:
-    """Return the record of a line as it was before it was marked as appended."""
     return without_marker(decode(line)[0][0])

@@ -1,4 +1,4 @@
-"""Tells model responses apart that have one id, as some proxies give to all of them."""
+"""Distinguish model responses that share an id, as some proxies give one id to all of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -7,34 +7,39 @@ from dataclasses import dataclass, replace
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message
 
-# A prompt that was queued may stand between the records of one response, and the first of them may
-# repeat no size yet.
-_FEW = 2
+# A queued prompt may be written between the records of one response, and its first record may not
+# report a size yet. More sizes or turns than this mean that the id was reused.
+_MAX_COINCIDENCES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """The newest response with an id: its number, and the context that it reports.
+    """The newest response with an id: its number, and its reported context.
 
-    ``ends`` is how often a response had ended before it.
+    ``n_ends`` is how many ends of responses came before it.
     """
 
     number: int
-    ends: int
+    n_ends: int
     context: int
 
 
 def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> Iterator[Message]:
-    """Yield messages with ids of responses that no two responses share.
+    """Yield messages with response ids that are unique to their response.
 
-    The records of one response are in one turn and repeat the size of its request, as those of all
-    8,626 responses in 76 real files do. Where several share an id (``find_reused_ids``), each also
-    ends with a result. ``interleaves`` tells that results may stand between them, as clients write
-    them that run the first call before the last one has come. What reports something without an id
-    of a response is a response of its own.
+    The records of one response are in one turn and repeat the size of its request, as in all 8,626
+    responses of 76 real files. A response with a reused id also ends at a tool result::
+
+        id r, context 100    r
+        id r, context 100    r
+        id r, context 250    r#2
+
+    ``interleaves`` is whether results may be written between the records of one response, as by
+    clients that run the first call before the last one has arrived. A message that reports usage
+    without a response id is a response by itself.
     """
-    shared = find_reused_ids(messages)
-    # What no response goes on after, by conversation; several subagents may run at once.
+    reused_ids = find_reused_ids(messages)
+    # Counts of what ends a response, by conversation; subagents may run in parallel.
     ends: Counter[int] = Counter()
     results: Counter[int] = Counter()
     newest: dict[tuple[int, bool, str], _Response] = {}
@@ -46,51 +51,52 @@ def with_responses(messages: Sequence[Message], *, interleaves: bool = True) -> 
             yield replace(message, response_id=message.id) if message.usage else message
             continue
         key = (message.conversation, message.origin.is_subagent, message.response_id)
-        ended = 0 if message.origin.is_subagent else ends[message.conversation]
-        if message.response_id in shared:
-            ended = results[message.conversation]
-        response = newest[key] = _response(message, newest.get(key), ended)
-        name = f"{message.response_id}#{response.number}"
-        yield message if response.number == 1 else replace(message, response_id=name)
+        n_ends = 0 if message.origin.is_subagent else ends[message.conversation]
+        if message.response_id in reused_ids:
+            n_ends = results[message.conversation]
+        response = newest[key] = _next_response(message, newest.get(key), n_ends)
+        new_id = f"{message.response_id}#{response.number}"
+        yield message if response.number == 1 else replace(message, response_id=new_id)
 
 
 def find_reused_ids(messages: Sequence[Message]) -> frozenset[str]:
     """Return the ids that a proxy gave to several responses.
 
-    They report more than ``_FEW`` sizes of requests, or none in more turns than that.
+    They report more than ``_MAX_COINCIDENCES`` sizes of requests, or none in more turns than that.
     """
-    records = Counter(message.response_id for message in messages)
-    contexts: dict[str, set[int]] = {n: set() for n, k in records.items() if n and k > _FEW}
+    counts = Counter(message.response_id for message in messages)
+    frequent = (name for name, count in counts.items() if name and count > _MAX_COINCIDENCES)
+    contexts: dict[str, set[int]] = {name: set() for name in frequent}
     for message in messages if contexts else ():
         if message.response_id in contexts:
             contexts[message.response_id].add(max(0, message.usage.context) if message.usage else 0)
-    silent = {name for name, sizes in contexts.items() if sizes == {0}}
-    many = {name for name, sizes in contexts.items() if len(sizes) > _FEW}
-    return frozenset(many | _of_many_turns(messages, silent) if silent else many)
+    unreported = {name for name, sizes in contexts.items() if sizes == {0}}
+    reused = {name for name, sizes in contexts.items() if len(sizes) > _MAX_COINCIDENCES}
+    return frozenset(reused | _ids_in_many_turns(messages, unreported) if unreported else reused)
 
 
-def _of_many_turns(messages: Sequence[Message], names: set[str]) -> set[str]:
+def _ids_in_many_turns(messages: Sequence[Message], names: set[str]) -> set[str]:
     turns: Counter[int] = Counter()
-    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    turns_by_id: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for message in messages:
         turns[message.conversation] += message.starts_turn
         if message.response_id is not None and message.response_id in names:
-            at = (message.conversation, turns[message.conversation])
-            found[message.response_id].add(at)
-    return {name for name, each in found.items() if len(each) > _FEW}
+            turn = (message.conversation, turns[message.conversation])
+            turns_by_id[message.response_id].add(turn)
+    return {name for name, id_turns in turns_by_id.items() if len(id_turns) > _MAX_COINCIDENCES}
 
 
-def _response(message: Message, newest: _Response | None, ended: int) -> _Response:
+def _next_response(message: Message, newest: _Response | None, n_ends: int) -> _Response:
     context = max(0, message.usage.context) if message.usage else 0
     if newest is None:
-        return _Response(1, ended, context)
-    if ended == newest.ends and context in (0, newest.context or context):
+        return _Response(1, n_ends, context)
+    if n_ends == newest.n_ends and context in (0, newest.context or context):
         return replace(newest, context=newest.context or context)
-    return _Response(newest.number + 1, ended, context)
+    return _Response(newest.number + 1, n_ends, context)
 
 
 class ResponseNamer:
-    """Groups what the model said up to the first output: parallel calls are one response."""
+    """Name responses: consecutive items of the model are one, so parallel calls share a name."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -98,7 +104,7 @@ class ResponseNamer:
         self._open = False
 
     def name_for(self, draft: MessageDraft) -> str | None:
-        """Return the name of the response that the next item is part of, None outside of one."""
+        """Return the name of the response that an item belongs to; None if it is not in one."""
         if draft.role != "assistant" or draft.is_summary:
             self._open = False
             return None
@@ -107,5 +113,5 @@ class ResponseNamer:
         return f"{self._prefix}{self._count}"
 
     def close(self) -> None:
-        """End the newest response."""
+        """End the current response."""
         self._open = False

@@ -1,11 +1,12 @@
-"""Which bare messages belong together, and in which order they were sent."""
+"""Group and sort bare messages, decode JSON inside of rows, and follow chains of requests."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
+from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.envelope import (
     ANSWER_PATHS,
     INPUT_KEY,
@@ -18,108 +19,97 @@ from compactctl.model.conversation_fields import TIME_FIELDS, conversation_id
 from compactctl.model.json_paths import json_in
 from compactctl.model.message import JsonPath, Message
 
-_Item = TypeVar("_Item")
+# The year 2000: smaller numbers are counters or durations.
+_MIN_TIME = 946_684_800.0
 
-# The year 2000: smaller numbers count messages, or tell how long one took.
-_EARLIEST = 946_684_800.0
-
-# Falls for each rise that show an order: in a shuffled log there are as many of both.
-_NEWEST_FIRST = 3
+# Decreases per increase in a log that is newest first; a shuffled log has as many of both.
+_REVERSED_RATIO = 3
 
 
-def grouped(items: Iterable[_Item], value_of: Callable[[_Item], object]) -> list[list[_Item]]:
-    """Return the items of each conversation in turn, by the id that their values have for it.
-
-    Values without an id are one conversation.
-    """
-    groups: dict[object, list[_Item]] = {}
-    for item in items:
-        value = value_of(item)
-        name = conversation_id(value) if isinstance(value, Mapping) else None
-        groups.setdefault(name, []).append(item)
+def group_by_conversation(records: Iterable[ContainedRecord]) -> list[list[ContainedRecord]]:
+    """Group records by the conversation ids in their values; those without one are one group."""
+    groups: dict[object, list[ContainedRecord]] = {}
+    for record in records:
+        conversation = conversation_id(record.value) if isinstance(record.value, Mapping) else None
+        groups.setdefault(conversation, []).append(record)
     return [*groups.values()]
 
 
-def sent_at(record: Mapping[str, Any]) -> float | None:
-    """Return when a message was sent, in seconds since 1970; None where it does not say."""
+def sent_time(record: Mapping[str, Any]) -> float | None:
+    """Return when a message was sent, in seconds since 1970, or None."""
     times = (parse_time(record[name]) for name in TIME_FIELDS if name in record)
-    return next((time for time in times if time is not None and time > _EARLIEST), None)
+    return next((time for time in times if time is not None and time > _MIN_TIME), None)
 
 
-def in_time_order(
-    items: Sequence[_Item], value_of: Callable[[_Item], object]
-) -> list[_Item] | None:
-    """Return the items in the order of their times, None where they stand in that order.
+def sort_by_time(records: Sequence[ContainedRecord]) -> list[ContainedRecord] | None:
+    """Sort records by time; None if they are already sorted, or most have no time.
 
-    One without a time stays before the one that follows it. Where nearly all times fall, the
-    newest came first, and so it was among those of one time.
+    A record without a time stays before its successor. If nearly all times decrease, the log is
+    newest first, so records with the same time are reversed as well.
     """
-    units = _units(items, value_of)
-    times = [time for time, _ in units]
+    runs = _timed_runs(records)
+    times = [time for time, _ in runs]
     falls = sum(after < before for before, after in pairwise(times))
-    if not falls or len(times) * 2 < len(items):
+    if not falls or len(times) * 2 < len(records):
         return None
     rises = sum(before < after for before, after in pairwise(times))
-    if falls > _NEWEST_FIRST * rises:
-        units = units[::-1]
-    return [item for _, unit in sorted(units, key=itemgetter(0)) for item in unit]
+    if falls > _REVERSED_RATIO * rises:
+        runs = runs[::-1]
+    return [record for _, run in sorted(runs, key=itemgetter(0)) for record in run]
 
 
-def _units(
-    items: Sequence[_Item], value_of: Callable[[_Item], object]
-) -> list[tuple[float, list[_Item]]]:
-    """Return each item that has a time, behind those before it that have none."""
-    units: list[tuple[float, list[_Item]]] = []
-    waiting: list[_Item] = []
-    for item in items:
-        value = value_of(item)
-        time = sent_at(value) if isinstance(value, Mapping) else None
-        waiting.append(item)
+def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[ContainedRecord]]]:
+    """Split records into runs that end with a record with a time; return the times and runs."""
+    runs: list[tuple[float, list[ContainedRecord]]] = []
+    run: list[ContainedRecord] = []
+    for record in records:
+        time = sent_time(record.record)
+        run.append(record)
         if time is not None:
-            units.append((time, waiting))
-            waiting = []
-    if waiting and units:
-        units[-1][1].extend(waiting)
-    return units
+            runs.append((time, run))
+            run = []
+    if run and runs:
+        runs[-1][1].extend(run)
+    return runs
 
 
-# What shows that JSON is a request, an answer, or what holds one: a text that a model answered may
-# be JSON as well.
-_HOLDERS = frozenset({*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"})
+# Keys of requests and answers, and of objects around them. A model's answer may be other JSON.
+_EXCHANGE_KEYS = frozenset(
+    {*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"}
+)
 
 
-def opened(row: Any) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return a row with the JSON in place of texts that hold a request or an answer.
+def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+    """Replace texts that contain a request or an answer as JSON by their values.
 
-    Every path leads to the same value as before; the row itself where it has no such text.
+    Paths into the row stay valid. Returns the row itself if it has no such text.
     """
-    if isinstance(row, list):
-        items = [_opened(item, _NAMES) if isinstance(item, Mapping) else item for item in row]
-        return items if any(map(_differ, items, row)) else row
-    return _opened(row, _NAMES) if isinstance(row, Mapping) else row
+    if isinstance(value, list):
+        items = [_decode_at(v, _PATH_TREE) if isinstance(v, Mapping) else v for v in value]
+        return items if any(map(_differ, items, value)) else value
+    return _decode_at(value, _PATH_TREE) if isinstance(value, Mapping) else value
 
 
-def _opened(value: Any, names: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JSON is any value
+def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JSON is any value
     if isinstance(value, str):
-        inner = json_in(value) if value.lstrip()[:1] in ("{", "[", '"') else value
-        value = inner if _holds(inner) else value
+        parsed = json_in(value) if value.lstrip()[:1] in ("{", "[", '"') else value
+        value = parsed if _is_exchange(parsed) else value
     if not isinstance(value, Mapping):
         return value
-    inside = {name: _opened(value[name], names[name]) for name in names if name in value}
-    return {**value, **inside} if any(_differ(inside[n], value[n]) for n in inside) else value
+    decoded = {name: _decode_at(value[name], tree[name]) for name in tree if name in value}
+    return {**value, **decoded} if any(_differ(decoded[n], value[n]) for n in decoded) else value
 
 
 def _differ(new: object, old: object) -> bool:
     return new is not old
 
 
-def _holds(value: object) -> bool:
-    if isinstance(value, list):
-        return any(isinstance(item, Mapping) and not _HOLDERS.isdisjoint(item) for item in value)
-    return isinstance(value, Mapping) and not _HOLDERS.isdisjoint(value)
+def _is_exchange(value: object) -> bool:
+    objects = value if isinstance(value, list) else [value]
+    return any(isinstance(v, Mapping) and not _EXCHANGE_KEYS.isdisjoint(v) for v in objects)
 
 
-def _tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
+def _path_tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
     root: dict[Any, Any] = {}
     for path in paths:
         node = root
@@ -128,7 +118,7 @@ def _tree(paths: Iterable[JsonPath]) -> Mapping[Any, Any]:
     return root
 
 
-_NAMES = _tree(
+_PATH_TREE = _path_tree(
     (
         *((*path, name) for path in REQUEST_PATHS for name in MESSAGE_KEYS),
         *LIST_PATHS,
@@ -139,9 +129,12 @@ _NAMES = _tree(
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """What a request goes on from: a response, or all of a conversation, by its id.
+    """How a request continues others.
 
-    ``name`` is the id of the response to it.
+    Attributes:
+        follows: the id of the response that it continues.
+        part_of: the id of the conversation that it continues.
+        name: the id of its own response.
     """
 
     follows: str | None
@@ -151,56 +144,65 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A logged request in its conversation, after the one it goes on from.
+    """A logged request, linked to the one that it continues.
 
-    The ranges are those of its messages: what is sent before all others, and these with the answer.
+    ``preamble`` and ``dialog`` are ranges of message indices: system prompt and tools, and all
+    other messages with the answer.
     """
 
     conversation: int
-    before: "_Row | None"
-    opening: range
-    rest: range
+    previous: "_Row | None"
+    preamble: range
+    dialog: range
 
-    def path(self) -> Iterator["_Row"]:
-        """Yield it and all that it goes on from, the newest first."""
+    def lineage(self) -> Iterator["_Row"]:
+        """Yield this row and all rows that it continues, newest first."""
         row: _Row | None = self
         while row is not None:
             yield row
-            row = row.before
+            row = row.previous
 
 
 class Chains:
-    """Takes in logged requests in file order, then tells what the next ones would send."""
+    """Collect logged requests in file order, then compute what the next request would send.
+
+        request    follows    preamble, dialog
+        r1                    0, 1-2
+        r2         r1         3, 4-5
+        r3         r1         6, 7-8
+
+    The next request after r3 sends 6, 1-2, 7-8: the newest preamble, and the dialog of r1 and r3.
+    """
 
     def __init__(self) -> None:
         self._rows: list[_Row] = []
         self._named: dict[str, _Row] = {}
 
     def conversation(self, link: ChainLink) -> int | None:
-        """Return the number of the conversation that a request goes on with; None for a new one."""
-        before = self._before(link)
-        return None if before is None else before.conversation
+        """Return the number of the conversation that a request continues; None for a new one."""
+        previous = self._previous(link)
+        return None if previous is None else previous.conversation
 
-    def add(self, link: ChainLink, conversation: int, opening: range, rest: range) -> None:
-        """Take in a request, with the places of its messages."""
-        row = _Row(conversation, self._before(link), opening, rest)
+    def add(self, link: ChainLink, conversation: int, preamble: range, dialog: range) -> None:
+        """Add a request with the index ranges of its messages."""
+        row = _Row(conversation, self._previous(link), preamble, dialog)
         self._rows.append(row)
         for name in filter(None, (link.name, link.part_of)):
             self._named[name] = row
 
     def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return what the next request of each conversation sends, its instructions first.
+        """Return what the next request of each conversation sends, preambles first.
 
-        Those of older requests are not sent again, nor is what another request left aside.
+        Older preambles, and messages of requests that were not continued, are not sent.
         """
         if not self._rows:
             return messages
         newest = {row.conversation: row for row in self._rows}.values()
-        opening = [place for row in newest for place in row.opening]
-        path = {place for row in newest for each in row.path() for place in each.rest}
-        chained = {place for row in self._rows for place in (*row.opening, *row.rest)}
-        rest = (place for place in range(len(messages)) if place in path or place not in chained)
-        return tuple(messages[place] for place in (*opening, *rest))
+        preamble = [index for row in newest for index in row.preamble]
+        sent = {index for row in newest for ancestor in row.lineage() for index in ancestor.dialog}
+        chained = {index for row in self._rows for index in (*row.preamble, *row.dialog)}
+        dialog = (index for index in range(len(messages)) if index in sent or index not in chained)
+        return tuple(messages[index] for index in (*preamble, *dialog))
 
-    def _before(self, link: ChainLink) -> _Row | None:
+    def _previous(self, link: ChainLink) -> _Row | None:
         return self._named.get(link.follows or link.part_of or "")

@@ -1,7 +1,7 @@
-"""Measures the text that a format of plain messages leaves aside, by the field it stands in.
+"""Measure the text that a format of plain messages does not read, by field.
 
-The paths of the parts tell what was read; everything else is unread. So there is no list of the
-fields that a log may hold, only a short one of fields that hold prose and are sent to no model.
+Everything that is not at or below the path of a part is unread. So the fields of a log need not be
+listed, except the few that contain prose and are never sent to a model.
 """
 
 import re
@@ -14,20 +14,19 @@ from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 
-# A shorter text is a name, a title or a date.
+# Shorter texts are names, titles or dates.
 _MIN_TEXT = 32
-# Characters that are searched at most for copies in one value; beyond that, copies are whole texts.
+# Limit on the characters searched for copies in one value; beyond it only whole texts are compared.
 _MAX_COMPARED = 2_000_000_000
-# One word of such characters is an id, a URL, a path or base64. Prose has spaces or other letters,
-# JSON and code have brackets or quotes.
+# A single word of these characters is an id, a URL, a path or base64. Prose has spaces or other
+# letters; JSON and code have brackets or quotes.
 _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
-_NOT_FOR_A_MODEL = frozenset(
+_UNSENT_KEYS = frozenset(
     {
         *TAG_NAMES,
-        # What its user files a request under: every API has it and sends it to no model.
+        # Labels that a user attaches to a request; no API sends them to a model.
         "metadata",
-        # What is told of an answer: its cost, how likely its words were, what it cites of the
-        # request, and why there is none.
+        # Facts about an answer: cost, probabilities, citations of the request, or an error.
         "usage",
         "logprobs",
         "annotations",
@@ -35,104 +34,47 @@ _NOT_FOR_A_MODEL = frozenset(
         "citationMetadata",
         "groundingMetadata",
         "error",
-        # How a request travelled.
+        # HTTP headers.
         "headers",
     }
 )
-# Of several answers to one request, the first goes on.
+# Lists of alternative answers; the conversation continues with the first.
 _ALTERNATIVES = (("choices",), ("candidates",))
 
-
-# What text is called that stands in no field.
-_NAMELESS = "values"
+# The field name of text outside of any field.
+_NO_FIELD = "values"
 
 
 class UnreadText:
-    """Adds up the text of a file, one JSON value after the other, in bytes of UTF-8."""
+    """Add up read and unread text of a file, value by value, in bytes of UTF-8."""
 
     def __init__(self) -> None:
         self._read = 0
         self._fields: Counter[str] = Counter()
 
-    def value(self, value: object, parts: Iterable[Part], records: Mapping[JsonPath, str]) -> None:
-        """Take in a value of which ``parts`` were read.
+    def add_value(
+        self, value: object, parts: Iterable[Part], records: Mapping[JsonPath, str]
+    ) -> None:
+        """Add a value of which ``parts`` were read.
 
-        ``records`` has the paths of the records in it, with a name for what is unread in each; ""
-        leaves it to the fields.
+        ``records`` maps the paths of its records to the field name of their unread text, or to ""
+        for the names of their fields.
         """
-        read, unread = _texts(value, {part.path for part in parts if text_in(part)}, records)
-        self._read += sum(map(_n_bytes, read))
-        repeats = _repeats(read, len(unread)) if unread else None
+        read_texts, unread = _texts(value, {part.path for part in parts if text_in(part)}, records)
+        self._read += sum(map(_utf8_size, read_texts))
+        is_repeated = _repeat_checker(read_texts, len(unread)) if unread else None
         for field, text in unread:
             # Exporters repeat in one field what stands in another.
-            if repeats is None or not repeats(text):
-                self._fields[field] += _n_bytes(text)
+            if is_repeated is None or not is_repeated(text):
+                self._fields[field] += _utf8_size(text)
 
     def total(self) -> Unread:
-        """Return what was added up, the field with the most text first."""
+        """Return the sums, fields with the most text first."""
         return Unread(read=self._read, fields=dict(self._fields.most_common()))
 
 
-def _texts(
-    value: object, paths: set[JsonPath], records: Mapping[JsonPath, str]
-) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the texts in a value that stand at or below ``paths``, and all others by field.
-
-    A field is named by the outermost key below which nothing was read.
-    """
-    above = {path[:end] for path in (*paths, *records) for end in range(len(path))} | {*records}
-    read: list[str] = []
-    unread: list[tuple[str, str]] = []
-    # A value, its path, and the field that it is in: None for a part, "" above what was read.
-    left: list[tuple[Any, JsonPath, str | None]] = [(value, (), "")]
-    while left:
-        item, path, field = left.pop()
-        if path in paths:
-            field = None
-        elif field == "":
-            field = records.get(path) or ("" if path in above else _last_key(path))
-            if not field:
-                # A text above what was read holds it as JSON.
-                item = json_in(item)
-        if isinstance(item, Mapping):
-            left += [
-                (inner, (*path, key), field)
-                for key, inner in item.items()
-                if field is None or key not in _NOT_FOR_A_MODEL or (*path, key) in above
-            ]
-        elif isinstance(item, list):
-            is_first_alone = field is not None and path[-1:] in _ALTERNATIVES
-            answers = item[:1] if is_first_alone else item
-            left += [(inner, (*path, index), field) for index, inner in enumerate(answers)]
-        elif isinstance(item, str) and _is_text(item):
-            if field is None:
-                read.append(item)
-            else:
-                unread.append((field or _last_key(path), item))
-    return read, unread
-
-
-def _repeats(read: list[str], n_unread: int) -> Callable[[str], bool]:
-    """Return what tells whether a text repeats one that was read, or JSON all of its texts."""
-    known = "\n".join([*read, *(text for each in read for text in _texts_in_json(each))])
-    if n_unread * len(known) > _MAX_COMPARED:
-        return {text.strip() for text in read}.__contains__
-    return lambda text: (
-        text.strip() in known
-        or (bool(inner := _texts_in_json(text)) and all(each.strip() in known for each in inner))
-    )
-
-
-def _texts_in_json(text: str) -> list[str]:
-    """Return the texts in a text that holds JSON, none of any other."""
-    if not text.lstrip().startswith(("{", "[")):
-        return []
-    value = json_in(text)
-    return [] if isinstance(value, str) else _texts(value, {()}, {})[0]
-
-
 def text_in(part: Part) -> str:
-    """Return the text of a part; a medium has none, whatever stands beside its data."""
+    """Return the text of a part; "" for media."""
     match part:
         case ToolCallPart():
             return part.arguments
@@ -142,13 +84,80 @@ def text_in(part: Part) -> str:
             return part.text
 
 
+def _texts(
+    value: object, paths: set[JsonPath], records: Mapping[JsonPath, str]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the texts of a value at or below ``paths``, and all other texts with their fields.
+
+    The field of a text is the outermost key below which nothing was read::
+
+        {"messages": [{"content": TEXT}], "extra": {"note": NOTE}}
+
+    gives ``[TEXT]`` and ``[("extra", NOTE)]`` for the path of the content. Short texts are skipped.
+    """
+    ancestors = {path[:end] for path in (*paths, *records) for end in range(len(path))} | {*records}
+    read_texts: list[str] = []
+    unread: list[tuple[str, str]] = []
+    # A value, its path and its field: None inside of a part, "" above a part or record.
+    pending: list[tuple[Any, JsonPath, str | None]] = [(value, (), "")]
+    while pending:
+        item, path, field = pending.pop()
+        if path in paths:
+            field = None
+        elif field == "":
+            field = records.get(path) or ("" if path in ancestors else _last_key(path))
+            if not field:
+                # A text above a part contains it as JSON.
+                item = json_in(item)
+        if isinstance(item, Mapping):
+            pending += [
+                (inner, (*path, key), field)
+                for key, inner in item.items()
+                if field is None or key not in _UNSENT_KEYS or (*path, key) in ancestors
+            ]
+        elif isinstance(item, list):
+            is_alternatives = field is not None and path[-1:] in _ALTERNATIVES
+            answers = item[:1] if is_alternatives else item
+            pending += [(inner, (*path, index), field) for index, inner in enumerate(answers)]
+        elif isinstance(item, str) and _is_text(item):
+            if field is None:
+                read_texts.append(item)
+            else:
+                unread.append((field or _last_key(path), item))
+    return read_texts, unread
+
+
+def _repeat_checker(read_texts: list[str], n_unread: int) -> Callable[[str], bool]:
+    """Return a predicate: is a text contained in the read texts, or every text of its JSON?"""
+    embedded = (inner for text in read_texts for inner in _texts_in_json(text))
+    read_text = "\n".join([*read_texts, *embedded])
+    if n_unread * len(read_text) > _MAX_COMPARED:
+        return {text.strip() for text in read_texts}.__contains__
+
+    def is_repeated(text: str) -> bool:
+        if text.strip() in read_text:
+            return True
+        inner_texts = _texts_in_json(text)
+        return bool(inner_texts) and all(inner.strip() in read_text for inner in inner_texts)
+
+    return is_repeated
+
+
+def _texts_in_json(text: str) -> list[str]:
+    """Return the texts of a JSON text; [] for any other text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return []
+    value = json_in(text)
+    return [] if isinstance(value, str) else _texts(value, {()}, {})[0]
+
+
 def _last_key(path: JsonPath) -> str:
-    return next((key for key in reversed(path) if isinstance(key, str)), _NAMELESS)
+    return next((key for key in reversed(path) if isinstance(key, str)), _NO_FIELD)
 
 
 def _is_text(value: str) -> bool:
     return len(value) >= _MIN_TEXT and not _ONE_WORD.fullmatch(value)
 
 
-def _n_bytes(text: str) -> int:
+def _utf8_size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))

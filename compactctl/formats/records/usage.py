@@ -1,4 +1,4 @@
-"""What is reported of an answer for which a model was asked more than once."""
+"""Usage of answers that took several requests, and the newest usage of a conversation."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,19 +7,22 @@ from compactctl.model.message import Message, ReportedUsage
 
 
 def sum_usages(usages: Sequence[ReportedUsage]) -> ReportedUsage:
-    """Return what the requests for one answer come to; there is at least one, oldest first.
+    """Combine the usage of the requests for one answer, oldest first; at least one.
 
-    The context is what was sent first. All that came after it belongs to the answer, though most of
-    it was billed as input: results of the provider's tools, and the answer so far once more.
+    The context is that of the first request. Everything later belongs to the answer, although most
+    of it was billed as input: results of the provider's tools, and the answer so far again::
+
+        requests:  100 in, 20 out; 150 in, 30 out
+        combined:  100 in, 50 out, growth 80 (150 + 30 - 100), resent 150
     """
     first, newest = usages[0], usages[-1]
     if len(usages) == 1:
         return first
-    grown = newest.answer
+    answer_tokens = newest.answer
     return ReportedUsage(
         context=first.context,
-        output=_sum(usage.output for usage in usages),
-        growth=None if grown is None else newest.context + grown - first.context,
+        output=_sum_or_none(usage.output for usage in usages),
+        growth=None if answer_tokens is None else newest.context + answer_tokens - first.context,
         reasoning=sum(usage.reasoning for usage in usages),
         cache_read=first.cache_read,
         cache_write=first.cache_write,
@@ -27,15 +30,15 @@ def sum_usages(usages: Sequence[ReportedUsage]) -> ReportedUsage:
         is_sum=first.is_sum,
         resent=ReportedUsage(
             context=sum(usage.context for usage in usages[1:]),
-            cache_read=_sum(usage.cache_read for usage in usages[1:]),
-            cache_write=_sum(usage.cache_write for usage in usages[1:]),
+            cache_read=_sum_or_none(usage.cache_read for usage in usages[1:]),
+            cache_write=_sum_or_none(usage.cache_write for usage in usages[1:]),
             cache_write_1h=sum(usage.cache_write_1h for usage in usages[1:]),
         ),
     )
 
 
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """Return a sum, None where a number in it is not known."""
+def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum, or None if a number is unknown."""
     total = 0
     for number in numbers:
         if number is None:
@@ -46,7 +49,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class NewestReport:
-    """The newest usage in a conversation, with the response and the line that it stands on."""
+    """The newest usage in a conversation, with the id, line and time of its response."""
 
     usage: ReportedUsage
     response_id: str
@@ -55,7 +58,7 @@ class NewestReport:
 
 
 def find_newest_report(messages: Sequence[Message]) -> NewestReport | None:
-    """Return the newest usage of a request; None where nothing was reported."""
+    """Return the newest reported usage, or None."""
     for message in reversed(messages):
         usage, name = message.usage, message.response_id
         if usage is not None and usage.context > 0 and name is not None:
@@ -66,7 +69,7 @@ def find_newest_report(messages: Sequence[Message]) -> NewestReport | None:
 def without_reports(
     messages: Iterable[Message], is_before: Callable[[Message], bool]
 ) -> tuple[Message, ...]:
-    """Return messages without the usage of those before a clearing, which held the content."""
+    """Remove usage reported before a client cleared content: it describes a larger context."""
     return tuple(
         replace(message, usage=None) if message.usage and is_before(message) else message
         for message in messages

@@ -45,7 +45,7 @@ def sayers(data: bytes) -> set[str]:
         for each in ALL_FORMATS
         if each.name not in _APIS and (each.reads_arrays or not are_arrays) and each.sniff(records)
     }
-    of_apis = ApiLog(DIALECTS).of(_objects(first, depth=2))
+    of_apis = ApiLog(DIALECTS).classify(_objects(first, depth=2))
     found |= {of_apis.name} if isinstance(of_apis, ApiLog) else set()
     foreign = describe_records(records)
     return found | ({foreign.description} if foreign else set())
