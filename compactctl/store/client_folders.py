@@ -66,42 +66,42 @@ def claude_code_folder(machine: UserEnvironment) -> Path:
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude")
 
 
-def codex(machine: UserEnvironment) -> Path:
+def codex_folder(machine: UserEnvironment) -> Path:
     """Return the folder of settings and sessions of Codex."""
     return machine.folder("CODEX_HOME", machine.home / ".codex")
 
 
-def opencode(machine: UserEnvironment) -> Path:
+def opencode_folder(machine: UserEnvironment) -> Path:
     """Return the folder with OpenCode's database, the same on all systems."""
     return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode"
 
 
-def opencode_settings(machine: UserEnvironment) -> Path:
+def opencode_settings_folder(machine: UserEnvironment) -> Path:
     """Return the folder of OpenCode's settings, the same on all systems."""
     return machine.folder("XDG_CONFIG_HOME", machine.home / ".config") / "opencode"
 
 
-def pi(machine: UserEnvironment) -> Path:
+def pi_folder(machine: UserEnvironment) -> Path:
     """Return the folder of settings of pi."""
     return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")
 
 
-def pi_sessions(machine: UserEnvironment) -> Path:
+def pi_sessions_folder(machine: UserEnvironment) -> Path:
     """Return the folder of pi's sessions, as far as the environment tells."""
-    return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi(machine) / "sessions")
+    return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi_folder(machine) / "sessions")
 
 
-def copilot_cli(machine: UserEnvironment) -> Path:
+def copilot_cli_folder(machine: UserEnvironment) -> Path:
     """Return the folder of Copilot CLI's sessions."""
     return machine.folder("COPILOT_HOME", machine.home / ".copilot") / "session-state"
 
 
-def gemini_cli(machine: UserEnvironment) -> Path:
+def gemini_cli_folder(machine: UserEnvironment) -> Path:
     """Return the folder of settings and sessions of Gemini CLI."""
     return machine.folder("GEMINI_CLI_HOME", machine.home) / ".gemini"
 
 
-def cline(machine: UserEnvironment) -> Path:
+def cline_folder(machine: UserEnvironment) -> Path:
     """Return the folder of the sessions of Cline's command line and SDK."""
     data = machine.folder("CLINE_DIR", machine.home / ".cline") / "data"
     return machine.folder(
@@ -121,13 +121,13 @@ def editor_folders(machine: UserEnvironment) -> Iterator[Path]:
 def store_folders(machine: UserEnvironment) -> Iterator[Path]:
     """Yield the folders whose files are clients' sessions and nothing else's."""
     yield claude_code_folder(machine) / "projects"
-    yield codex(machine) / "sessions"
-    yield codex(machine) / "archived_sessions"
-    yield opencode(machine)
-    yield pi_sessions(machine)
-    yield copilot_cli(machine)
-    yield gemini_cli(machine) / "tmp"
-    yield cline(machine)
+    yield codex_folder(machine) / "sessions"
+    yield codex_folder(machine) / "archived_sessions"
+    yield opencode_folder(machine)
+    yield pi_sessions_folder(machine)
+    yield copilot_cli_folder(machine)
+    yield gemini_cli_folder(machine) / "tmp"
+    yield cline_folder(machine)
     for user in editor_folders(machine):
         yield user / "globalStorage"
         yield user / "workspaceStorage"

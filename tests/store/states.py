@@ -85,7 +85,7 @@ def step(  # noqa: PLR0913
         fs or FileSystem(),
         source=source,
         target=target or path,
-        deposits=[ArchiveDraft(each, rows(source.data, after))],
+        drafts=[ArchiveDraft(each, rows(source.data, after))],
         content=Content.from_chunks((after,)),
         force=force,
     )

@@ -241,7 +241,7 @@ def write_data_set(
             FileSystem(),
             source=source,
             target=place,
-            deposits=deposits,
+            drafts=deposits,
             content=content,
             force=options.output.force,
         )

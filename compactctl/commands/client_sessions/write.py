@@ -116,7 +116,7 @@ def write(
         FileSystem(),
         source=source,
         target=place.target,
-        deposits=deposits,
+        drafts=deposits,
         content=content,
         force=output.force,
     )
@@ -147,7 +147,7 @@ def append_to(
 
     ``undo_while_open`` means that undoing it takes ``--while-open``.
     """
-    warnings = append(FileSystem(), source=source, deposits=deposits, block=block)
+    warnings = append(FileSystem(), source=source, drafts=deposits, block=block)
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)),

@@ -26,9 +26,9 @@ from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
 from compactctl.store.client_folders import (
     UserEnvironment,
     claude_code_folder,
-    codex,
-    opencode_settings,
-    pi,
+    codex_folder,
+    opencode_settings_folder,
+    pi_folder,
 )
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.temp_file import TempFile
@@ -353,7 +353,7 @@ def _write(fs: FileSystem, path: Path, data: bytes) -> None:
     make_folders(fs, place.parent)
     with TempFile(fs, place) as draft:
         if place.exists():
-            draft.take_attributes(place)
+            draft.copy_attributes(place)
         draft.write(data)
         draft.sync()
         draft.publish()
@@ -367,7 +367,7 @@ def _claude_code(machine: UserEnvironment) -> ClientFiles:
 
 
 def _codex(machine: UserEnvironment) -> ClientFiles:
-    home = codex(machine)
+    home = codex_folder(machine)
     return ClientFiles(
         files={"SKILL.md": home / _SKILL},
         settings=home / "hooks.json",
@@ -376,13 +376,13 @@ def _codex(machine: UserEnvironment) -> ClientFiles:
 
 
 def _opencode(machine: UserEnvironment) -> ClientFiles:
-    home = opencode_settings(machine)
+    home = opencode_settings_folder(machine)
     plugin = home / "plugins" / "compactctl.js"
     return ClientFiles(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
 
 
 def _pi(machine: UserEnvironment) -> ClientFiles:
-    home = pi(machine)
+    home = pi_folder(machine)
     return ClientFiles(
         files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"}
     )

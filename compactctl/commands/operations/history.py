@@ -414,12 +414,12 @@ def _fits(folder: Path, source: Source) -> bool:
 
 def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
     end, suffix = last_byte_and_rest(state, n_bytes)
-    if not can_follow(suffix, is_open=ends_mid_line(end)):
+    if not can_follow(suffix, is_mid_line=ends_mid_line(end)):
         raise ChangedError(
             f"the unterminated last line was continued {when}, which would be "
             "torn; take out what was appended to it first, or name another operation"
         )
-    return canonical_suffix(suffix, is_open=ends_mid_line(end))
+    return canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
 
 
 def _begins_with(state: bytes, step: OperationStep) -> bool:

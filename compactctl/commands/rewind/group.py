@@ -200,7 +200,7 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     operations = _replayed(steps_to_replay, history.data)
     base = _base(group, history, index, steps_to_replay)
     carry = (
-        suffix_after(appended(history, steps_to_replay[0]), is_open=ends_mid_line(base.data))
+        suffix_after(appended(history, steps_to_replay[0]), is_mid_line=ends_mid_line(base.data))
         if steps_to_replay
         else b""
     )
@@ -378,7 +378,9 @@ def _inline_base(
     first = inline_steps[0]
     if len(inline_steps) == 1 and set(first.inside.groups) == {group}:
         before = b"".join(first.before())
-        data = before + suffix_after(carry_behind(first, (state,)), is_open=ends_mid_line(before))
+        data = before + suffix_after(
+            carry_behind(first, (state,)), is_mid_line=ends_mid_line(before)
+        )
     else:
         operations = [step.inside for step in inline_steps]
         data, new_ids = without_inline(state, first.where, first.format, operations, group)

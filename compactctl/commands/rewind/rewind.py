@@ -132,11 +132,15 @@ def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
     if archive is None or current is None:
         return history, 0
     end, suffix = last_byte_and_rest(history.lines, current.after.n_bytes)
-    carry = canonical_suffix(suffix, is_open=ends_mid_line(end))
-    late = b"".join(lines_written_late(archive.folder, current, suffix_after(carry, is_open=False)))
+    carry = canonical_suffix(suffix, is_mid_line=ends_mid_line(end))
+    late = b"".join(
+        lines_written_late(archive.folder, current, suffix_after(carry, is_mid_line=False))
+    )
     if not late:
         return history, 0
-    more = suffix_after(canonical_suffix(late, is_open=False), is_open=ends_mid_line(history.data))
+    more = suffix_after(
+        canonical_suffix(late, is_mid_line=False), is_mid_line=ends_mid_line(history.data)
+    )
     return OperationHistory(archive, split_lines(history.data + more), history.where), len(late)
 
 
@@ -206,7 +210,7 @@ def _joined(
     state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
 ) -> RewindTarget:
     content = Content.from_chunks(ChunksAndTail(state))
-    more = suffix_after(carry, is_open=content.ends_mid_line)
+    more = suffix_after(carry, is_mid_line=content.ends_mid_line)
     if APPENDED_BYTES in more:
         # Appended records that were undone again belong to another state.
         more = b"".join(without_appended(split_lines(more)))
@@ -309,7 +313,7 @@ def _published(
         FileSystem(),
         source=source,
         target=Path(options.input.path),
-        deposits=[*_adopted(options, history), *_recorded(source, history, target)],
+        drafts=[*_adopted(options, history), *_recorded(source, history, target)],
         content=target.content,
         force=options.output.force,
     )

@@ -31,7 +31,7 @@ _ID_LENGTH = 5
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    for folder in folders.folders(client_folders.cline(machine)):
+    for folder in folders.folders(client_folders.cline_folder(machine)):
         path = folder / f"{folder.name}{_MESSAGES}"
         status = stat_or_none(path)
         if status is not None:

@@ -33,7 +33,7 @@ _PAYLOAD_PATH: JsonPath = ("payload",)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    root = client_folders.codex(machine)
+    root = client_folders.codex_folder(machine)
     titles = _titles(root / "session_index.jsonl")
     for day in _days(root / "sessions", folders):
         yield from _rollouts(day, folders, titles)
@@ -144,7 +144,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     """Fork into the folder of today, with a new id in the first record and a line in the index."""
     new, day = identity.timed_id, identity.now.astimezone()
     folder = (
-        client_folders.codex(identity.machine)
+        client_folders.codex_folder(identity.machine)
         / "sessions"
         / f"{day:%Y}"
         / f"{day:%m}"
@@ -160,7 +160,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         original=session,
         rewrite_line=rewrite_line,
         index_entry=(
-            client_folders.codex(identity.machine) / "session_index.jsonl",
+            client_folders.codex_folder(identity.machine) / "session_index.jsonl",
             _index_line(session, new, identity),
         ),
     )

@@ -26,7 +26,7 @@ _RENAMED_FIELDS = re.compile(r"^(?:id|name|user_named):.*\n?", re.MULTILINE)
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    for folder in folders.folders(client_folders.copilot_cli(machine)):
+    for folder in folders.folders(client_folders.copilot_cli_folder(machine)):
         status = stat_or_none(folder / _EVENTS)
         if status is not None:
             yield SessionEntry.of_file(NAME, folder.name, (folder / _EVENTS, status))

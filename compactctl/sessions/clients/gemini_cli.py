@@ -35,7 +35,7 @@ _SUBAGENT = "subagent"
 
 
 def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    root = client_folders.gemini_cli(machine)
+    root = client_folders.gemini_cli_folder(machine)
     folder_by_project = _folder_by_project(root)
     for project in folders.folders(root / "tmp"):
         listing = SessionDetails(project=_project(project, folder_by_project))

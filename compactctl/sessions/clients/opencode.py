@@ -42,7 +42,7 @@ _TIME_COLUMNS = {"created": "time_created", "updated": "time_updated", "archived
 
 def databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
     """Return the databases: the one that OPENCODE_DB names, else one for each release channel."""
-    folder = client_folders.opencode(machine)
+    folder = client_folders.opencode_folder(machine)
     configured = machine.environ.get("OPENCODE_DB")
     if configured:
         return [folder / Path(configured).expanduser()]

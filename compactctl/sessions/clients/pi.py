@@ -29,10 +29,10 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 def _root(machine: UserEnvironment) -> Path:
     """Return the folder named by the environment, else by pi's settings, or else the default."""
-    default = client_folders.pi_sessions(machine)
+    default = client_folders.pi_sessions_folder(machine)
     if "PI_CODING_AGENT_SESSION_DIR" in machine.environ:
         return default
-    settings = read_small_object(client_folders.pi(machine) / "settings.json")
+    settings = read_small_object(client_folders.pi_folder(machine) / "settings.json")
     configured = text_or_empty(settings.get("sessionDir"))
     if configured.startswith("~"):
         return Path(configured.replace("~", str(machine.home), 1))

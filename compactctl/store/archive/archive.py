@@ -51,7 +51,7 @@ class Archive:
         """The states before and after its operations."""
         return frozenset(state for each in self.operations for state in (each.before, each.after))
 
-    def outcome_only(self, sha256: str) -> OperationId | None:
+    def unarchived_outcome(self, sha256: str) -> OperationId | None:
         """Return the operation that wrote a state which no archive holds, None where there is none.
 
         ``sha256`` is the digest of the state.
@@ -89,7 +89,7 @@ class Archive:
         published = [each for each in self.operations if _was_published(each, prefixes)]
         for operation in reversed(published):
             end, suffix = last_byte_and_rest(pieces, operation.after.n_bytes)
-            if can_follow(suffix, is_open=ends_mid_line(end)):
+            if can_follow(suffix, is_mid_line=ends_mid_line(end)):
                 return operation, suffix
         if not published and prefixes.matches(self.operations[0].before):
             return None, b""

@@ -45,7 +45,7 @@ class DraftSink:
 
 
 def write_archives(
-    fs: FileSystem, folder: Path, deposits: Sequence[ArchiveDraft], cleanup: ExitStack
+    fs: FileSystem, folder: Path, drafts: Sequence[ArchiveDraft], cleanup: ExitStack
 ) -> tuple[Path, ...]:
     """Write the README and one archive per operation, each proven to give its lines back.
 
@@ -54,7 +54,7 @@ def write_archives(
     """
     if not (folder / README).exists():
         write_readme(fs, folder)
-    return tuple(_deposit_one(fs, folder, each, cleanup) for each in deposits)
+    return tuple(_deposit_one(fs, folder, each, cleanup) for each in drafts)
 
 
 def write_readme(fs: FileSystem, folder: Path) -> None:

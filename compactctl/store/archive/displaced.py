@@ -57,9 +57,9 @@ def lines_written_late(folder: Path, operation: Operation, suffix: bytes) -> tup
     found: list[bytes] = []
     for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
         before, rest = _read(link, operation)
-        if before.digest == operation.before and can_follow(rest, is_open=before.ends_mid_line):
+        if before.digest == operation.before and can_follow(rest, is_mid_line=before.ends_mid_line):
             lines = suffix_after(
-                canonical_suffix(rest, is_open=before.ends_mid_line), is_open=False
+                canonical_suffix(rest, is_mid_line=before.ends_mid_line), is_mid_line=False
             )
             found += _after_common_prefix(split_lines(lines), split_lines(suffix))
     return tuple(found)

@@ -13,11 +13,11 @@ from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, i
 from compactctl.model.operation import Digest
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
-    chunks_of,
+    chunk_span,
     column_bytes,
+    column_chunks,
+    is_dictionary_encoded,
     page_sizes,
-    place_of,
-    repeats,
 )
 
 ParquetRow = dict[str, Any]
@@ -222,11 +222,11 @@ def open_parquet(
     if schema is not None and not file.schema_arrow.equals(schema):
         raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
     end, repeating = path.stat().st_size, set()
-    for _, chunk in chunks_of(file.metadata, columns.__contains__):
-        start, size = place_of(chunk)
+    for _, chunk in column_chunks(file.metadata, columns.__contains__):
+        start, size = chunk_span(chunk)
         if start < 0 or not 0 <= size <= end - start:
             raise ArchiveError(f"{path}: ends too early; restore the file from a backup")
-        if repeats(chunk):
+        if is_dictionary_encoded(chunk):
             repeating.add(chunk.path_in_schema)
     return pq.ParquetFile(
         stream,

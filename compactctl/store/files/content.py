@@ -133,21 +133,21 @@ def ends_mid_line(state: bytes) -> bool:
     return bool(state) and not state.endswith(b"\n")
 
 
-def can_follow(suffix: bytes, *, is_open: bool) -> bool:
+def can_follow(suffix: bytes, *, is_mid_line: bool) -> bool:
     """Tell whether ``suffix`` follows a state without growing into its last line."""
-    return not is_open or not suffix or suffix.startswith(_LINE_ENDS)
+    return not is_mid_line or not suffix or suffix.startswith(_LINE_ENDS)
 
 
-def canonical_suffix(suffix: bytes, *, is_open: bool) -> bytes:
+def canonical_suffix(suffix: bytes, *, is_mid_line: bool) -> bytes:
     """Return the carry of ``suffix``, which follows a state and can be carried."""
-    return suffix if is_open or not suffix else b"\n" + suffix
+    return suffix if is_mid_line or not suffix else b"\n" + suffix
 
 
-def suffix_after(carry: bytes, *, is_open: bool) -> bytes:
+def suffix_after(carry: bytes, *, is_mid_line: bool) -> bytes:
     """Return the bytes that bring a carry behind a state, whose last line they end if need be."""
-    return carry if is_open else carry[carry.find(b"\n") + 1 :]
+    return carry if is_mid_line else carry[carry.find(b"\n") + 1 :]
 
 
 def join_suffixes(carry: bytes, later: bytes) -> bytes:
     """Return the carry of one carry and then another."""
-    return carry + suffix_after(later, is_open=ends_mid_line(carry)) if carry else later
+    return carry + suffix_after(later, is_mid_line=ends_mid_line(carry)) if carry else later

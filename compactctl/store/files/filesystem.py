@@ -151,7 +151,7 @@ ADVICE = {
     errno.EMFILE: "close some files or raise the limit (ulimit -n)",
     **dict.fromkeys((errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ETXTBSY), "run it again"),
 }
-OTHERWISE = "check the disk, or write somewhere else"
+DEFAULT_ADVICE = "check the disk, or write somewhere else"
 """What to do about any other error, which would come again."""
 
 
@@ -173,5 +173,5 @@ def disk_errors(path: Path, outcome: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
-        advice = ADVICE.get(error.errno or 0, OTHERWISE)
+        advice = ADVICE.get(error.errno or 0, DEFAULT_ADVICE)
         raise DiskError(f"{path}: {why}; {outcome}; {advice}") from error

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_pages import (
-    chunks_of,
+    chunk_span,
     column_bytes,
-    place_of,
-    repeats,
+    column_chunks,
+    is_dictionary_encoded,
     unpacked_sizes,
 )
 
@@ -132,12 +132,14 @@ class ParquetDataset:
         column = None if is_whole else self.column
         with _opened(self.path, column, is_whole=is_whole) as file, self.path.open("rb") as stream:
             n_pages = n_most = 0
-            for group, chunk in chunks_of(file.metadata, lambda path: _is_of(path, column)):
+            for group, chunk in column_chunks(file.metadata, lambda path: _is_of(path, column)):
                 sizes = _page_sizes(stream, chunk, name) if group in groups else []
                 for size in sizes:
                     limits.check_page(size, name)
                 n_pages += sum(sizes)
-                n_most += chunk.num_values * sizes[0] if sizes and repeats(chunk) else 0
+                n_most += (
+                    chunk.num_values * sizes[0] if sizes and is_dictionary_encoded(chunk) else 0
+                )
             limits.check_size(n_pages, name)
             if n_pages + n_most <= limits.max_bytes:
                 return
@@ -258,7 +260,7 @@ def _comparable(values: list[Any]) -> str:
 def _page_sizes(stream: BinaryIO, chunk: Any, name: str) -> list[int]:  # noqa: ANN401
     """Return what the pages of a column chunk take unpacked; NotUnderstoodError for damage."""
     try:
-        return list(unpacked_sizes(stream, *place_of(chunk)))
+        return list(unpacked_sizes(stream, *chunk_span(chunk)))
     except (ValueError, IndexError) as error:
         why = "the header of a page is damaged"
         raise NotUnderstoodError(f"{name}: cannot be read as Parquet ({why})") from error
@@ -300,8 +302,8 @@ def _opened(path: Path, column: str | None = None, *, is_whole: bool = False) ->
             if column is None and not is_whole:
                 yield file
                 return
-            chunks = chunks_of(file.metadata, lambda name: _is_of(name, column))
-            names = {chunk.path_in_schema for _, chunk in chunks if repeats(chunk)}
+            chunks = column_chunks(file.metadata, lambda name: _is_of(name, column))
+            names = {chunk.path_in_schema for _, chunk in chunks if is_dictionary_encoded(chunk)}
             with parquet.ParquetFile(
                 stream, metadata=file.metadata, read_dictionary=sorted(names)
             ) as sparing:

@@ -84,7 +84,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     return number | byte << shift, at + 1
 
 
-def chunks_of(metadata: Any, is_wanted: Callable[[str], bool]) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - pyarrow has no types
+def column_chunks(metadata: Any, is_wanted: Callable[[str], bool]) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - pyarrow has no types
     """Yield the column chunks whose path in the schema is wanted, each with its row group."""
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
@@ -92,7 +92,7 @@ def chunks_of(metadata: Any, is_wanted: Callable[[str], bool]) -> Iterator[tuple
         yield from ((group, chunk) for chunk in chunks if is_wanted(chunk.path_in_schema))
 
 
-def place_of(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
+def chunk_span(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
     """Return where a column chunk begins, and its size."""
     start = chunk.dictionary_page_offset or chunk.data_page_offset
     return start, chunk.total_compressed_size
@@ -104,12 +104,12 @@ def page_sizes(
     columns: Container[str],
 ) -> Iterator[tuple[str, int]]:
     """Yield what each page of these columns takes once it is unpacked, by its header."""
-    for _, chunk in chunks_of(metadata, columns.__contains__):
-        for size in unpacked_sizes(stream, *place_of(chunk)):
+    for _, chunk in column_chunks(metadata, columns.__contains__):
+        for size in unpacked_sizes(stream, *chunk_span(chunk)):
             yield chunk.path_in_schema, size
 
 
-def repeats(chunk: Any) -> bool:  # noqa: ANN401
+def is_dictionary_encoded(chunk: Any) -> bool:  # noqa: ANN401
     """Tell whether a chunk of texts names its values again and again instead of holding them."""
     return bool(chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY")
 

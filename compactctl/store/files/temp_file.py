@@ -136,7 +136,7 @@ class TempFile:
                 f"{self.target}: the disk gives back other bytes than were written; check the disk"
             )
 
-    def take_attributes(self, origin: Path) -> tuple[str, ...]:
+    def copy_attributes(self, origin: Path) -> tuple[str, ...]:
         """Take mode, owner and extended attributes from a file; return a line for each refusal."""
         return () if self.fd is None else copy_attributes(self._fs, self.fd, origin)
 

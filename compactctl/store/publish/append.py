@@ -13,11 +13,11 @@ from compactctl.store.archive.permissions import check_owner, restrict_to_owner
 from compactctl.store.files.filesystem import FileSystem, already_written_note, disk_errors
 from compactctl.store.files.source import FileIdentity, Source
 from compactctl.store.files.stale_drafts import remove_stale_drafts
-from compactctl.store.publish.input_changes import appended
+from compactctl.store.publish.input_changes import read_appended
 
 
 def append(
-    fs: FileSystem, *, source: Source, deposits: Sequence[ArchiveDraft], block: bytes
+    fs: FileSystem, *, source: Source, drafts: Sequence[ArchiveDraft], block: bytes
 ) -> tuple[str, ...]:
     """Append ``block`` to the file that was read, after the archives that lead back from it.
 
@@ -36,7 +36,7 @@ def append(
             warnings = restrict_to_owner(fs, folder)
             undo = ExitStack()
             try:
-                write_archives(fs, folder, deposits, undo)
+                write_archives(fs, folder, drafts, undo)
                 _append(fs, path, identity, block)
             except BaseException as error:
                 # What stands in the file needs its archive.
@@ -66,7 +66,7 @@ def _append(fs: FileSystem, path: Path, identity: FileIdentity, block: bytes) ->
         _check_follows(path, identity, block)
     except BaseException:
         with suppress(OSError, ChangedError):
-            _roll_back(fs, fd, appended(path, identity), identity, block)
+            _roll_back(fs, fd, read_appended(path, identity), identity, block)
         raise
     finally:
         # What was written is durable and was read back: no error here may deny it.
@@ -83,11 +83,11 @@ def _roll_back(fs: FileSystem, fd: int, tail: bytes, identity: FileIdentity, blo
 
 def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
     with suppress(OSError, ChangedError):
-        return block in appended(path, identity)
+        return block in read_appended(path, identity)
     return False
 
 
 def _check_follows(path: Path, identity: FileIdentity, data: bytes) -> None:
-    if appended(path, identity) != data:
+    if read_appended(path, identity) != data:
         what = "was written to meanwhile; nothing was changed, run it again"
         raise ChangedError(f"{path}: {what}")

@@ -37,7 +37,7 @@ class InputGrowth:
         return self.tail.lstrip(b"\r\n").count(b"\n")
 
 
-def appended(path: Path, identity: FileIdentity) -> bytes:
+def read_appended(path: Path, identity: FileIdentity) -> bytes:
     """Return what was appended to the file since it was read.
 
     ChangedError when it is another file now, or does not begin with what was read.
@@ -63,7 +63,7 @@ def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowt
     draft.verify()
     if source.path is None or source.identity is None:
         return InputGrowth()
-    appended_bytes = appended(source.path, source.identity)
+    appended_bytes = read_appended(source.path, source.identity)
     growth = _growth(appended_bytes, source, content)
     if growth.tail:
         draft.write(growth.tail)
@@ -74,7 +74,9 @@ def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowt
 
 def _growth(appended_bytes: bytes, source: Source, content: Content) -> InputGrowth:
     """Return the complete lines that were appended, if they can follow ``content``."""
-    follows = not source.is_compressed and can_follow(appended_bytes, is_open=source.ends_mid_line)
+    follows = not source.is_compressed and can_follow(
+        appended_bytes, is_mid_line=source.ends_mid_line
+    )
     whole = appended_bytes[: appended_bytes.rfind(b"\n") + 1] if follows else b""
     growth = InputGrowth(tail=suffix_for(source, content, whole), carried_bytes=len(whole))
     if len(whole) == len(appended_bytes):
@@ -98,11 +100,11 @@ def copy_growth_until_stable(
     for _ in range(ATTEMPTS):
         draft.sync()
         draft.verify()
-        appended_bytes = appended(path, identity)
+        appended_bytes = read_appended(path, identity)
         if appended_bytes == tail:
             return InputGrowth(tail=suffix_for(source, content, tail), carried_bytes=len(tail))
         if not appended_bytes.startswith(tail) or not can_follow(
-            appended_bytes, is_open=source.ends_mid_line
+            appended_bytes, is_mid_line=source.ends_mid_line
         ):
             break
         if appended_bytes.endswith(b"\n"):
@@ -120,7 +122,7 @@ def copy_growth_until_stable(
 def suffix_for(source: Source, content: Content, tail: bytes) -> bytes:
     """Return what stands behind ``content`` for what was appended to the input."""
     return suffix_after(
-        canonical_suffix(tail, is_open=source.ends_mid_line), is_open=content.ends_mid_line
+        canonical_suffix(tail, is_mid_line=source.ends_mid_line), is_mid_line=content.ends_mid_line
     )
 
 

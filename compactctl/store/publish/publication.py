@@ -20,9 +20,9 @@ from compactctl.store.files.stale_drafts import remove_quietly, remove_stale_dra
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.input_changes import (
     InputGrowth,
-    appended,
     copy_growth,
     copy_growth_until_stable,
+    read_appended,
 )
 from compactctl.store.publish.overwrite import OutputTarget, check_target
 
@@ -57,7 +57,7 @@ class Publication:
     source: Source
     target: Path
     output: OutputTarget
-    deposits: Sequence[ArchiveDraft]
+    drafts: Sequence[ArchiveDraft]
     content: Content
     force: bool
     undo: ExitStack = field(default_factory=ExitStack)
@@ -72,7 +72,7 @@ class Publication:
         try:
             self._sweep()
             warnings = restrict_to_owner(self.fs, self._folder)
-            paths = write_archives(self.fs, self._folder, self.deposits, self.undo)
+            paths = write_archives(self.fs, self._folder, self.drafts, self.undo)
             with draft:
                 return self._switch(draft, paths, warnings)
         except BaseException as error:
@@ -115,7 +115,7 @@ class Publication:
         if self.source.path is not None:
             # A missing file is found to have changed later on.
             with suppress(FileNotFoundError):
-                return draft.take_attributes(self.source.path)
+                return draft.copy_attributes(self.source.path)
         return ()
 
     def _displace(self) -> tuple[Path | None, tuple[str, ...]]:
@@ -147,16 +147,16 @@ class Publication:
         """
         path = self.output.path
         if self.output.replaced_input is not None:
-            appended(path, self.output.replaced_input)
-            if self.deposits:
-                return self.deposits[-1].operation.id
+            read_appended(path, self.output.replaced_input)
+            if self.drafts:
+                return self.drafts[-1].operation.id
             return self.source.digest.sha256[:12]
         if not path.exists():
             return None
         sha256 = sha256_of(path)
         if sha256 == self.content.digest.sha256:
             return None
-        return Archive(self._folder).outcome_only(sha256)
+        return Archive(self._folder).unarchived_outcome(sha256)
 
     def _copy_growth(self, draft: TempFile) -> InputGrowth:
         if self.output.replaced_input is not None:

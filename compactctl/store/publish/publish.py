@@ -37,13 +37,13 @@ def publish(  # noqa: PLR0913
     *,
     source: Source,
     target: Path,
-    deposits: Sequence[ArchiveDraft],
+    drafts: Sequence[ArchiveDraft],
     content: Content,
     force: bool = False,
 ) -> Published:
     """Publish ``content`` as the transcript ``target``, after the archives that lead back from it.
 
-    ``deposits`` lead from the state that was read to ``content``, one after another; those of a
+    ``drafts`` lead from the state that was read to ``content``, one after another; those of a
     mere copy may lead to less of it. A crash at any moment leaves the old transcript, or the new
     one with all its archives. An error leaves the old one and takes away what was written.
     ``force`` allows what UsageError and ChangedError name it for; it never allows to lose what
@@ -53,14 +53,14 @@ def publish(  # noqa: PLR0913
     input open or changed it, IntegrityError when an archive does not prove, and DiskError.
     """
     is_copy = content.digest == source.digest
-    if deposits and not is_copy and deposits[-1].operation.after != content.digest:
+    if drafts and not is_copy and drafts[-1].operation.after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
         place = resolve_output(
             source=source,
             target=target,
             content=content,
-            is_archived=bool(deposits),
+            is_archived=bool(drafts),
             force=force,
         )
         with locked_folder(fs, archive_folder(place.path)):
@@ -69,7 +69,7 @@ def publish(  # noqa: PLR0913
                 source=source,
                 target=target,
                 output=place,
-                deposits=deposits,
+                drafts=drafts,
                 content=content,
                 force=force,
             ).run()
@@ -149,7 +149,7 @@ def _take_mode(draft: TempFile, origin: Path | None) -> None:
     mode = READABLE_FILE & ~_umask()
     if draft.target.exists():
         mode = stat.S_IMODE(draft.target.stat().st_mode)
-        draft.take_attributes(draft.target)
+        draft.copy_attributes(draft.target)
     if origin is not None and origin.exists():
         draft.chmod(stat.S_IMODE(origin.stat().st_mode))
     else:

@@ -69,7 +69,7 @@ def test_an_archive_that_does_not_restore_is_never_relied_on(path: Path, target:
             FileSystem(),
             source=source,
             target=target,
-            deposits=[ArchiveDraft(each, rows(BEFORE, AFTER)[1:])],
+            drafts=[ArchiveDraft(each, rows(BEFORE, AFTER)[1:])],
             content=Content.from_chunks((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
@@ -81,7 +81,7 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
             FileSystem(),
             source=open_input(path),
             target=target,
-            deposits=[ArchiveDraft(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
+            drafts=[ArchiveDraft(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
             content=Content.from_chunks((AFTER, MORE)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
@@ -96,7 +96,7 @@ def test_several_operations_are_archived_in_order(path: Path, target: Path) -> N
         FileSystem(),
         source=source,
         target=target,
-        deposits=deposits,
+        drafts=deposits,
         content=Content.from_chunks((MORE,)),
     )
     assert archive_of(target).operations == (first, second)
@@ -109,7 +109,7 @@ def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> 
         FileSystem(),
         source=source,
         target=target,
-        deposits=(),
+        drafts=(),
         content=Content.from_chunks((BEFORE, MORE)),
     )
     assert names_below(path.parent) == {"run.jsonl", "run.compacted.jsonl"}
@@ -117,7 +117,7 @@ def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> 
         FileSystem(),
         source=source,
         target=path,
-        deposits=(),
+        drafts=(),
         content=Content.from_chunks((BEFORE, MORE)),
     )
     assert published.displaced is not None
@@ -131,7 +131,7 @@ def test_standard_input_needs_no_file(target: Path) -> None:
         FileSystem(),
         source=source,
         target=target,
-        deposits=deposits,
+        drafts=deposits,
         content=Content.from_chunks((AFTER,)),
     )
     assert target.read_bytes() == AFTER

@@ -134,7 +134,7 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
             FileSystem(),
             source=open_input(path),
             target=path,
-            deposits=[ArchiveDraft(each, rows(BEFORE, AFTER))],
+            drafts=[ArchiveDraft(each, rows(BEFORE, AFTER))],
             content=Content.from_chunks((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
