@@ -143,6 +143,7 @@ class _FileLayout:
     def _new_lines(self, index: int, data: bytes) -> Iterator[NewLine]:
         messages = self.messages_by_line.get(index)
         superseded = self.superseded.get(index)
+        restatement = self.options.usage_restatement
         if messages and index in self.damaged_lines:
             yield from self._lines_before_damage(messages)
             yield NewLine(data, index, is_unchanged=True)
@@ -154,10 +155,7 @@ class _FileLayout:
             return
         elif index in self.new_parents.by_line or index in self.new_parents.pointers:
             yield _changed_line(self._with_new_parents(index, data.decode()), index, data)
-        elif (
-            self.options.usage_restatement is not None
-            and index == self.options.usage_restatement.line
-        ):
+        elif restatement is not None and index == restatement.line:
             yield _changed_line(self._line_with_counts(data.decode()), index, data)
         else:
             yield NewLine(data, index, is_unchanged=True)
@@ -175,9 +173,7 @@ class _FileLayout:
         """Return the superseded versions to remove, by line; the inline layout keeps them."""
         paths_by_line: dict[int, set[JsonPath]] = defaultdict(set)
         if self.options.layout == "split":
-            touched_ids = {
-                message.id for messages in self.messages_by_line.values() for message in messages
-            }
+            touched_ids = {m.id for messages in self.messages_by_line.values() for m in messages}
             for version in transcript.chain.superseded:
                 if version.message_id in touched_ids and version.line not in self.damaged_lines:
                     paths_by_line[version.line].add(version.record_path)
@@ -188,10 +184,8 @@ class _FileLayout:
         return self._is_restated(message) or any(message.id in table for table in tables)
 
     def _is_restated(self, message: Message) -> bool:
-        return (
-            self.options.usage_restatement is not None
-            and message.id == self.options.usage_restatement.id
-        )
+        restatement = self.options.usage_restatement
+        return restatement is not None and message.id == restatement.id
 
     def _relink(self, transcript: Transcript) -> NewParents:
         if self.writer.parent_path is None or self.options.layout == "inline":

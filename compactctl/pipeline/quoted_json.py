@@ -76,7 +76,7 @@ class Quoted:
         self.text = unescape(text[start:end], 1)
 
     def outer_pos(self, pos: int) -> int:
-        """Return where the character at a place in ``text`` is spelled."""
+        """Return the position, in the text around it, of the character at ``pos``."""
         index = bisect_right(self._inner, pos) - 1
         return self._start + pos if index < 0 else self._outer[index] + pos - self._inner[index]
 

@@ -61,22 +61,20 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
     Raises:
         UsageError: a value of NeuroLink's keys is invalid.
     """
-    profile_keys, neurolink_settings = _split_keys(table)
+    profile_keys, settings = _split_keys(table)
     merged: dict[str, Any] = {**base, **profile_keys}
     merged.pop("base", None)
     budget = SettingsTable(profile_keys).get("budget", any_table, {})
     merged["budget"] = {**base.get("budget", {}), **budget}
-    if neurolink_settings:
+    if settings:
         entries = SettingsTable(merged).get("stages", any_list, ())
         stages = [dict(stage_table(entry)) for entry in entries]
-        merged["stages"] = _apply_switches(
-            _apply_settings(stages, neurolink_settings), neurolink_settings
-        )
+        merged["stages"] = _apply_switches(_apply_settings(stages, settings), settings)
     for key, name in _PROFILE_KEYS.items():
-        if key in neurolink_settings:
-            merged[name] = neurolink_settings[key]
-    if neurolink_settings.get(_PROVIDER):
-        merged["counter"] = f"neurolink/{neurolink_settings[_PROVIDER]}"
+        if key in settings:
+            merged[name] = settings[key]
+    if settings.get(_PROVIDER):
+        merged["counter"] = f"neurolink/{settings[_PROVIDER]}"
     return merged
 
 
@@ -92,38 +90,38 @@ def stage_table(entries: object) -> Mapping[str, Any]:
 def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return our keys, and NeuroLink's keys from all blocks."""
     profile_keys: dict[str, Any] = {}
-    neurolink_settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in table.items():
         if key in _BLOCKS:
             inner, inner_settings = _split_keys(validate_value(f"{key} = ", any_table, value))
             if key != _MIXED_BLOCK:
                 check_keys(inner, _NEUROLINK_KEYS, key)
-            neurolink_settings |= inner_settings
+            settings |= inner_settings
         elif key in _NEUROLINK_KEYS:
-            neurolink_settings[key] = value
+            settings[key] = value
         else:
             profile_keys[key] = value
-    return profile_keys, neurolink_settings
+    return profile_keys, settings
 
 
 def _apply_settings(
-    stages: list[dict[str, Any]], neurolink_settings: Mapping[str, Any]
+    stages: list[dict[str, Any]], settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     for key, (name, option) in _OPTIONS.items():
-        if key not in neurolink_settings:
+        if key not in settings:
             continue
         chosen = [stage for stage in stages if canonical_name(stage["stage"]) == name]
         if not chosen:
             chosen = [{"stage": name}]
             stages.insert(0, chosen[0])
         for stage in chosen:
-            stage[option] = neurolink_settings[key]
+            stage[option] = settings[key]
     return stages
 
 
 def _apply_switches(
-    stages: list[dict[str, Any]], neurolink_settings: Mapping[str, Any]
+    stages: list[dict[str, Any]], settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    table = SettingsTable(neurolink_settings)
+    table = SettingsTable(settings)
     off = {name for key, name in _SWITCHES.items() if not table.get(key, boolean, default=True)}
     return [stage for stage in stages if canonical_name(stage["stage"]) not in off]

@@ -95,27 +95,26 @@ def compile_form(form: str, *, proves_overflow: bool = False) -> FigureForm:
 def read_figures(text: str, forms: Iterable[FigureForm]) -> TokenFigures:
     """Return the first figures that exceed their limit, else the first figures, else none."""
     matches = ((form, form.pattern.search(text)) for form in forms)
-    candidates = [_figures(form, match) for form, match in matches if match is not None]
-    return next(
-        (figures for figures in candidates if figures.gap is not None),
-        next(iter(candidates), TokenFigures()),
-    )
+    candidates = [_figures_in(form, match) for form, match in matches if match is not None]
+    exceeding = (figures for figures in candidates if figures.gap is not None)
+    return next(exceeding, next(iter(candidates), TokenFigures()))
 
 
-def _figures(form: FigureForm, match: re.Match[str]) -> TokenFigures:
+def _figures_in(form: FigureForm, match: re.Match[str]) -> TokenFigures:
     numbers: dict[str, int] = {}
     for role, digits in zip(form.roles, match.groups(), strict=True):
-        numbers[role] = numbers.get(role, 0) + _number(digits)
+        numbers[role] = numbers.get(role, 0) + _parse_number(digits)
     answer = numbers.get("answer", 0)
     actual = numbers["actual"] + answer if "actual" in numbers else None
     return TokenFigures(actual=actual, limit=numbers.get("limit"), answer=answer)
 
 
-def _number(digits: str) -> int:
+def _parse_number(digits: str) -> int:
     """Parse a number such as 200,000 or 200_000; "8192,10" is 8192, followed by another number."""
     number = digits.rstrip(",_")
-    is_well_formed = _SEPARATED_NUMBER.fullmatch(number)
-    return int(re.sub(r"[,_]", "", number if is_well_formed else re.split(r"[,_]", number)[0]))
+    if not _SEPARATED_NUMBER.fullmatch(number):
+        number = re.split(r"[,_]", number)[0]
+    return int(re.sub(r"[,_]", "", number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,23 +158,23 @@ def load_patterns() -> ErrorPatterns:
     resource = files(__package__).joinpath("overflow.toml")
     document = tomllib.loads(resource.read_text("utf-8"))
     return ErrorPatterns(
-        overflow=tuple(map(_pattern, document["overflow"])),
-        rate_limits=tuple(map(_pattern, document["limited"])),
-        figure_forms=tuple(map(_form, document["figures"])),
+        overflow=tuple(map(_parse_pattern, document["overflow"])),
+        rate_limits=tuple(map(_parse_pattern, document["limited"])),
+        figure_forms=tuple(map(_parse_form, document["figures"])),
         hints={name: tuple(words) for name, words in document["hints"].items()},
     )
 
 
-def _form(row: Mapping[str, Any]) -> FigureForm:
+def _parse_form(row: Mapping[str, Any]) -> FigureForm:
     return compile_form(row["form"], proves_overflow=row.get("decides", False))
 
 
-def _pattern(row: Mapping[str, Any]) -> ErrorPattern:
+def _parse_pattern(row: Mapping[str, Any]) -> ErrorPattern:
     providers = tuple(row.get("providers", ()))
-    return ErrorPattern(**{**row, "providers": providers, "search": _search(row["text"])})
+    return ErrorPattern(**{**row, "providers": providers, "search": _compile_words(row["text"])})
 
 
-def _search(text: str) -> re.Pattern[str]:
+def _compile_words(text: str) -> re.Pattern[str]:
     """Compile a pattern's text; a number at its edge never matches part of a longer one."""
     words = _BETWEEN.join(re.escape(half.strip()) for half in text.split("…"))
     before = r"(?<!\d)" if text[0].isdigit() else ""
@@ -231,8 +230,8 @@ def _next_start(text: str, start: int) -> int:
 def _texts_in(value: object) -> Iterator[str]:
     """Yield the texts in an error, outer ones first, from a bounded number of values."""
     queue: list[tuple[Any, int]] = [(value, 0)]
-    for seen, (item, depth) in enumerate(queue):
-        if seen >= _MAX_VALUES:
+    for count, (item, depth) in enumerate(queue):
+        if count >= _MAX_VALUES:
             return
         inner = _parse_json(item) if isinstance(item, str) else None
         if isinstance(item, str) and inner is None:
@@ -305,7 +304,7 @@ class Overflow:
 
     @property
     def prompt(self) -> int | None:
-        """The tokens of the prompt alone; None when unknown."""
+        """The tokens of the prompt alone; None if unknown."""
         return None if self.actual is None else self.actual - self.answer
 
     @property
@@ -327,9 +326,9 @@ def classify_error(text: str) -> Overflow:
         for pattern in error_patterns.overflow
         if rate_limit is None or not pattern.yields_to_rate_limit
     )
-    match = _first_match(overflow_patterns, error_text)
-    if match is not None:
-        return _describe_overflow(match, error_text, error_patterns)
+    pattern = _first_match(overflow_patterns, error_text)
+    if pattern is not None:
+        return _describe_overflow(pattern, error_text, error_patterns)
     if rate_limit is not None:
         return Overflow(
             overflow=False,

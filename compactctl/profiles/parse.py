@@ -67,7 +67,7 @@ def parse_user_profile(
         UsageError: a key or value is invalid; the message names it.
     """
     try:
-        return _profile(merge_base(table, base), name, toml, parse_stage)
+        return _build_profile(merge_base(table, base), name, toml, parse_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -79,7 +79,7 @@ def parse_profile(table: Mapping[str, Any], name: str, toml: str = "") -> Profil
         UsageError: another key or value is invalid.
     """
     try:
-        return _profile(table, name, toml, _builtin_stage)
+        return _build_profile(table, name, toml, _builtin_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -94,7 +94,7 @@ def merge_base(
     return translate_neurolink_keys(table, base(str(base_name)) if base_name is not None else {})
 
 
-def _profile(
+def _build_profile(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
     check_keys(entries, _KEYS, "the profile")
@@ -112,10 +112,10 @@ def _profile(
             file_text=toml,
         ),
         trigger=trigger,
-        target=_target(entries.get("target", "trigger")),
-        budget=_budget(table.get("budget", any_table, {})),
-        background=_background(table.get("background", any_table, None)),
-        levels=tuple(_level(level, trigger) for level in table.get("levels", any_list, ())),
+        target=_parse_target_or_mode(entries.get("target", "trigger")),
+        budget=_parse_budget(table.get("budget", any_table, {})),
+        background=_parse_background(table.get("background", any_table, None)),
+        levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
         overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
         keeps=ProfileKeeps(
@@ -144,9 +144,8 @@ def _builtin_stage(table: Mapping[str, Any]) -> ProfileStage:
         for key, value in table.items()
         if key not in _STAGE_KEYS
     }
-    return _with_stage_keys(
-        ProfileStage(name=canonical_name(table["stage"]), options=settings), table
-    )
+    stage = ProfileStage(name=canonical_name(table["stage"]), options=settings)
+    return _with_stage_keys(stage, table)
 
 
 def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
@@ -180,22 +179,19 @@ def parse_stage(entries: object) -> ProfileStage:
     return _with_stage_keys(ProfileStage(name=stage.name, options=values), entries)
 
 
-def _level(entries: object, trigger: Trigger) -> LevelRule:
+def _parse_level(entries: object, trigger: Trigger) -> LevelRule:
     if not isinstance(entries, Mapping):
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
     check_keys(entries, _LEVEL_KEYS, "a level")
     table = SettingsTable(entries)
     condition = str(entries.get("when", "always"))
     level_trigger = trigger if condition == _DUE else parse_trigger(condition)
-    return LevelRule(
-        name=table.get("name", string, ""),
-        trigger=level_trigger,
-        text=table.get("text", string, ""),
-    )
+    name, text = table.get("name", string, ""), table.get("text", string, "")
+    return LevelRule(name=name, trigger=level_trigger, text=text)
 
 
-def _budget(entries: Mapping[str, Any]) -> BudgetRule:
-    table = _table(entries, _BUDGET_KEYS, "[budget]")
+def _parse_budget(entries: Mapping[str, Any]) -> BudgetRule:
+    table = _checked_table(entries, _BUDGET_KEYS, "[budget]")
     defaults = BudgetRule()
     divisor = table.get("divide_by", _factor, Fraction(1))
     multiplier = table.get("multiply_by", _factor, Fraction(1))
@@ -204,21 +200,21 @@ def _budget(entries: Mapping[str, Any]) -> BudgetRule:
         raise UsageError("[budget] leaves more or less than a share of the input to be used")
     reserve = table.get("reserve", non_negative_int, None)
     max_reserve = table.get("reserve_max", non_negative_int, None)
+    if max_reserve is None and reserve is None:
+        max_reserve = defaults.max_reserve
     return BudgetRule(
         reserve=reserve,
         percent=table.get("reserve_percent", non_negative_int, defaults.percent),
-        max_reserve=max_reserve
-        if max_reserve is not None or reserve is not None
-        else defaults.max_reserve,
+        max_reserve=max_reserve,
         use_max_output=table.get("longest_answer", boolean, default=False),
         usable_share=usable,
     )
 
 
-def _background(entries: Mapping[str, Any] | None) -> BackgroundTrigger | None:
+def _parse_background(entries: Mapping[str, Any] | None) -> BackgroundTrigger | None:
     if entries is None:
         return None
-    table = _table(entries, _BACKGROUND_KEYS, "[background]")
+    table = _checked_table(entries, _BACKGROUND_KEYS, "[background]")
     for key in _BACKGROUND_KEYS:
         if key not in table.entries:
             raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
@@ -226,12 +222,12 @@ def _background(entries: Mapping[str, Any] | None) -> BackgroundTrigger | None:
     return BackgroundTrigger(warm=warm, jitter=jitter, cold=cold)
 
 
-def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
+def _checked_table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
     check_keys(entries, keys, where)
     return SettingsTable(entries, f"{where} ")
 
 
-def _target(value: object) -> TargetSize | TargetMode:
+def _parse_target_or_mode(value: object) -> TargetSize | TargetMode:
     return _TARGET_MODES.get(str(value)) or parse_target(value)
 
 
