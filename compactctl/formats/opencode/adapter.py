@@ -15,17 +15,17 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import ANY_INDEX, UnsentRule
 from compactctl.pipeline.writer import InsertionContext
 
-# Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
+# Ids sort by time: twelve hexadecimal digits of it, then fourteen random characters.
 _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
-_RANDOM = 14
-# Sorts behind what the client draws at random, so that an id comes last in its millisecond.
+_N_RANDOM = 14
+# Sorts after the client's random characters, so that the id is the last of its millisecond.
 _LAST = "zzzz"
-_OF_TOOLS = ("messages", ANY_INDEX, "parts", ANY_INDEX, "state", "metadata")
-_OF_PROMPTS = ("messages", ANY_INDEX, "info", "summary", "diffs")
-# Its records always have these: they stay, with nothing in them.
+_TOOL_METADATA = ("messages", ANY_INDEX, "parts", ANY_INDEX, "state", "metadata")
+_PROMPT_DIFFS = ("messages", ANY_INDEX, "info", "summary", "diffs")
+# The client requires these fields, so they are emptied instead of removed.
 _UNSENT = (
-    UnsentRule(kind="copies", match={}, path=_OF_TOOLS, replacement="{}"),
-    UnsentRule(kind="copies", match={}, path=_OF_PROMPTS, replacement="[]"),
+    UnsentRule(kind="copies", match={}, path=_TOOL_METADATA, replacement="{}"),
+    UnsentRule(kind="copies", match={}, path=_PROMPT_DIFFS, replacement="[]"),
 )
 
 
@@ -39,7 +39,7 @@ class OpenCode(Format):
     unsent = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""
+        """Recognize records with ``info`` and ``parts``, bare or in a document's ``messages``."""
         return any(map(is_message, records)) or any(
             isinstance(record.get("info"), Mapping) and any(map(is_message, inner))
             for record in records
@@ -54,7 +54,7 @@ class OpenCode(Format):
         return reader.finish()
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user message of one text that the client sorts right before the one beside."""
+        """Build a user message of one text that the client sorts right before ``beside``."""
         info = object_or_empty(beside.neighbour.get("info"))
         name = _id_before(text_or_empty(info.get("id")), message.id)
         session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
@@ -65,31 +65,31 @@ class OpenCode(Format):
         }
 
     def new_content(self, part: Part, current: object, text: str) -> object:
-        """Return a call's state, or text in place of media; see ``Format.new_content``."""
+        """Return a call's new state, or a text part for media; see ``Format.new_content``."""
         if isinstance(part, ToolResultPart):
             if part.path[-1] != "state":
                 return text
-            state = object_or_empty(current).items()
-            rest = {name: value for name, value in state if name != "attachments"}
-            return {**rest, "output": text}
+            fields = object_or_empty(current).items()
+            state = {name: value for name, value in fields if name != "attachments"}
+            return {**state, "output": text}
         if isinstance(current, Mapping):
-            kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
-            return {**kept, "type": "text", "text": text}
+            ids = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
+            return {**ids, "type": "text", "text": text}
         return text
 
 
 def _id_before(anchor: str, name: str) -> str:
-    """Return an id that sorts right before ``anchor`` where that is one of the client's ids."""
+    """Return an id that sorts right before ``anchor``, if that is one of the client's ids."""
     digest = hashlib.sha256(f"{anchor} {name}".encode()).hexdigest()
     match = _MESSAGE_ID.fullmatch(anchor)
     time = int(match[1], 16) - 1 if match else -1
     if time < 0:
         return f"{anchor or 'msg_'}{digest[:12]}"
-    return f"msg_{time:012x}{_LAST}{digest[: _RANDOM - len(_LAST)]}"
+    return f"msg_{time:012x}{_LAST}{digest[: _N_RANDOM - len(_LAST)]}"
 
 
 def _sender(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts that a user message must have, as its neighbour has them."""
+    """Return the fields that a user message must have, with the values of its neighbour."""
     model = info.get("model")
     if not isinstance(model, Mapping):
         model = {name: info[name] for name in ("providerID", "modelID") if name in info}

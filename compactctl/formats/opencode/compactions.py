@@ -1,4 +1,4 @@
-"""What OpenCode leaves of a compaction beside the summary, and of outputs that it cleared."""
+"""Records of OpenCode's own compactions that have to be undone together with them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -13,33 +13,33 @@ from compactctl.model.message import JsonPath, RecordLocation
 def compaction_request(
     lines: Iterable[Decoded], summary: RecordLocation
 ) -> tuple[RecordLocation, ...]:
-    """Return where the user message stands that a summary answers; () where there is none.
+    """Return the location of the user message that a summary answers; () if there is none.
 
-    Without the summary the client would take it for a compaction that is still to be made.
+    Without the summary, the client would take it for a request to compact.
     """
     records = dict(_records(lines, summary[1][:-1]))
-    name = object_or_empty(object_or_empty(records.get(summary)).get("info")).get("parentID")
+    parent_id = object_or_empty(object_or_empty(records.get(summary)).get("info")).get("parentID")
     return tuple(
-        place
-        for place, record in records.items()
-        if name
-        and object_or_empty(record.get("info")).get("id") == name
+        location
+        for location, record in records.items()
+        if parent_id
+        and object_or_empty(record.get("info")).get("id") == parent_id
         and _is_compaction_request(record)
     )
 
 
 def cleared_outputs(lines: Iterable[Decoded]) -> Iterator[tuple[int, JsonPath, dict[str, Any]]]:
-    """Yield the line and path of each ``time`` that says an output was cleared, and the rest of it.
+    """Yield the line and path of each ``time`` that marks a cleared output, and its other fields.
 
-    The output itself is still there, and is sent again where nothing says so.
+    The output itself is still in the file, and is sent again once the mark is removed.
     """
     for line in lines:
         for path, record in _messages(line):
             for index, part in enumerate(list_or_empty(record.get("parts"))):
                 if cleared_at(object_or_empty(part)) is not None:
                     time = object_or_empty(object_or_empty(part.get("state")).get("time"))
-                    rest = {name: value for name, value in time.items() if name != "compacted"}
-                    yield line.index, (*path, "parts", index, "state", "time"), rest
+                    unmarked = {name: value for name, value in time.items() if name != "compacted"}
+                    yield line.index, (*path, "parts", index, "state", "time"), unmarked
 
 
 def _is_compaction_request(record: dict[str, Any]) -> bool:
@@ -57,7 +57,7 @@ def _records(
 
 
 def _messages(line: Decoded) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
-    """Yield the messages of a line: itself, those of its array, or those of its document."""
+    """Yield the messages of a line, which is a message, an array, or a document with messages."""
     for value in line.values:
         paths: Sequence[JsonPath] = [()]
         if isinstance(value, list):
@@ -65,8 +65,8 @@ def _messages(line: Decoded) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
         elif isinstance(value, dict) and isinstance(value.get("messages"), list):
             paths = list(product(("messages",), range(len(value["messages"]))))
         for path in paths:
-            found = value
+            message = value
             for step in path:
-                found = found[step]
-            if isinstance(found, dict):
-                yield path, found
+                message = message[step]
+            if isinstance(message, dict):
+                yield path, message

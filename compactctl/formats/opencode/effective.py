@@ -1,4 +1,4 @@
-"""Which messages of an OpenCode session the next request sends, and in which order."""
+"""The messages of an OpenCode session that the next request sends, in order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +12,20 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Cleared
 
 _BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
-# Parts beside which an aborted answer holds nothing worth sending.
-_EMPTY = ("step-start", "reasoning")
+# An aborted answer with no other parts is not sent.
+_EMPTY_PARTS = ("step-start", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeRecord:
-    """A record with ``info`` and ``parts``; ``message`` is None where it holds nothing to send."""
+    """A record with ``info`` and ``parts``; ``message`` is None if it has nothing to send."""
 
     record: Mapping[str, Any]
     message: Message | None
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """The record's facts."""
+        """The record's ``info``."""
         return object_or_empty(self.record.get("info"))
 
     @property
@@ -35,10 +35,10 @@ class OpenCodeRecord:
 
 
 def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
-    """Return records in the order of their creation, as the client sorts what it imports.
+    """Sort records by their creation, as the client does on import; the sort is stable.
 
-    Records of one time stay as they stand, and so do all where one of them has no time: not even
-    ids tell then, whose time wrapped on 14 August 2026.
+    If a record has no time, all stay in file order. Ids do not help: their time wrapped on 14
+    August 2026.
     """
     times = [object_or_empty(record.info.get("time")).get("created") for record in records]
     if not all(isinstance(time, int | float) for time in times):
@@ -49,82 +49,89 @@ def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
 def effective(
     records: Sequence[OpenCodeRecord], session: Mapping[str, Any]
 ) -> tuple[tuple[Message, ...], Cleared | None]:
-    """Return what the next request sends, with what must stay for that marked as anchored.
+    """Return the messages that the next request sends; those it depends on are unmovable.
 
-    With it comes what was reported before outputs were cleared, where nothing was since.
+    Also return the newest usage if outputs were cleared since it was reported, else None.
     """
     shown = _since_compaction(_before_revert(records, object_or_empty(session.get("revert"))))
-    kept = (entry.message for entry in shown if not _is_dropped(entry))
-    messages = tuple(message for message in kept if message is not None and message.parts)
+    candidates = (entry.message for entry in shown if not _is_dropped(entry))
+    messages = tuple(message for message in candidates if message is not None and message.parts)
     times = (cleared_at(object_or_empty(part)) for entry in shown for part in entry.parts)
-    newest = max(filter(None, times), default=0.0)
-    found = find_newest_report(messages)
-    is_cleared = found is not None and found.time is not None and found.time <= newest
-    cleared = Cleared(usage=found.usage, response_id=found.response_id) if found else None
-    sent = without_reports(messages, lambda m: m.timestamp is not None and m.timestamp <= newest)
-    return sent, cleared if is_cleared else None
+    last_clearing = max(filter(None, times), default=0.0)
+    report = find_newest_report(messages)
+    sent = without_reports(
+        messages, lambda m: m.timestamp is not None and m.timestamp <= last_clearing
+    )
+    if report is None or report.time is None or report.time > last_clearing:
+        return sent, None
+    return sent, Cleared(usage=report.usage, response_id=report.response_id)
 
 
 def _before_revert(
     records: Sequence[OpenCodeRecord], revert: Mapping[str, Any]
 ) -> list[OpenCodeRecord]:
-    """Return what stands before the point that a person went back to."""
+    """Return the records before the point to which the user reverted the session."""
     message_id, part_id = revert.get("messageID"), revert.get("partID")
-    kept: list[OpenCodeRecord] = []
+    earlier: list[OpenCodeRecord] = []
     for entry in records:
         if message_id and entry.info.get("id") == message_id:
-            return [*kept, _cut(entry, part_id)] if part_id else kept
-        kept.append(entry)
-    return kept
+            return [*earlier, _cut_at_part(entry, part_id)] if part_id else earlier
+        earlier.append(entry)
+    return earlier
 
 
-def _cut(entry: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
+def _cut_at_part(entry: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
     if entry.message is None:
         return entry
-    names = [object_or_empty(part).get("id") for part in entry.parts]
-    kept = entry.parts[: names.index(part_id)] if part_id in names else entry.parts
-    parts = message_parts(kept, (*entry.message.record_path, "parts"))
-    # The parts that are left are a head of all parts, so that their places stay the same.
-    return OpenCodeRecord({**entry.record, "parts": kept}, replace(entry.message, parts=parts))
+    ids = [object_or_empty(part).get("id") for part in entry.parts]
+    head = entry.parts[: ids.index(part_id)] if part_id in ids else entry.parts
+    # Only later parts are cut off, so the paths of the others are still right.
+    parts = message_parts(head, (*entry.message.record_path, "parts"))
+    return OpenCodeRecord({**entry.record, "parts": head}, replace(entry.message, parts=parts))
 
 
 def _since_compaction(records: list[OpenCodeRecord]) -> list[OpenCodeRecord]:
-    """Return the newest finished compaction, its summary, the tail it kept, and what followed."""
-    found = _newest_compaction(records)
-    if found is None:
+    """Return the newest finished compaction, its summary, the tail it keeps, and what follows.
+
+    file:  U1 A1 U2 A2 C S U3     compaction request C with the tail from U2, its summary S
+    sent:  C S U2 A2 U3
+    """
+    compaction = _newest_compaction(records)
+    if compaction is None:
         return records
-    start, end = found
-    tail = _tail_start(records, start)
-    first = start if tail is None else tail
+    request, summary = compaction
+    tail = _tail_start(records, request)
+    first = request if tail is None else tail
     if first == 0 and tail is None:
         return records
-    anchored = {start, end, first}
-    marked = [
-        _anchored(entry) if index in anchored else entry for index, entry in enumerate(records)
+    locked_indices = {request, summary, first}
+    locked = [
+        _with_lock(entry) if index in locked_indices else entry
+        for index, entry in enumerate(records)
     ]
-    return marked[start : end + 1] + marked[first:start] + marked[end + 1 :]
+    return locked[request : summary + 1] + locked[first:request] + locked[summary + 1 :]
 
 
 def _newest_compaction(records: Sequence[OpenCodeRecord]) -> tuple[int, int] | None:
-    """Return the places of the newest compaction with a finished summary, and of the summary."""
-    for end in range(len(records) - 1, -1, -1):
-        info = records[end].info
-        finished = info.get("summary") is True and info.get("finish") and not info.get("error")
-        if info.get("role") == "assistant" and finished:
-            start = _place_of(records[:end], info.get("parentID"))
-            if start is not None:
-                return start, end
+    """Return the indices of the newest compaction request with a finished summary, and of that."""
+    for summary in range(len(records) - 1, -1, -1):
+        info = records[summary].info
+        is_finished = info.get("summary") is True and info.get("finish") and not info.get("error")
+        if info.get("role") == "assistant" and is_finished:
+            request = _find_request(records[:summary], info.get("parentID"))
+            if request is not None:
+                return request, summary
     return None
 
 
-def _place_of(records: Sequence[OpenCodeRecord], name: object) -> int | None:
-    places = (i for i in range(len(records) - 1, -1, -1) if records[i].info.get("id") == name)
-    return next((i for i in places if _compaction(records[i])), None)
+def _find_request(records: Sequence[OpenCodeRecord], record_id: object) -> int | None:
+    indices = (i for i in range(len(records) - 1, -1, -1) if records[i].info.get("id") == record_id)
+    return next((i for i in indices if _compaction(records[i])), None)
 
 
 def _tail_start(records: Sequence[OpenCodeRecord], start: int) -> int | None:
-    name = (_compaction(records[start]) or {}).get("tail_start_id")
-    return next((i for i in range(start) if name and records[i].info.get("id") == name), None)
+    tail_id = (_compaction(records[start]) or {}).get("tail_start_id")
+    return next((i for i in range(start) if tail_id and records[i].info.get("id") == tail_id), None)
 
 
 def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:
@@ -132,18 +139,15 @@ def _compaction(entry: OpenCodeRecord) -> Mapping[str, Any] | None:
     return next((part for part in parts if part.get("type") == "compaction"), None)
 
 
-def _anchored(entry: OpenCodeRecord) -> OpenCodeRecord:
-    message = entry.message
-    return OpenCodeRecord(
-        entry.record,
-        None if message is None else message.as_unmovable(_BOUNDARY),
-    )
+def _with_lock(entry: OpenCodeRecord) -> OpenCodeRecord:
+    message = entry.message.as_unmovable(_BOUNDARY) if entry.message else None
+    return OpenCodeRecord(entry.record, message)
 
 
 def _is_dropped(entry: OpenCodeRecord) -> bool:
-    """Tell whether the client leaves out an answer because its request failed."""
+    """Return whether the client leaves out an answer because its request failed."""
     error = entry.info.get("error")
     if entry.info.get("role") != "assistant" or not error:
         return False
     kinds = {object_or_empty(part).get("type") for part in entry.parts}
-    return object_or_empty(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY)
+    return object_or_empty(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY_PARTS)

@@ -1,4 +1,4 @@
-"""The parts of OpenCode's messages, as the client sends them to the model."""
+"""Reads the parts of OpenCode's messages as the client sends them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -23,35 +23,35 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-# What the client sends in place of content that it does not send, from its source.
+# Texts that the client sends instead of stored content, as in its source.
 CLEARED = "[Old tool result content cleared]"
 INTERRUPTED = "[Tool execution was interrupted]"
 _PLACEHOLDER_TEXTS = {
     "compaction": "What did we do so far?",
     "subtask": "The following tool was executed by the user",
 }
-# Files of these types are sent as text parts that the client adds to the same message.
+# The client adds the text of these files to the message as separate parts.
 _SENT_AS_TEXT = ("text/plain", "application/x-directory")
 
 
 def message_parts(parts: Iterable[Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return what the model is sent of a message's ``parts``, which stand at ``path``."""
+    """Return the parts to send for a message's stored ``parts``, which are at ``path``."""
     return tuple(
-        found
+        sent
         for index, part in enumerate(parts)
         if isinstance(part, Mapping)
-        for found in _sent(part, (*path, index))
+        for sent in _sent_parts(part, (*path, index))
     )
 
 
 def is_typed(part: object) -> bool:
-    """Tell whether a person wrote or attached this part of a user message."""
+    """Return whether the user typed or attached this part of a user message."""
     if not isinstance(part, Mapping) or part.get("type") not in ("text", "file"):
         return False
     return not (part.get("synthetic") or part.get("ignored"))
 
 
-def _sent(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+def _sent_parts(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     match part.get("type"):
         case "text" if not part.get("ignored"):
             text = json_text(part.get("text") or "")
@@ -78,7 +78,7 @@ def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def is_encrypted(part: Mapping[str, Any]) -> bool:
-    """Tell whether a part holds reasoning as OpenAI's Responses API encrypts it."""
+    """Return whether a part has reasoning that OpenAI's Responses API encrypted."""
     providers = object_or_empty(part.get("metadata")).values()
     return any(object_or_empty(p).get("reasoningEncryptedContent") for p in providers)
 
@@ -96,15 +96,15 @@ def _tool(part: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
 
 
 def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-    inner: tuple[MediaPart, ...] = ()
+    inline_media: tuple[MediaPart, ...] = ()
     match state.get("status"):
         case "completed" if _is_compacted(state):
             text, key, cleared = CLEARED, "output", True
         case "completed":
-            text, inner = text_and_media(state.get("output"), path)
+            text, inline_media = text_and_media(state.get("output"), path)
             key, cleared = "output", False
         case "error":
-            text, inner = text_and_media(state.get("error"), path)
+            text, inline_media = text_and_media(state.get("error"), path)
             key, cleared = "error", False
         case _:
             text, key, cleared = INTERRUPTED, "status", True
@@ -115,8 +115,8 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
         text=text,
         is_error=key != "output",
         cleared=cleared,
-        media=(*media, *inner),
-        # Attachments go together with the output, so that an edit needs the object around both.
+        media=(*media, *inline_media),
+        # An edit removes the attachments with the output, so it replaces the object around both.
         path=path if media else (*path, key),
     )
 
@@ -126,7 +126,7 @@ def _is_compacted(state: Mapping[str, Any]) -> bool:
 
 
 def cleared_at(part: Mapping[str, Any]) -> float | None:
-    """Return when the client cleared a part's output, in seconds since 1970; None if it did not."""
+    """Return when the client cleared a part's output, in seconds since the epoch, or None."""
     time = object_or_empty(object_or_empty(part.get("state")).get("time"))
     return parse_time(time.get("compacted"))
 

@@ -1,4 +1,4 @@
-"""Reads OpenCode's sessions: what each record says, and what was reported for it."""
+"""Reads OpenCode's sessions: the message of each record, and the usage reported for it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,13 +30,13 @@ COUNTS = UsageFields(
     output=("output",),
     total=("total",),
 )
-"""What OpenCode compacts by: the total of the newest answer, else the sum of the others."""
-# Published sessions went through tools that put one word in place of what looked like a secret.
+"""OpenCode auto-compacts by the newest answer's total, or the sum of the others without one."""
+# In published sessions, tools have replaced ids that looked like a secret.
 _NO_IDS = ("", "REDACTED")
 
 
 class OpenCodeReader:
-    """Reads whole conversations and settles their effective history."""
+    """Reads whole conversations and determines their effective histories."""
 
     def __init__(self) -> None:
         self.builder = TranscriptBuilder()
@@ -47,33 +47,32 @@ class OpenCodeReader:
         self._cleared: Cleared | None = None
 
     def add_container(self, container: Container) -> None:
-        """Read one session."""
+        """Add one session."""
         session = object_or_empty(container.document.get("info"))
         self.cwd = text_or_none(session.get("directory")) or self.cwd
-        said = [one for entry in container.entries if (one := self._said(entry)) is not None]
+        records = [r for entry in container.entries if (r := self._add_record(entry)) is not None]
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
-        sent, self._cleared = effective(by_time(said), session)
+        sent, self._cleared = effective(by_time(records), session)
         self.effective += sent
         self._count += 1
 
     def finish(self) -> Transcript:
-        """Return what was read."""
-        spoken = (message.model for message in reversed(self.builder.messages) if message.model)
-        shown = tuple(self.effective)
+        """Return the transcript."""
+        models = (message.model for message in reversed(self.builder.messages) if message.model)
         return self.builder.build(
             NAME,
-            shown,
+            tuple(self.effective),
             session=SessionInfo(
-                model=next(spoken, None),
+                model=next(models, None),
                 cwd=self.cwd,
-                # As the contexts tell that were reported before and after 33 turns of 1.2.20.
+                # Inferred from the contexts reported around 33 turns of client 1.2.20.
                 drops_past_reasoning=self._is_encrypted,
             ),
             compactions=PastCompactions(cleared=self._cleared),
         )
 
-    def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
+    def _add_record(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         entry = replace(entry, value=with_reported_usage(entry.record, COUNTS))
         error = value_at(entry.record, ("info", "error", "data", "message"))
         self.builder.add_error(text_or_none(error), entry.decoded.index)
@@ -102,20 +101,23 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
     if not is_message(record) or info.get("role") not in ("user", "assistant"):
         return None
     parts = message_parts(record["parts"], (*entry.record_path, "parts"))
-    found = text_or_empty(info.get("id"))
-    name = None if found in _NO_IDS else found
-    place = ".".join(map(str, entry.record_path)) or str(entry.decoded.index)
+    recorded_id = text_or_empty(info.get("id"))
+    record_id = None if recorded_id in _NO_IDS else recorded_id
     if info["role"] == "user":
-        injected = not any(map(is_typed, record["parts"]))
         return MessageDraft(
-            role="user", parts=parts, record_id=name, is_injected=injected, timestamp=_time(info)
+            role="user",
+            parts=parts,
+            record_id=record_id,
+            is_injected=not any(map(is_typed, record["parts"])),
+            timestamp=_time(info),
         )
+    position = ".".join(map(str, entry.record_path)) or str(entry.decoded.index)
     return MessageDraft(
         role="assistant",
         parts=parts,
-        record_id=name,
-        # Redaction makes ids alike, and each of these records is a response of its own.
-        response_id=f"{name} {place}",
+        record_id=record_id,
+        # Each record is a response, but redacted ids may be equal.
+        response_id=f"{record_id} {position}",
         model=text_or_none(info.get("modelID")),
         is_summary=info.get("summary") is True,
         usage=_usage(info, record["parts"]),
@@ -124,9 +126,9 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
 
 
 def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | None:
-    """Return what was reported for an answer's request.
+    """Return the usage reported for an answer's requests, or None.
 
-    An answer of several steps tells the numbers of its last request, and each step its own.
+    An answer of several steps has the numbers of its last request, and each step its own.
     """
     tokens = object_or_empty(info.get("tokens"))
     steps = [part for part in map(object_or_empty, parts) if part.get("type") == "step-finish"]
@@ -139,11 +141,11 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
 
 def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
     cache = object_or_empty(tokens.get("cache"))
-    sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
-    context = sum(number for number in sent if isinstance(number, int))
+    counts = (tokens.get("input"), cache.get("read"), cache.get("write"))
+    context = sum(count for count in counts if isinstance(count, int))
     total, output = tokens.get("total"), tokens.get("output")
     if isinstance(total, int) and total >= context:
-        # Whether ``output`` has the reasoning in it depends on the version; the total always has.
+        # Only some versions include the reasoning in ``output``; the total always does.
         output = total - context
     return ReportedUsage(
         context=context,
@@ -156,12 +158,12 @@ def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
 
 
 def _time(info: Mapping[str, Any]) -> float | None:
-    """Return when a message was finished, else when it was begun."""
+    """Return when a message was completed, else when it was created, or None."""
     time = object_or_empty(info.get("time"))
     return parse_time(time.get("completed")) or parse_time(time.get("created"))
 
 
 def is_message(record: object) -> bool:
-    """Tell whether a record has the two halves of a message."""
-    found = object_or_empty(record)
-    return isinstance(found.get("info"), Mapping) and isinstance(found.get("parts"), list)
+    """Return whether a record has the ``info`` and ``parts`` of a message."""
+    fields = object_or_empty(record)
+    return isinstance(fields.get("info"), Mapping) and isinstance(fields.get("parts"), list)

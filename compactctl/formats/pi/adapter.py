@@ -7,7 +7,7 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import new_content
 from compactctl.formats.format import Format
-from compactctl.formats.pi.messages import COUNTS, OWN_ROLES
+from compactctl.formats.pi.messages import COUNTS, PI_ROLES
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Synthetic
@@ -15,10 +15,10 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
-# Digits of the ids that the client gives its entries.
+# The length of the client's entry ids.
 _ID_LENGTH = 8
-_OF_TOOLS = {**match_type("message"), ("message", "role"): frozenset({"toolResult"})}
-_UNSENT = (UnsentRule(kind="copies", match=_OF_TOOLS, path=("message", "details")),)
+_RESULTS = {**match_type("message"), ("message", "role"): frozenset({"toolResult"})}
+_UNSENT = (UnsentRule(kind="copies", match=_RESULTS, path=("message", "details")),)
 
 
 class Pi(Format):
@@ -32,8 +32,8 @@ class Pi(Format):
     new_content = staticmethod(new_content)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise a session's header, or messages that only pi writes."""
-        return any(_is_header(record) or _is_own_message(record) for record in records)
+        """Recognize a session's header, or messages that only pi writes."""
+        return any(_is_header(record) or _is_pi_message(record) for record in records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -64,19 +64,19 @@ def _is_header(record: Mapping[str, Any]) -> bool:
     return record.get("type") == "session" and isinstance(record.get("id"), str)
 
 
-def _is_own_message(record: Mapping[str, Any]) -> bool:
+def _is_pi_message(record: Mapping[str, Any]) -> bool:
     message = record.get("message")
     if record.get("type") != "message" or not isinstance(message, Mapping):
         return False
     role = message.get("role")
-    return "stopReason" in message or (isinstance(role, str) and role in OWN_ROLES)
+    return "stopReason" in message or (isinstance(role, str) and role in PI_ROLES)
 
 
 def _milliseconds(entry: Mapping[str, Any]) -> int:
-    """Return when an entry was made, in milliseconds since 1970; 0 when it does not say."""
+    """Return an entry's timestamp in milliseconds since the epoch; 0 if it has none."""
     try:
-        made = datetime.fromisoformat(str(entry.get("timestamp")))
+        time = datetime.fromisoformat(str(entry.get("timestamp")))
     except ValueError:
         return 0
-    made = made if made.tzinfo else made.replace(tzinfo=UTC)
-    return round(made.timestamp() * 1_000)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return round(time.timestamp() * 1_000)

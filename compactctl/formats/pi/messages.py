@@ -1,4 +1,4 @@
-"""Entries of a pi session as drafts of messages."""
+"""Messages drafted from the entries of a pi session."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +27,24 @@ from compactctl.model.message import (
 )
 from compactctl.model.usage_fields import UsageFields
 
+COUNTS = UsageFields(
+    path=("message", "usage"),
+    input=("input",),
+    cached_inputs=(("cacheRead",), ("cacheWrite",)),
+    output=("output",),
+    total=("totalTokens",),
+)
+"""pi auto-compacts by the total of the newest answer."""
+# Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
+PI_ROLES = frozenset(
+    {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
+)
+_CUSTOM_ROLES = frozenset({"custom", "hookMessage", "developer"})
+_SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
+# The client never sends such a response again: it may have been cut anywhere.
+_INTERRUPTED_REASONS = frozenset({"error", "aborted"})
+_CONTEXT = ("input", "cacheRead", "cacheWrite")
+
 
 def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     """Return the parts of a message's content: a string or a list of blocks."""
@@ -40,15 +58,15 @@ def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
 
 
 def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:
-    """Return what a ``toolResult`` message at ``path`` answers; its details are never sent."""
-    inner = content_parts(message.get("content"), (*path, "content"))
+    """Return the result in a ``toolResult`` message at ``path``; its details are never sent."""
+    parts = content_parts(message.get("content"), (*path, "content"))
     return ToolResultPart(
         call_id=CallId(text_or_empty(message.get("toolCallId"))),
         tool=text_or_empty(message.get("toolName")),
-        text="\n".join(part.text for part in inner if isinstance(part, TextPart)),
+        text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
         is_error=message.get("isError") is True,
         cleared=cleared,
-        media=tuple(part for part in inner if isinstance(part, MediaPart)),
+        media=tuple(part for part in parts if isinstance(part, MediaPart)),
         path=(*path, "content"),
     )
 
@@ -79,29 +97,10 @@ def _part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
             return None
 
 
-COUNTS = UsageFields(
-    path=("message", "usage"),
-    input=("input",),
-    cached_inputs=(("cacheRead",), ("cacheWrite",)),
-    output=("output",),
-    total=("totalTokens",),
-)
-"""What pi compacts by: the total of the newest answer."""
-# Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
-OWN_ROLES = frozenset(
-    {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
-)
-_CUSTOM = frozenset({"custom", "hookMessage", "developer"})
-_SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
-# The client never sends such a response again: it may have been cut anywhere.
-_INTERRUPTED = frozenset({"error", "aborted"})
-_CONTEXT = ("input", "cacheRead", "cacheWrite")
-
-
 def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
-    """Return what a ``message`` entry says, without parts when that is nothing.
+    """Return the message of a ``message`` entry, without parts if it is empty.
 
-    None stands for a role that is not known.
+    Returns None for an unknown role.
     """
     message = entry.get("message")
     if not isinstance(message, Mapping):
@@ -118,9 +117,9 @@ def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             return MessageDraft(role="tool", parts=(result,))
         case "bashExecution":
             return MessageDraft(role="user", parts=_shell_command(message), is_injected=True)
-        case str() if role in _CUSTOM:
+        case str() if role in _CUSTOM_ROLES:
             return MessageDraft(role="user", parts=content, is_injected=True)
-        case str() if role in _SUMMARIES:
+        case str() if role in _SUMMARY_ROLES:
             parts = text_parts(message.get("summary"), ("message", "summary"))
             return MessageDraft(role="user", parts=parts, is_summary=True)
         case _:
@@ -128,9 +127,9 @@ def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
 
 
 def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
-    """Return what an entry of any type puts into the context.
+    """Return the message of an entry of any type, without parts if nothing is sent for it.
 
-    It has no parts when that is nothing; None stands for a message of an unknown role.
+    Returns None for a message of an unknown role.
     """
     match entry.get("type"):
         case "message":
@@ -143,16 +142,16 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
             return MessageDraft(role="user", parts=parts, is_summary=True)
         case "compaction":
             parts = text_parts(entry.get("summary"), ("summary",))
-            why = "the client's own compaction"
-            return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=why)
+            reason = "the client's own compaction"
+            return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
         case _:
             return MessageDraft(role="user", parts=())
 
 
 def was_interrupted(entry: Mapping[str, Any]) -> bool:
-    """Tell whether an entry is a response that ended in an error or was aborted."""
+    """Return whether an entry is a response that ended in an error or was aborted."""
     reason = object_or_empty(entry.get("message")).get("stopReason")
-    return isinstance(reason, str) and reason in _INTERRUPTED
+    return isinstance(reason, str) and reason in _INTERRUPTED_REASONS
 
 
 def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
@@ -179,9 +178,9 @@ def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
 
 
 def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return a command that a person ran, and its output, unless they are kept from the model."""
+    """Return a command that the user ran, and its output; () if both are hidden from the model."""
     command = message.get("command")
     if message.get("excludeFromContext") is True or not isinstance(command, str):
         return ()
-    ran = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
-    return (ran, *text_parts(message.get("output"), ("message", "output")))
+    command_part = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
+    return (command_part, *text_parts(message.get("output"), ("message", "output")))

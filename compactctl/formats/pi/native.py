@@ -1,7 +1,7 @@
-"""pi sessions that are changed by appending: of entries with one id the last counts.
+"""Compact pi sessions by appending: of entries with one id, the last counts.
 
-The last entry of the file is the one to go on from. Seen with clients 0.50.7, 0.61.0 and 0.73.1
-and files of version 3; they write those of earlier versions anew when they load them.
+The client resumes from the last entry of the file. Tested with clients 0.50.7, 0.61.0 and 0.73.1
+and files of version 3; they rewrite files of earlier versions when they load them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ from compactctl.pipeline.spans import find_sole_record
 
 
 class PiNativeAppend(NativeAppend):
-    """Later entries in place of earlier ones; see ``NativeAppend``."""
+    """Replace entries by appending new versions of them; see ``NativeAppend``."""
 
     version_of = "file"
     oldest_tested = (3,)
     newest_tested = (3,)
 
     def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        """Return each entry once, at its place in the conversation."""
+        """Return each entry once, at its position in the conversation."""
         if not any(APPENDED_BYTES in line for line in lines):
             return lines
         return tuple(_session(lines).normalized())
@@ -32,32 +32,32 @@ class PiNativeAppend(NativeAppend):
     def lines_to_append(
         self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
     ) -> list[bytes]:
-        """Return entries that stand for earlier ones, and the newest of the conversation last."""
-        there, goal = _session(current), _session(desired)
-        changed = there.changes_to(goal)
-        if not changed and there.same_chain(goal):
+        """Return new versions of the changed entries; the conversation's newest entry is last."""
+        current_session, desired_session = _session(current), _session(desired)
+        changed = current_session.changes_to(desired_session)
+        if not changed and current_session.same_chain(desired_session):
             return []
-        # The client stops where a damaged line took an entry's parent: there it is told another.
-        for name, parent in goal.chain.bridged.items():
-            if name in goal.chain.included:
-                changed[name] = _following(goal.line(name), parent)
-        tip = goal.chain.path[0]
-        end = changed.pop(tip, goal.line(tip))
-        return [mark_appended(line, operation) for line in (*changed.values(), end)]
+        chain = desired_session.chain
+        # The client stops at an entry whose parent a damaged line has lost, so that gets another.
+        for name, parent in chain.bridged.items():
+            if name in chain.included:
+                changed[name] = _with_parent(desired_session.line(name), parent)
+        tip = chain.path[0]
+        tip_line = changed.pop(tip, desired_session.line(tip))
+        return [mark_appended(line, operation) for line in (*changed.values(), tip_line)]
 
 
-def _following(line: bytes, parent: str) -> bytes:
-    """Return the line of an entry that follows ``parent``."""
+def _with_parent(line: bytes, parent: str) -> bytes:
     text = line.decode()
     start, end, _ = find_sole_record(text)
     return with_fields(text[start:end], {"parentId": parent}).encode()
 
 
 def _session(lines: Sequence[bytes]) -> RecordVersions[PiChain]:
-    return RecordVersions(lines, "id", _chain_of)
+    return RecordVersions(lines, "id", _build_chain)
 
 
-def _chain_of(lines: Iterable[Decoded]) -> PiChain:
+def _build_chain(lines: Iterable[Decoded]) -> PiChain:
     reader = PiReader("pi")
     reader.read(lines)
     return reader.chain

@@ -1,4 +1,4 @@
-"""Reads a pi session entry by entry."""
+"""Reads pi sessions entry by entry."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,12 +15,12 @@ from compactctl.formats.records.order import judge_times
 from compactctl.model.transcript import Link, RecordOrder, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 
-# What the client sends where a call was never answered.
+# The client sends this for a call that was never answered.
 _NO_RESULT = "No result provided"
 
 
 class PiReader(LineReader):
-    """Takes in records in file order and settles the effective history at the end."""
+    """Reads records in file order; ``finish`` computes the effective history."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -31,7 +31,7 @@ class PiReader(LineReader):
         self._responses = 0
 
     def add_line(self, decoded: Decoded) -> None:
-        """Take in the records on a line."""
+        """Add the records on a line."""
         if decoded.damage is not None:
             self.chain.add_damage(decoded.index)
         for value in decoded.values:
@@ -45,24 +45,25 @@ class PiReader(LineReader):
     def finish(self) -> Transcript:
         """Return the transcript."""
         effective = self.chain.effective()
-        follows = self.chain.bridged
+        bridged = self.chain.bridged
         self.builder.links = [
-            replace(link, parent=follows.get(link.id, link.parent)) for link in self.builder.links
+            replace(link, parent=bridged.get(link.id, link.parent)) for link in self.builder.links
         ]
         self.builder.warnings += self.chain.warnings
         self.builder.errors = [e for e in self.builder.errors if e.name in self.chain.included]
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
-        found = self.builder.build(
+        transcript = self.builder.build(
             self.name,
             effective,
             session=SessionInfo(model=model, file_version=self.version, cwd=self.cwd),
             order=self._order(),
         )
-        return replace(found, effective=with_client_answers(found.effective, _NO_RESULT))
+        answered = with_client_answers(transcript.effective, _NO_RESULT)
+        return replace(transcript, effective=answered)
 
     def _order(self) -> RecordOrder | None:
-        """Return how entries without ids stand, which only their times tell; None with ids."""
+        """Return the order of entries without ids, by their times; None if they have ids."""
         times = (message.timestamp for message in self.builder.messages)
         return None if self.builder.links else judge_times(times)
 
@@ -103,7 +104,7 @@ class PiReader(LineReader):
             self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 
     def _numbered(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
-        """Return the draft under its entry's id; each assistant message is a response."""
+        """Set the entry's id, and a response id: each assistant message is a response."""
         name = text_or_none(entry.get("id"))
         if draft.role != "assistant":
             return replace(draft, record_id=name)
@@ -113,9 +114,10 @@ class PiReader(LineReader):
 
 
 def _kind(entry: Mapping[str, Any]) -> str:
-    """Name an entry that is not sent: its type, of a message also its role."""
+    """Return the kind of an entry that is not sent: its type, and the role of a message."""
     message = entry.get("message")
     if entry["type"] != "message" or not isinstance(message, Mapping):
         return str(entry["type"])
-    hidden = message.get("excludeFromContext") is True
-    return f"message/{message.get('role')} {'kept from the model' if hidden else 'without content'}"
+    is_hidden = message.get("excludeFromContext") is True
+    reason = "kept from the model" if is_hidden else "without content"
+    return f"message/{message.get('role')} {reason}"

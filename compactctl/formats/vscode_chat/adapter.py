@@ -32,15 +32,15 @@ class VsCodeChat(Format):
     title = "VS Code Copilot Chat"
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise a chat, the state of one, or a log of requests."""
-        return any(_is_chat(each) or is_state(each) or _is_log(each) for each in records)
+        """Recognize a chat, the state of one, or a log of requests."""
+        return any(_is_chat(record) or is_state(record) or _is_log(record) for record in records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return _Reader(self.name).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Refuse: requests and rounds stay where they are, so nothing is ever put among them."""
+        """Raise ValueError: requests and rounds are unmovable, so nothing is inserted here."""
         raise ValueError("a chat of VS Code takes no message that its editor did not write")
 
     def new_content(self, part: Part, current: object, text: str) -> object:
@@ -66,9 +66,10 @@ class _Reader(LineReader):
         state = object_or_empty(record.get("v")) if is_state(record) else record
         self.builder.add_session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
-            own = "sessionId" in record
-            found = chat_messages(record)
-            self._add_messages(map(as_immutable, found) if own else found, decoded)
+            messages = chat_messages(record)
+            # Exported chats have no session id; the editor's own files have one.
+            is_editors = "sessionId" in record
+            self._add_messages(map(as_immutable, messages) if is_editors else messages, decoded)
             self.model = model_of(record) or self.model
         elif _is_log(record):
             self._add_messages(logged_messages(record), decoded)
@@ -80,7 +81,7 @@ class _Reader(LineReader):
             self.builder.add_opaque(decoded, "a record that is not a chat")
 
     def _note_change(self, record: Mapping[str, Any], decoded: Decoded) -> None:
-        """Take note of a change; messages stand on the line of the state that they belong to."""
+        """Count a change. The messages will have the line of the state that they belong to."""
         if not is_state(record):
             self.builder.add_metadata("change", decoded.n_bytes)
             return
@@ -88,11 +89,14 @@ class _Reader(LineReader):
             self.builder.add_metadata("older state", self._state.n_bytes)
         self._state = decoded
 
-    def _add_messages(self, found: Iterable[ChatMessage], decoded: Decoded) -> None:
+    def _add_messages(self, messages: Iterable[ChatMessage], decoded: Decoded) -> None:
         before = len(self.builder.messages)
-        for each in found:
+        for chat_message in messages:
             message = self.builder.add_message(
-                each.draft, each.record, decoded, record_path=each.element
+                chat_message.draft,
+                chat_message.record,
+                decoded,
+                record_path=chat_message.record_path,
             )
             if message.origin.is_summary and not message.origin.is_synthetic:
                 self.effective.clear()

@@ -1,7 +1,7 @@
-"""The requests of a chat as messages: what Copilot Chat sends of them again.
+"""Messages of a chat's requests: those that Copilot Chat sends again.
 
-Names are those of VS Code's chat model and of what Copilot Chat keeps of a request in its result
-(versions of 2025 and 2026).
+Field names are those of VS Code's chat model, and of the metadata that Copilot Chat stores with a
+request's result (versions of 2025 and 2026).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,19 +29,34 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import read_tags
 
-# @vscode/prompt-tsx: pieces of an element are elements (1) or texts (2).
+# @vscode/prompt-tsx: the nodes of an element are elements (1) or texts (2).
 _ELEMENT, _TEXT = 1, 2
-_HIGHEST = 9_007_199_254_740_991
+_MAX_PRIORITY = 9_007_199_254_740_991
+PROMPT_REASON = "it is what was asked, which the editor shows from another place"
+SUMMARY_REASON = "a summary of the client"
+MULTIPART_REASON = "the result has several pieces"
+ROUND_REASON = "the editor keeps its requests and rounds"
+# The model id of a request for which the client chose the model.
+_AUTO = "auto"
 
 
-def rendered_text(nodes: object) -> str:
-    """Return the text of rendered nodes; others among them mark where a cache may end."""
-    texts = (text_or_empty(object_or_empty(node).get("text")) for node in list_or_empty(nodes))
-    return "\n".join(text for text in texts if text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """A message of a chat, the path of its record, and the record, which may have tags."""
+
+    draft: MessageDraft
+    record_path: JsonPath
+    record: Mapping[str, Any]
+
+
+def as_immutable(message: ChatMessage) -> ChatMessage:
+    """Forbid editing a message, as in files that the editor itself writes."""
+    reason = "the editor holds its sessions in memory and writes them itself; export the chat"
+    return replace(message, draft=replace(message.draft, immutable_reason=reason))
 
 
 def item_text(item: Mapping[str, Any]) -> str:
-    """Return the text of one piece of a tool's result: a string, or a tree of nodes."""
+    """Return the text of one item of a tool's result: a string, or a tree of nodes."""
     value = item.get("value")
     if isinstance(value, str):
         return value
@@ -49,54 +64,43 @@ def item_text(item: Mapping[str, Any]) -> str:
 
 
 def new_item_value(current: object, text: str) -> object:
-    """Return the value of a piece with another text, in the shape of the current one."""
+    """Return an item's value with another text, in the shape of the current one."""
     if isinstance(current, str):
         return text
-    said = {"type": _TEXT, "priority": _HIGHEST, "text": text, "lineBreakBefore": False}
+    child = {"type": _TEXT, "priority": _MAX_PRIORITY, "text": text, "lineBreakBefore": False}
     node = object_or_empty(object_or_empty(current).get("node"))
-    return {"node": {**node, "children": [said], "references": []}}
+    return {"node": {**node, "children": [child], "references": []}}
 
 
 def _texts(root: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of a tree in order, however deep it is."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    """Yield the texts of a tree in order; without recursion, as it may be deep."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
         if node.get("type") == _TEXT:
             yield ("\n" if node.get("lineBreakBefore") else "") + text_or_empty(node.get("text"))
         children = map(object_or_empty, list_or_empty(node.get("children")))
-        waiting.extend(reversed(list(children)))
-
-
-PROMPT_REASON = "it is what was asked, which the editor shows from another place"
-SUMMARY_REASON = "a summary of the client"
-MULTIPART_REASON = "the result has several pieces"
-ROUND_REASON = "the editor keeps its requests and rounds"
-# Pieces of ``response`` without a kind are text of the answer; all others are for the screen.
-_AUTO = "auto"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatMessage:
-    """A message of a chat, where its record stands, and the record, which may carry tags."""
-
-    draft: MessageDraft
-    element: JsonPath
-    record: Mapping[str, Any]
+        stack.extend(reversed(list(children)))
 
 
 def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
     """Yield the messages of all requests in order, the client's summaries among them."""
     for index, request in enumerate(map(object_or_empty, list_or_empty(chat.get("requests")))):
-        # A person went back to before it.
+        # The user went back to a state before it.
         if not request.get("shouldBeRemovedOnSend"):
             yield from _Request(request, ("requests", index)).messages()
 
 
 def model_of(chat: Mapping[str, Any]) -> str | None:
-    """Return the model of the newest request that tells it; of one chosen for it, its title."""
+    """Return the newest recorded model; the title of a model that the client chose."""
     requests = map(object_or_empty, reversed(list_or_empty(chat.get("requests"))))
     return next(filter(None, map(_model, requests)), None)
+
+
+def rendered_text(nodes: object) -> str:
+    """Return the text of rendered nodes; those without text are cache breakpoints."""
+    texts = (text_or_empty(object_or_empty(node).get("text")) for node in list_or_empty(nodes))
+    return "\n".join(text for text in texts if text)
 
 
 def _model(request: Mapping[str, Any]) -> str | None:
@@ -107,135 +111,139 @@ def _model(request: Mapping[str, Any]) -> str | None:
 
 
 class _Request:
-    """One request: what was asked, the rounds of answers and calls, and the results."""
+    """One request: the prompt, the rounds of answers and calls, and the results."""
 
     def __init__(self, request: Mapping[str, Any], path: JsonPath) -> None:
         self.request, self.path = request, path
         self.metadata = object_or_empty(object_or_empty(request.get("result")).get("metadata"))
-        self.at: JsonPath = (*path, "result", "metadata")
+        self.metadata_path: JsonPath = (*path, "result", "metadata")
         self.results = object_or_empty(self.metadata.get("toolCallResults"))
         self.summaries = _summaries(self.metadata)
 
     def messages(self) -> Iterator[ChatMessage]:
-        yield from self._asked()
+        yield from self._prompt()
         rounds = list_or_empty(self.metadata.get("toolCallRounds"))
         newest = len(rounds) - 1
-        for index, each in enumerate(map(object_or_empty, rounds)):
-            yield from self._round(each, index, is_newest=index == newest)
+        for index, record in enumerate(map(object_or_empty, rounds)):
+            yield from self._round(record, index, is_newest=index == newest)
         if not rounds:
             yield from self._displayed_answer()
 
-    def _asked(self) -> Iterator[ChatMessage]:
+    def _prompt(self) -> Iterator[ChatMessage]:
         context_text = rendered_text(self.metadata.get("renderedGlobalContext"))
         if context_text:
-            element: JsonPath = (*self.at, "renderedGlobalContext", 0)
-            yield ChatMessage(
-                draft=_prompt_messages(context_text, "", element), element=element, record={}
-            )
+            path: JsonPath = (*self.metadata_path, "renderedGlobalContext", 0)
+            draft = _prompt_draft(context_text, "", path)
+            yield ChatMessage(draft=draft, record_path=path, record={})
         rendered = rendered_text(self.metadata.get("renderedUserMessage"))
         message = self.request.get("message")
-        text = message if isinstance(message, str) else object_or_empty(message).get("text")
-        typed = text_or_empty(text)
-        said = rendered or typed
-        if said:
-            name = text_or_none(self.request.get("requestId"))
-            draft = replace(_prompt_messages(said, typed, (*self.path, "message")), record_id=name)
+        value = message if isinstance(message, str) else object_or_empty(message).get("text")
+        typed = text_or_empty(value)
+        text = rendered or typed
+        if text:
+            record_id = text_or_none(self.request.get("requestId"))
+            draft = _prompt_draft(text, typed, (*self.path, "message"))
+            draft = replace(draft, record_id=record_id)
             time = integer_or_none(self.request.get("timestamp"))
-            # A member of an array of its own, as the request holds what is edited on its own.
+            # Not the request itself: its other messages have records of their own.
             record = {} if time is None else {"timestamp": time}
-            yield ChatMessage(draft=draft, element=self.path, record=record)
+            yield ChatMessage(draft=draft, record_path=self.path, record=record)
 
     def _round(
-        self, each: Mapping[str, Any], index: int, *, is_newest: bool
+        self, record: Mapping[str, Any], index: int, *, is_newest: bool
     ) -> Iterator[ChatMessage]:
-        element: JsonPath = (*self.at, "toolCallRounds", index)
-        name = text_or_none(each.get("id"))
-        parts = tuple(_round_parts(each, element))
+        path: JsonPath = (*self.metadata_path, "toolCallRounds", index)
+        round_id = text_or_none(record.get("id"))
+        parts = tuple(_round_parts(record, path))
         if parts:
             draft = MessageDraft(
                 role="assistant",
                 parts=parts,
-                record_id=name,
-                response_id=name,
+                record_id=round_id,
+                response_id=round_id,
                 model=_model(self.request),
                 unmovable_reason=ROUND_REASON,
                 usage=self._usage() if is_newest else None,
             )
-            yield ChatMessage(draft=draft, element=element, record=each)
-        # What an inline compaction keeps of a round is not answered a second time.
-        if not read_tags(each).edit_parent:
+            yield ChatMessage(draft=draft, record_path=path, record=record)
+        # The original that an inline compaction keeps of a round must not yield results again.
+        if not read_tags(record).edit_parent:
             for part in parts:
                 if isinstance(part, ToolCallPart):
                     yield from self._result(part)
-        summary = self.summaries.get(name or "") or text_or_none(each.get("summary"))
+        summary = self.summaries.get(round_id or "") or text_or_none(record.get("summary"))
         if summary:
-            said = TextPart(text=summary, embedded=True, path=element)
+            part = TextPart(text=summary, embedded=True, path=path)
             draft = MessageDraft(
-                role="user", parts=(said,), is_summary=True, immutable_reason=SUMMARY_REASON
+                role="user", parts=(part,), is_summary=True, immutable_reason=SUMMARY_REASON
             )
-            yield ChatMessage(draft=draft, element=element, record={})
+            yield ChatMessage(draft=draft, record_path=path, record={})
 
     def _result(self, call: ToolCallPart) -> Iterator[ChatMessage]:
-        path: JsonPath = (*self.at, "toolCallResults", call.call_id, "content")
+        path: JsonPath = (*self.metadata_path, "toolCallResults", call.call_id, "content")
         content = object_or_empty(self.results.get(call.call_id)).get("content")
         items = [
             (index, item)
             for index, item in enumerate(list_or_empty(content))
             if isinstance(item, Mapping)
         ]
-        is_whole = sum(not read_tags(item).edit_parent for _, item in items) == 1
-        for index, item in items if is_whole else items[:1]:
-            each = [item] if is_whole else [other for _, other in items]
+        # Originals that an inline compaction keeps do not count. Several items are one result,
+        # which cannot be edited, with the first item as its record.
+        is_single = sum(not read_tags(item).edit_parent for _, item in items) == 1
+        for index, item in items if is_single else items[:1]:
+            contents = [item] if is_single else [content for _, content in items]
             part = ToolResultPart(
                 call_id=call.call_id,
                 tool=call.tool,
-                text="\n".join(map(item_text, each)),
+                text="\n".join(map(item_text, contents)),
                 path=(*path, index, "value"),
             )
-            fixed = None if is_whole and "value" in item else MULTIPART_REASON
             draft = MessageDraft(
                 role="tool",
                 parts=(part,),
                 record_id=call.call_id,
                 unmovable_reason=ROUND_REASON,
-                immutable_reason=fixed,
+                immutable_reason=None if is_single and "value" in item else MULTIPART_REASON,
             )
-            yield ChatMessage(draft=draft, element=(*path, index), record=item)
+            yield ChatMessage(draft=draft, record_path=(*path, index), record=item)
 
     def _displayed_answer(self) -> Iterator[ChatMessage]:
-        """Yield the answer as the screen shows it, where nothing else is kept of it."""
+        """Yield the answer as displayed, for a request without rounds."""
         pieces = map(object_or_empty, list_or_empty(self.request.get("response")))
-        said = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
-        if said:
-            part = TextPart(text=said, embedded=True, path=(*self.path, "response"))
+        # Pieces with a kind are only displayed; those without one are the answer's text.
+        text = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
+        if text:
+            part = TextPart(text=text, embedded=True, path=(*self.path, "response"))
             draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=PROMPT_REASON)
-            yield ChatMessage(draft=draft, element=(*self.path, "response", 0), record={})
+            yield ChatMessage(draft=draft, record_path=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
-        sent = integer_or_none(self.metadata.get("promptTokens"))
-        if sent is None:
+        context = integer_or_none(self.metadata.get("promptTokens"))
+        if context is None:
             return None
         return ReportedUsage(
-            context=sent, output=integer_or_none(self.metadata.get("outputTokens"))
+            context=context, output=integer_or_none(self.metadata.get("outputTokens"))
         )
 
 
-def _prompt_messages(text: str, typed: str, path: JsonPath) -> MessageDraft:
+def _prompt_draft(text: str, typed: str, path: JsonPath) -> MessageDraft:
     part = TextPart(text=text, typed=typed, embedded=True, path=path)
     return MessageDraft(role="user", parts=(part,), immutable_reason=PROMPT_REASON)
 
 
-def _round_parts(each: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    thinking = object_or_empty(each.get("thinking"))
-    thought = thinking.get("text")
-    text = "\n".join(map(json_text, thought)) if isinstance(thought, list) else thought
+def _round_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    thinking = object_or_empty(record.get("thinking"))
+    value = thinking.get("text")
+    text = "\n".join(map(json_text, value)) if isinstance(value, list) else value
     sealed = len(text_or_empty(thinking.get("encrypted")))
     if text or sealed:
-        at = (*path, "thinking", "text")
-        yield ReasoningPart(text=text_or_empty(text), opaque=not text, sealed=sealed, path=at)
-    if text_or_empty(each.get("response")):
-        yield TextPart(text=each["response"], path=(*path, "response"))
-    for index, call in enumerate(map(object_or_empty, list_or_empty(each.get("toolCalls")))):
+        text_path = (*path, "thinking", "text")
+        yield ReasoningPart(
+            text=text_or_empty(text), opaque=not text, sealed=sealed, path=text_path
+        )
+    if text_or_empty(record.get("response")):
+        yield TextPart(text=record["response"], path=(*path, "response"))
+    for index, call in enumerate(map(object_or_empty, list_or_empty(record.get("toolCalls")))):
         yield ToolCallPart(
             call_id=CallId(text_or_empty(call.get("id"))),
             tool=text_or_empty(call.get("name")),
@@ -246,14 +254,7 @@ def _round_parts(each: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def _summaries(metadata: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the client's summaries by the round that they reach to; of several the last counts."""
-    told: Sequence[Any] = list_or_empty(metadata.get("summaries")) or [metadata.get("summary")]
-    found = map(object_or_empty, told)
-    last = [each for each in found if text_or_none(each.get("text"))][-1:]
-    return {text_or_empty(each.get("toolCallRoundId")): each["text"] for each in last}
-
-
-def as_immutable(found: ChatMessage) -> ChatMessage:
-    """Return a message of a file that the editor itself writes, which is never edited."""
-    why = "the editor holds its sessions in memory and writes them itself; export the chat"
-    return replace(found, draft=replace(found.draft, immutable_reason=why))
+    """Return the client's last summary by the id of the last round that it covers, or {}."""
+    values: Sequence[Any] = list_or_empty(metadata.get("summaries")) or [metadata.get("summary")]
+    summaries = [s for s in map(object_or_empty, values) if text_or_none(s.get("text"))]
+    return {text_or_empty(s.get("toolCallRoundId")): s["text"] for s in summaries[-1:]}

@@ -1,9 +1,10 @@
-"""Exported logs of requests (``.chatreplay.json``): what was really sent, and the answers.
+"""Exported logs of requests (``.chatreplay.json``): the messages as sent, and the answers.
 
-Names are those of VS Code Copilot Chat's export of its request logger, 2026.
+Field names are those of the export of VS Code Copilot Chat's request logger, 2026.
 """
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from compactctl.formats.content.openai import call_parts, content_parts, content_text
@@ -27,7 +28,7 @@ from compactctl.model.message import (
 )
 
 LOG_REASON = "the log of a request that was sent"
-# Roles are numbers in the log, as in the client's own type of messages.
+# Roles may be numbers, as in the client's own message type.
 _ROLES: Mapping[object, Role] = {
     0: "system",
     1: "user",
@@ -42,46 +43,45 @@ _ROLES: Mapping[object, Role] = {
 
 def logged_messages(log: Mapping[str, Any]) -> Iterator[ChatMessage]:
     """Yield the messages of the newest prompt's largest request, and the answer to it."""
-    place = _main_request(log)
-    if place is None:
+    located = _main_request(log)
+    if located is None:
         return
-    path, request = place
-    facts = object_or_empty(request.get("metadata"))
-    definitions = tool_definitions(facts.get("tools"), (*path, "metadata", "tools"))
+    path, request = located
+    metadata = object_or_empty(request.get("metadata"))
+    definitions = tool_definitions(metadata.get("tools"), (*path, "metadata", "tools"))
     if definitions:
         draft = MessageDraft(
             role="system", parts=definitions, is_injected=True, immutable_reason=LOG_REASON
         )
-        yield ChatMessage(draft=draft, element=(*path, "metadata", "tools", 0), record={})
-    at: JsonPath = (*path, "requestMessages", "messages")
-    for index, record in enumerate(_sent(request)):
-        draft = _message(object_or_empty(record), (*at, index))
-        yield ChatMessage(draft=draft, element=(*at, index), record={})
-    answer = _answer(request, facts, path)
+        yield ChatMessage(draft=draft, record_path=(*path, "metadata", "tools", 0), record={})
+    for index, record in enumerate(_sent_messages(request)):
+        record_path: JsonPath = (*path, "requestMessages", "messages", index)
+        draft = _message(object_or_empty(record), record_path)
+        yield ChatMessage(draft=draft, record_path=record_path, record={})
+    answer = _answer(request, metadata, path)
     if answer is not None:
-        yield ChatMessage(draft=answer, element=(*path, "response"), record={})
+        yield ChatMessage(draft=answer, record_path=(*path, "response"), record={})
 
 
 def logged_model(log: Mapping[str, Any]) -> str | None:
-    """Return the model of that request."""
-    place = _main_request(log)
-    return text_or_none(object_or_empty(place[1].get("metadata")).get("model")) if place else None
+    """Return the model of the same request, or None."""
+    located = _main_request(log)
+    metadata = object_or_empty(located[1].get("metadata")) if located else {}
+    return text_or_none(metadata.get("model"))
 
 
 def _main_request(log: Mapping[str, Any]) -> tuple[JsonPath, Mapping[str, Any]] | None:
-    """Return the request of the agent itself: smaller ones beside it find titles and the like."""
-    for number, prompt in reversed(list(enumerate(list_or_empty(log.get("prompts"))))):
-        entries = enumerate(
-            map(object_or_empty, list_or_empty(object_or_empty(prompt).get("logs")))
-        )
-        sent = [(len(_sent(entry)), index, entry) for index, entry in entries if _sent(entry)]
-        if sent:
-            _, index, entry = max(sent, key=lambda each: each[:2])
-            return ("prompts", number, "logs", index), entry
+    """Return the agent's newest request and its path; smaller ones beside it write titles etc."""
+    for prompt_index, prompt in reversed(list(enumerate(list_or_empty(log.get("prompts"))))):
+        logs = enumerate(map(object_or_empty, list_or_empty(object_or_empty(prompt).get("logs"))))
+        requests = [(len(_sent_messages(r)), index, r) for index, r in logs if _sent_messages(r)]
+        if requests:
+            _, index, request = max(requests, key=itemgetter(0, 1))
+            return ("prompts", prompt_index, "logs", index), request
     return None
 
 
-def _sent(entry: Mapping[str, Any]) -> list[Any]:
+def _sent_messages(entry: Mapping[str, Any]) -> list[Any]:
     return list_or_empty(object_or_empty(entry.get("requestMessages")).get("messages"))
 
 
@@ -99,7 +99,7 @@ def _message(record: Mapping[str, Any], path: JsonPath) -> MessageDraft:
 
 
 def _plain(content: object) -> object:
-    """Return content without what is not text: marks of the cache and data for providers."""
+    """Return only the text of content, without cache breakpoints and data for providers."""
     if not isinstance(content, list):
         return content
     items = map(object_or_empty, content)
@@ -111,21 +111,21 @@ def _plain(content: object) -> object:
 
 
 def _answer(
-    request: Mapping[str, Any], facts: Mapping[str, Any], path: JsonPath
+    request: Mapping[str, Any], metadata: Mapping[str, Any], path: JsonPath
 ) -> MessageDraft | None:
-    said = object_or_empty(request.get("response")).get("message")
-    text = "\n".join(map(text_or_empty, said)) if isinstance(said, list) else text_or_empty(said)
+    value = object_or_empty(request.get("response")).get("message")
+    text = "\n".join(map(text_or_empty, value)) if isinstance(value, list) else text_or_empty(value)
     if not text:
         return None
-    usage = object_or_empty(facts.get("usage"))
-    sent = integer_or_none(usage.get("prompt_tokens"))
+    usage = object_or_empty(metadata.get("usage"))
+    context = integer_or_none(usage.get("prompt_tokens"))
     output = integer_or_none(usage.get("completion_tokens"))
     return MessageDraft(
         role="assistant",
         parts=(TextPart(text=text, embedded=True, path=(*path, "response")),),
         response_id=text_or_none(request.get("id")) or "answer",
-        model=text_or_none(facts.get("model")),
-        usage=None if sent is None else ReportedUsage(context=sent, output=output),
+        model=text_or_none(metadata.get("model")),
+        usage=None if context is None else ReportedUsage(context=context, output=output),
         immutable_reason=LOG_REASON,
     )
 
