@@ -1,4 +1,4 @@
-"""Whether what is counted of a conversation agrees with what was reported of it."""
+"""Checks whether counted tokens of a conversation agree with the reported ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from compactctl.model.message import MediaPart, Message
 
 Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
 
-# These were chosen on 24 sessions of three projects, as they are and with half of their results
-# emptied at random; 50 of twelve others were tried with them.
+# These were chosen on 24 sessions of three projects, unchanged and with half of their results
+# emptied at random, and tested on 50 sessions of twelve other projects.
 MIN_STEPS = 10
-# Below that what a client adds unseen, such as reminders, is too large a part of it.
+# In smaller steps, what a client adds without storing it, such as reminders, is too large a part.
 _MIN_COUNTED, _MIN_REPORTED = 100, 400
-# A step whose content is in the file has more than two thirds of it there.
+# If the content of a step is in the file, more than two thirds of its tokens are counted.
 _PRESENT_SHARE = 2 / 3
 _MISSING = 0.25
 
@@ -26,11 +26,11 @@ class CountCheck:
     """How the content that entered between requests was counted and reported.
 
     Attributes:
-        ratio: reported over counted tokens, the median of ``steps`` steps with enough in them;
-            None when there are fewer than ``MIN_STEPS``.
-        checked: the steps with results of tools that were reported to bring much, beside an answer
-            that was reported too or is small; ``missing``:
-            those of them of whose content most is not in the file.
+        ratio: reported per counted token, the median of ``steps`` steps with enough content; None
+            if there are fewer than ``MIN_STEPS``.
+        checked: number of steps with tool results that were reported to be large, next to an answer
+            that was reported too or is small; ``missing``: number of those whose content is mostly
+            not in the file.
         tolerance: how far from 1 the ratio may be.
     """
 
@@ -42,7 +42,7 @@ class CountCheck:
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from it."""
+        """What the figures mean."""
         if self.checked >= MIN_STEPS and self.missing > _MISSING * self.checked:
             return "content missing"
         if self.ratio is None:
@@ -52,9 +52,9 @@ class CountCheck:
 
 @dataclass(frozen=True, slots=True)
 class _ContextStep:
-    """What entered between two requests beside the answer, in tokens without frames.
+    """What entered between two requests besides the answer, in tokens without message overhead.
 
-    ``estimated`` is what of the answer was not reported, and is off by as much as its estimate.
+    ``estimated`` is the part of the answer that was not reported; ``reported`` is as wrong as that.
     """
 
     counted: float
@@ -64,72 +64,72 @@ class _ContextStep:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether it was reported to bring much, whatever the answer may have been."""
+        """Whether results were reported to be large, however wrong the answer's estimate is."""
         unsure = self.estimated > (1 - _PRESENT_SHARE) * self.reported
         return self.has_results and self.reported >= _MIN_REPORTED and not unsure
 
 
 def check_counts(
     messages: Sequence[Message],
-    found: Sequence[Request],
+    requests: Sequence[Request],
     count: Callable[[Message], float],
-    frame: Callable[[Message], float],
+    overhead: Callable[[Message], float],
     tolerance: float,
 ) -> CountCheck:
-    """Compare what entered between requests as ``count`` tells it with what was reported.
+    """Compare the tokens that entered between requests, by ``count``, with those reported.
 
-    ``frame`` tells what a message adds beside its content. Answers are taken as they were reported,
-    so they say nothing here; neither do media, whose size is a guess, and results that the client
-    has cleared since.
+    ``overhead`` returns what a message adds besides its content. Answers count as reported, so they
+    are not compared; nor are media, whose size is a guess, and results that the client has cleared
+    since.
     """
-    # Brings random, decimal and fractions along, which a file without reports does without.
+    # Imports random, decimal and fractions, which a file without usage does not need.
     from statistics import median
 
-    steps = list(_steps(messages, found, count, frame))
-    ratios = [s.reported / s.counted for s in steps if s.counted >= _MIN_COUNTED]
+    steps = list(_steps(messages, requests, count, overhead))
+    ratios = [step.reported / step.counted for step in steps if step.counted >= _MIN_COUNTED]
     ratio = median(ratios) if len(ratios) >= MIN_STEPS else None
-    large = [step for step in steps if step.is_conclusive]
-    # Tokens of another family do not mean that content is missing.
-    there = _PRESENT_SHARE / max(1.0, ratio or 1.0)
+    conclusive = [step for step in steps if step.is_conclusive]
+    # Tokens of another vocabulary do not mean that content is missing.
+    present_share = _PRESENT_SHARE / max(1.0, ratio or 1.0)
     return CountCheck(
         ratio=ratio,
         steps=len(ratios),
-        checked=len(large),
-        missing=sum(step.counted < there * step.reported for step in large),
+        checked=len(conclusive),
+        missing=sum(step.counted < present_share * step.reported for step in conclusive),
         tolerance=tolerance,
     )
 
 
 def _steps(
     messages: Sequence[Message],
-    found: Sequence[Request],
+    requests: Sequence[Request],
     count: Callable[[Message], float],
-    frame: Callable[[Message], float],
+    overhead: Callable[[Message], float],
 ) -> Iterator[_ContextStep]:
-    for (earlier, later), grown in zip(pairwise(found), context_growth(found), strict=True):
+    for (earlier, later), grown in zip(pairwise(requests), context_growth(requests), strict=True):
         entered = _entered(messages, earlier, later)
         if grown <= 0 or not all(map(_has_stable_size, entered)):
             continue
         yield _ContextStep(
             counted=sum(map(count, entered)),
-            reported=grown - (earlier.answer - earlier.result_tokens) - sum(map(frame, entered)),
+            reported=grown - (earlier.answer - earlier.result_tokens) - sum(map(overhead, entered)),
             estimated=0.0 if earlier.is_output_reported else earlier.answer - earlier.result_tokens,
             has_results=any(message.results for message in entered),
         )
 
 
 def _entered(messages: Sequence[Message], earlier: Request, later: Request) -> list[Message]:
-    """Return what was sent between two requests beside the answer, but with the results in it."""
+    """Return the messages sent between two requests; of the answer only the results in it."""
     return [
-        replace(messages[at], parts=messages[at].results, role="tool")
-        if at in earlier.message_indices
-        else messages[at]
-        for at in range(earlier.first_index, later.first_index)
+        replace(messages[index], parts=messages[index].results, role="tool")
+        if index in earlier.message_indices
+        else messages[index]
+        for index in range(earlier.first_index, later.first_index)
     ]
 
 
 def _has_stable_size(message: Message) -> bool:
-    """Tell whether the size of a message is neither a guess nor has changed since it was sent."""
+    """Whether the size of a message was not guessed and has not changed since it was sent."""
     guesses = any(isinstance(part, MediaPart) for part in message.parts)
     changed = any(result.cleared or result.media for result in message.results)
     return message.role != "assistant" and not guesses and not changed

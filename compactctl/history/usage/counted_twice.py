@@ -1,12 +1,12 @@
 """Reports that count cached tokens twice, as proxies of other providers write them.
 
-Anthropic's ``input_tokens`` leave out what was read from a cache and what was put into it, and the
-three add up to the request. OpenAI's hold both. A proxy that translates one into the other and does
-not subtract reports a request of 100,000 tokens as 195,000:
+Anthropic's ``input_tokens`` exclude cache reads and cache writes, and the three add up to the
+request. OpenAI's include both. A proxy that translates one into the other without subtracting
+reports a request of 100,000 tokens as 195,000:
 
     {"input_tokens": 100000, "cache_read_input_tokens": 95000, "cache_creation_input_tokens": 0}
 
-Which of the two a file means follows from how much its requests grew by what is counted.
+Which of the two a file means is inferred from the growth of its requests per counted token.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,39 +21,40 @@ from compactctl.model.transcript import Transcript
 
 Repeated = Callable[[ReportedUsage], int]
 
-# What ``input_tokens`` may hold beside what is new: what was read, or also what was written.
+# What ``input_tokens`` may include besides new input: cache reads, or also cache writes.
 _REPEATED: tuple[Repeated, ...] = (
     lambda usage: usage.cache_read or 0,
     lambda usage: (usage.cache_read or 0) + (usage.cache_write or 0),
 )
-# From how many counted tokens on growth can be judged, as in ``belief``.
-_ENOUGH = 2_000
-# Twice as many are reported where all is cached; below this, counting errors explain it.
-_SUSPICIOUS = 1.3
+# Growth is checked only if at least so many counted tokens entered, as in ``belief``.
+_MIN_ENTERED = 2_000
+# If everything is cached, twice as many tokens are reported; counting errors stay below this.
+_SUSPICIOUS_RATIO = 1.3
 
 
 def without_double_counts(
     transcript: Transcript, sizes: Callable[[], Callable[[Message], float]]
 ) -> tuple[Transcript, float | None]:
-    """Return a transcript without tokens that its reports count twice, and their growth before.
+    """Return a transcript whose usage counts no token twice, and the ``growth_ratio`` before that.
 
-    The growth is in reported tokens for each that was counted; None where nothing changed.
-    ``sizes`` returns what counts a message. It is not asked unless every report could hold its
-    cached tokens twice.
+    The ratio is None if nothing changed. ``sizes`` returns the function that counts a message; it
+    is called only if every report may include its cached tokens twice.
     """
     usages = [m.usage for m in transcript.messages if m.usage and m.usage.context > 0]
-    possible = [each for each in _REPEATED if _may_hold(usages, each)]
+    possible = [repeated for repeated in _REPEATED if _may_include(usages, repeated)]
     if not possible:
         return transcript, None
     messages = max(split_conversations(transcript.effective), key=_reports, default=())
     size = sizes()
     before = growth_ratio(find_requests(messages, size))
-    if before is None or before < _SUSPICIOUS:
+    if before is None or before < _SUSPICIOUS_RATIO:
         return transcript, None
-    found = [
-        (_distance(growth_ratio(find_requests(_without(messages, r), size))), r) for r in possible
+    distances = [
+        _distance(growth_ratio(find_requests(_without(messages, repeated), size)))
+        for repeated in possible
     ]
-    nearest, repeated = min(found, key=lambda each: each[0])
+    nearest = min(distances)
+    repeated = possible[distances.index(nearest)]
     if 2 * nearest >= _distance(before):
         return transcript, None
     return (
@@ -66,26 +67,28 @@ def without_double_counts(
     )
 
 
-def growth_ratio(found: Sequence[Request]) -> float | None:
-    """Return by how many reported tokens requests grew for each token that was counted.
+def growth_ratio(requests: Sequence[Request]) -> float | None:
+    """Return how many reported tokens requests grew by per counted token.
 
-    None where too little entered to tell. Steps in which the context shrank do not count.
+    None if too little entered. Steps in which the context shrank do not count.
     """
     steps = [
         (grown, later.counted_before - earlier.counted_before)
-        for earlier, later, grown in zip(found, found[1:], context_growth(found), strict=False)
+        for earlier, later, grown in zip(
+            requests, requests[1:], context_growth(requests), strict=False
+        )
         if grown > 0 and later.counted_before > earlier.counted_before
     ]
     entered = sum(counted for _, counted in steps)
-    return sum(grown for grown, _ in steps) / entered if entered >= _ENOUGH else None
+    return sum(grown for grown, _ in steps) / entered if entered >= _MIN_ENTERED else None
 
 
 def _reports(messages: Sequence[Message]) -> int:
     return sum(message.usage is not None for message in messages)
 
 
-def _may_hold(usages: Sequence[ReportedUsage], repeated: Repeated) -> bool:
-    """Tell whether ``input_tokens`` are never less than the cached ones they would hold."""
+def _may_include(usages: Sequence[ReportedUsage], repeated: Repeated) -> bool:
+    """Whether ``input_tokens`` are never less than the cached tokens they would include."""
     return any(map(repeated, usages)) and all(
         usage.is_sum
         and usage.context - (usage.cache_read or 0) - (usage.cache_write or 0) >= repeated(usage)

@@ -1,4 +1,4 @@
-"""The requests to a model that a conversation records, with what the provider reported for them."""
+"""The requests to a model that a conversation records, with the usage reported for them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from itertools import accumulate
 
 from compactctl.model.message import Message, ReportedUsage
 
-# What reasoning takes beside its tokens with OpenAI: the context falls by as much more for each
-# request that thought, exactly in 13 of the 17 turns that began with a prompt alone, in four
-# sessions of Codex.
+# Overhead of reasoning with OpenAI, in tokens: after a turn the context shrinks by this much more
+# for each request with reasoning. It was exact in 13 of the 17 turns of four Codex sessions that
+# began with a prompt alone.
 REASONING_FRAME = 2
 
 
@@ -17,23 +17,23 @@ class Request:
     """One model response and the request it answers. Sizes are in tokens.
 
     Attributes:
-        first_index: index of the response's first message; of a refused request, of the last
+        first_index: index of the response's first message; for a refused request, of the last
             message that was sent.
         message_indices: indices of all messages of the response; () for a refused request.
-        context: what the provider reported for everything that was sent.
-        output: what it reported for the answer; None when the number is a placeholder.
-        reported_answer: by how much the answer makes the context larger as far as it was reported
+        context: the reported size of everything that was sent.
+        output: the reported size of the answer; None if the number is a placeholder.
+        reported_answer: by how much the answer enlarges the context, as far as it was reported
             (``ReportedUsage.answer``); None like ``output``. See ``answer``.
-        counted_output: what was counted of the answer's records; ``result_tokens`` is what of that
-            are results of tools, which some clients store in the record of the call: they are not
+        counted_output: the counted size of the answer's records; ``result_tokens`` is the part that
+            is tool results, which some clients store in the record of the call and which are not
             output.
-        estimated_reasoning: what of its reasoning is not stored, by what is stored beside it.
-        hidden_reasoning: whether the answer holds reasoning whose text is not stored.
-        counted_before: what was counted of the messages that were sent; ``contents`` is what of
+        estimated_reasoning: the size of its reasoning that is not stored, as estimated.
+        hidden_reasoning: whether the answer contains reasoning whose text is not stored.
+        counted_before: the counted size of the messages that were sent; ``contents`` is the part
             that is stored, without guesses.
-        reasoning: what of the output was reported to be reasoning.
-        turn: the number of the turn that it belongs to.
-        usage: all that was reported of what was sent, as the response's first line tells it.
+        reasoning: the part of the output that was reported to be reasoning.
+        turn: number of the turn that it belongs to.
+        usage: the usage of what was sent, as reported on the response's first line.
     """
 
     first_index: int
@@ -53,14 +53,14 @@ class Request:
 
     @property
     def expiring_tokens(self) -> int:
-        """What of its answer is no longer sent once its reasoning is not, in tokens."""
+        """Tokens that leave the context when this answer's reasoning is no longer sent."""
         return self.reasoning + REASONING_FRAME if self.reasoning else 0
 
     @property
     def answer(self) -> float:
-        """The tokens of the answer's records: as reported where that can be true, else counted.
+        """The tokens of the answer's records: as reported if that can be true, otherwise counted.
 
-        A report a little below what is counted is true, and leaves no room for reasoning.
+        A report a little below the count is true, and leaves no room for reasoning.
         """
         if self.reported_answer is None or not self.is_output_reported:
             return self.counted_output + self.estimated_reasoning
@@ -83,25 +83,25 @@ def find_requests(
 ) -> tuple[Request, ...]:
     """Return the requests with a reported context, in order; ``size`` counts a message.
 
-    ``visible`` counts it without the reasoning that is guessed, where ``size`` does guess some.
-    The lines of one response repeat its usage and count once: context from the first line,
-    output from the last.
+    ``visible`` counts it without the reasoning that ``size`` guesses, if it guesses any. The lines
+    of one response repeat its usage and count once: context from the first line, output from the
+    last.
     """
     sizes = [size(message) for message in messages]
     sums = [0.0, *accumulate(sizes)]
     stored = sums if visible is None else [0.0, *accumulate(map(visible, messages))]
     responses: dict[str, list[int]] = {}
     for index, message in enumerate(messages):
-        # Most logs of plain messages give their answers no ids.
-        name = message.response_id or (message.id if message.usage else None)
-        if name is not None:
-            responses.setdefault(name, []).append(index)
+        # Most logs of plain messages have no response ids.
+        response_id = message.response_id or (message.id if message.usage else None)
+        if response_id is not None:
+            responses.setdefault(response_id, []).append(index)
     turns = list(accumulate(int(message.starts_turn) for message in messages))
-    found = (
-        _request(members, messages, (sizes, sums, stored), visible or size, turns[members[0]])
-        for members in responses.values()
+    requests = (
+        _request(indices, messages, (sizes, sums, stored), visible or size, turns[indices[0]])
+        for indices in responses.values()
     )
-    return tuple(request for request in found if request is not None)
+    return tuple(request for request in requests if request is not None)
 
 
 def refused_request(
@@ -112,7 +112,7 @@ def refused_request(
 ) -> Request:
     """Return a request that the provider refused as too long, with the ``tokens`` it counted.
 
-    It has no answer; what ``sent`` holds is before it.
+    It sent ``sent`` and has no answer.
     """
     return Request(
         first_index=len(sent) - 1,
@@ -133,37 +133,37 @@ def refused_request(
 
 
 def _request(
-    members: Sequence[int],
+    indices: Sequence[int],
     messages: Sequence[Message],
     counted: tuple[list[float], list[float], list[float]],
     visible: Callable[[Message], float],
     turn: int,
 ) -> Request | None:
-    usages = [messages[index].usage for index in members]
+    usages = [messages[index].usage for index in indices]
     reported = [usage for usage in usages if usage is not None and usage.context > 0]
     if not reported:
         return None
     sizes, sums, stored = counted
     newest = reported[-1]
-    seen = sum(visible(messages[index]) for index in members)
-    guessed = sum(sizes[index] for index in members) - seen
+    visible_tokens = sum(visible(messages[index]) for index in indices)
+    estimated = sum(sizes[index] for index in indices) - visible_tokens
     return Request(
-        first_index=members[0],
-        message_indices=tuple(members),
+        first_index=indices[0],
+        message_indices=tuple(indices),
         context=reported[0].context,
         output=newest.output,
         reported_answer=newest.answer,
-        counted_output=seen,
+        counted_output=visible_tokens,
         result_tokens=sum(
             visible(replace(messages[i], parts=messages[i].results))
-            for i in members
+            for i in indices
             if messages[i].results
         ),
-        estimated_reasoning=guessed,
-        hidden_reasoning=guessed > 0
-        or any(messages[index].has_unstored_reasoning for index in members),
-        counted_before=sums[members[0]],
-        contents=stored[members[0]],
+        estimated_reasoning=estimated,
+        hidden_reasoning=estimated > 0
+        or any(messages[index].has_unstored_reasoning for index in indices),
+        counted_before=sums[indices[0]],
+        contents=stored[indices[0]],
         reasoning=newest.reasoning,
         turn=turn,
         usage=reported[0],

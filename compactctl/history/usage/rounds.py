@@ -1,4 +1,4 @@
-"""Rounds: the requests of a session one by one, with what each sent anew and what it paid again."""
+"""Rounds: the requests of a session one by one, with new tokens, cache misses and compactions."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -20,30 +20,31 @@ K = TypeVar("K", bound=str)
 
 RoundMark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"]
 
-# How long providers keep a prompt that is not used again, in seconds: Anthropic five minutes, or an
-# hour where the client asks for it; OpenAI five to ten minutes as a rule.
+# How long providers cache a prompt that is not used again, in seconds: Anthropic for five minutes,
+# or an hour if the client asks for it; OpenAI usually for five to ten minutes.
 CACHE_LIFETIME = 300.0
 LONG_CACHE_LIFETIME = 3_600.0
-# Shorter prompts go into no provider's cache, in tokens.
+# No provider caches prompts shorter than this, in tokens.
 MIN_CACHEABLE = 1_024
-# Providers read a cache in blocks, and never what ended the request before: less than all is usual.
+# Providers cache in blocks, and never the end of a request, so a hit is usually less than all.
 _MIN_HIT_RATIO = 0.5
-# No request and no answer has more tokens; a file may hold any number.
+# No request or answer has more tokens; a file may contain any number.
 _MAX_TOKENS = 10**12
-# Smaller falls are reasoning that ended with its turn.
+# If the context shrinks less, reasoning was dropped at the end of its turn.
 _SHRINK_RATIO = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPlace:
-    """Where a round is in its session.
+    """The position of a round in its session.
 
     Attributes:
         number: counts from 1 through all conversations of the file.
-        conversation: counts from 0; ``turn`` counts in it, 0 before anybody spoke.
+        conversation: counts from 0.
+        turn: counts from 1 in the conversation; 0 before the first prompt.
         step: counts the rounds of a turn from 1.
-        message: the id of the first message of the answer, which begins on the raw line of index
-            ``line``.
+        message: id of the first message of the answer.
+        line: index of its raw line.
     """
 
     number: int
@@ -59,25 +60,25 @@ class Round:
     """A request to the model and its answer. Sizes are in tokens, as the provider reported them.
 
     Attributes:
-        place: where it is in the session.
+        place: its position in the session.
         model: the model that answered.
-        time: when the answer was begun, in seconds since 1970.
-        idle: seconds from the answer before to what was sent next; None where that is not known.
-        usage: what was reported, without sizes that cannot be.
-        output: the answer, by count where ``is_output_reported`` is false.
-        context_growth: by how much the context is more than in the round before, whose answer it
-            holds as well; negative where the context fell. Of the first round it is all of it.
-        cache_miss_tokens: what was sent before and was not read from the cache, at most: the
-            smaller one of this context and that before, without what was read. 0 in the first round
-            and after a compaction, None where the cache was not reported.
-        entered: counted tokens by category of what was said from the answer before on.
+        time: when the answer began, in seconds since 1970.
+        idle: seconds from the previous answer to the newest message sent; None if unknown.
+        usage: the reported usage, limited to possible sizes.
+        output: the size of the answer; counted if ``is_output_reported`` is false.
+        context_growth: growth of the context since the previous round, including that round's
+            answer; negative if it shrank. The whole context in the first round.
+        cache_miss_tokens: upper limit of what was sent before and was not read from the cache: the
+            smaller of this context and the previous one, less what was read. 0 in the first round
+            and after a compaction, None if cache reads were not reported.
+        entered: counted tokens of the previous answer and the messages after it, by category.
         tools: those of tool results by tool.
-        marks: what happened before it or in it:
+        marks: what happened before or in the round:
             ``compacted`` the client compacted or cleared results; ``compactctl`` compactctl did;
-            ``fell`` the context is smaller by more than a tenth; ``missed`` less than half of what
-            was sent before was read from a cache that had worked before, and neither a compaction
-            nor another model explains that; ``model`` another model answers than before; ``idle``
-            nothing was sent for longer than a cache lasts.
+            ``fell`` the context shrank by more than a tenth; ``missed`` less than half of what was
+            sent before was read from a cache that had worked, and neither a compaction nor a
+            change of model explains that; ``model`` the model changed; ``idle`` nothing was sent
+            for longer than a cache lasts.
     """
 
     place: RoundPlace
@@ -94,12 +95,12 @@ class Round:
 
     @property
     def is_output_reported(self) -> bool:
-        """Whether the size of the answer was reported; else it is counted."""
+        """Whether the size of the answer was reported; otherwise it is counted."""
         return self.usage.output is not None
 
     @property
     def sent(self) -> int:
-        """All input that it is billed for."""
+        """All billed input, including input that the provider's tools sent again."""
         return self.usage.context + (self.usage.resent.context if self.usage.resent else 0)
 
 
@@ -112,60 +113,63 @@ class Rounds:
 
     @property
     def turns(self) -> int:
-        """How many turns have a round."""
-        return len({(each.place.conversation, each.place.turn) for each in self.rounds})
+        """Number of turns with a round."""
+        return len({(r.place.conversation, r.place.turn) for r in self.rounds})
 
     @property
     def sent(self) -> int:
-        """The contexts of all rounds added up, in tokens, with what was sent again in them."""
-        return sum(each.sent for each in self.rounds)
+        """The sum of ``Round.sent``, in tokens."""
+        return sum(r.sent for r in self.rounds)
 
     @property
     def cache_read(self) -> int:
-        """What of that was read from a cache."""
-        resent = [each.usage.resent.cache_read or 0 for each in self.rounds if each.usage.resent]
-        return sum(each.usage.cache_read or 0 for each in self.rounds) + sum(resent)
+        """The part of ``sent`` that was read from a cache."""
+        resent = [r.usage.resent.cache_read or 0 for r in self.rounds if r.usage.resent]
+        return sum(r.usage.cache_read or 0 for r in self.rounds) + sum(resent)
 
     @property
     def cache_reports(self) -> int:
-        """How many rounds report what was read from a cache."""
-        return sum(each.usage.cache_read is not None for each in self.rounds)
+        """Number of rounds that report cache reads, even of 0 tokens."""
+        return sum(r.usage.cache_read is not None for r in self.rounds)
 
     @property
     def cache_miss_tokens(self) -> int:
-        """What was sent before and was not read from a cache, at most."""
-        return sum(each.cache_miss_tokens or 0 for each in self.rounds)
+        """Upper limit of the tokens sent before that were not read from a cache."""
+        return sum(r.cache_miss_tokens or 0 for r in self.rounds)
 
     @property
     def output(self) -> int:
-        """The answers of all rounds, in tokens."""
-        return sum(each.output for each in self.rounds)
+        """The size of all answers, in tokens."""
+        return sum(r.output for r in self.rounds)
 
     def count_marked(self, *marks: RoundMark) -> int:
-        """Return how many rounds have all of these marks."""
-        return sum(set(marks).issubset(each.marks) for each in self.rounds)
+        """Count the rounds that have all of these marks."""
+        return sum(set(marks).issubset(r.marks) for r in self.rounds)
 
 
 def find_rounds(transcript: Transcript, meter: Meter) -> Rounds:
-    """Return the rounds of everything that was ever sent, abandoned branches included.
+    """Return the rounds of everything that was ever sent, including abandoned branches.
 
-    Requests of subagents are left out, unless there are no others.
+    Requests of subagents are only counted, unless there are no others.
     """
     main = tuple(message for message in transcript.messages if not message.origin.is_subagent)
-    aside = tuple(message for message in transcript.messages if message.origin.is_subagent)
+    of_subagents = tuple(message for message in transcript.messages if message.origin.is_subagent)
     if not any(message.usage for message in main):
-        main, aside = transcript.messages, ()
-    found: list[Round] = []
+        main, of_subagents = transcript.messages, ()
+    rounds: list[Round] = []
     for conversation in split_conversations(main):
-        found += _rounds(conversation, transcript, meter, len(found))
-    return Rounds(rounds=tuple(found), subagent_requests=len(find_requests(aside, meter.message)))
+        rounds += _rounds(conversation, transcript, meter, len(rounds))
+    return Rounds(
+        rounds=tuple(rounds), subagent_requests=len(find_requests(of_subagents, meter.message))
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _RequestSpan:
-    """A request, and what was said from the one before it on.
+    """A request, and the messages since the previous one.
 
-    ``cache_seen`` tells whether a cache was of use before, ``lifetime`` how many seconds it lasts.
+    ``cache_seen`` says whether an earlier request used a cache; ``lifetime`` is that of the cache,
+    in seconds.
     """
 
     before: Request | None
@@ -175,25 +179,25 @@ class _RequestSpan:
 
     @property
     def new_indices(self) -> range:
-        """The indices of the messages that the context has in addition to the one before."""
+        """The indices of the messages that the previous context did not have."""
         return range(self.before.first_index if self.before else 0, self.request.first_index)
 
 
 def _rounds(
-    messages: Sequence[Message], transcript: Transcript, meter: Meter, earlier: int
+    messages: Sequence[Message], transcript: Transcript, meter: Meter, number: int
 ) -> Iterator[Round]:
-    """Yield the rounds of one conversation, numbered from behind ``earlier`` ones on."""
-    each = message_tokens(messages, transcript.session.cwd, meter)
+    """Yield the rounds of one conversation, numbered from ``number`` + 1."""
+    tokens_by_message = message_tokens(messages, transcript.session.cwd, meter)
     edits = _edits(messages, transcript.compactions.lines)
-    steps: Counter[int] = Counter()
-    found = [each for each in find_requests(messages, meter.message) if each.context <= _MAX_TOKENS]
-    for stretch in _request_spans(found):
-        request, first = stretch.request, messages[stretch.request.first_index]
-        steps[request.turn] += 1
-        earlier += 1
-        said = each[stretch.new_indices.start : stretch.new_indices.stop]
-        idle = _idle(stretch, messages)
-        marks = tuple(_marks(stretch, messages, edits, idle))
+    step_counts: Counter[int] = Counter()
+    requests = [r for r in find_requests(messages, meter.message) if r.context <= _MAX_TOKENS]
+    for span in _request_spans(requests):
+        request, first = span.request, messages[span.request.first_index]
+        step_counts[request.turn] += 1
+        number += 1
+        entered = tokens_by_message[span.new_indices.start : span.new_indices.stop]
+        idle = _idle(span, messages)
+        marks = tuple(_marks(span, messages, edits, idle))
         usage = _plausible(
             replace(
                 request.usage,
@@ -204,10 +208,10 @@ def _rounds(
         )
         yield Round(
             place=RoundPlace(
-                number=earlier,
+                number=number,
                 conversation=first.conversation,
                 turn=request.turn,
-                step=steps[request.turn],
+                step=step_counts[request.turn],
                 message=first.id,
                 line=first.line,
             ),
@@ -216,16 +220,16 @@ def _rounds(
             idle=idle,
             usage=usage,
             output=_clamp(round(request.answer)) if usage.output is None else usage.output,
-            context_growth=request.context - (stretch.before.context if stretch.before else 0),
-            cache_miss_tokens=_cache_miss_tokens(stretch, marks),
-            entered=_sum(share.categories for share in said),
-            tools=_sum(share.tools for share in said),
+            context_growth=request.context - (span.before.context if span.before else 0),
+            cache_miss_tokens=_cache_miss_tokens(span, marks),
+            entered=_sum(message.categories for message in entered),
+            tools=_sum(message.tools for message in entered),
             marks=marks,
         )
 
 
 def _plausible(usage: ReportedUsage) -> ReportedUsage:
-    """Return what was reported with sizes as they can be, whatever a file says."""
+    """Return the usage with every size limited to what is possible."""
     context = _clamp(usage.context)
     read = None if usage.cache_read is None else _clamp(usage.cache_read, context)
     write = None if usage.cache_write is None else _clamp(usage.cache_write, context - (read or 0))
@@ -246,17 +250,16 @@ def _cache_read(request: Request) -> int | None:
     return None if read is None else _clamp(read, request.context)
 
 
-def _clamp(reported: int, most: int = _MAX_TOKENS) -> int:
-    """Return a number of tokens as it can be, whatever was reported."""
-    return min(max(0, reported), most)
+def _clamp(tokens: int, limit: int = _MAX_TOKENS) -> int:
+    return min(max(0, tokens), limit)
 
 
-def _request_spans(found: Sequence[Request]) -> Iterator[_RequestSpan]:
-    before, caches, lifetime = None, False, CACHE_LIFETIME
-    for request in found:
-        yield _RequestSpan(before, request, caches, lifetime)
+def _request_spans(requests: Sequence[Request]) -> Iterator[_RequestSpan]:
+    before, cache_seen, lifetime = None, False, CACHE_LIFETIME
+    for request in requests:
+        yield _RequestSpan(before, request, cache_seen, lifetime)
         usage = request.usage
-        caches = caches or bool(usage.cache_read or usage.cache_write)
+        cache_seen = cache_seen or bool(usage.cache_read or usage.cache_write)
         if usage.cache_write:
             is_long = 2 * usage.cache_write_1h > usage.cache_write
             lifetime = LONG_CACHE_LIFETIME if is_long else CACHE_LIFETIME
@@ -264,92 +267,93 @@ def _request_spans(found: Sequence[Request]) -> Iterator[_RequestSpan]:
 
 
 def _sum(counts: Iterable[Counter[K]]) -> dict[K, int]:
-    """Add counts up, the largest first, without those that are 0."""
+    """Add counters up; the largest count comes first, and counts of 0 are left out."""
     total: Counter[K] = Counter()
-    for each in counts:
-        total.update(each)
+    for counter in counts:
+        total.update(counter)
     return {name: count for name, count in total.most_common() if count > 0}
 
 
 def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set[int], set[int]]:
-    """Return the indices of the messages behind which the client or compactctl edited.
+    """Return the indices of the messages after which the client and compactctl edited.
 
-    compactctl notes which message was the newest one then.
+    compactctl's edits note which message was the newest at that time.
     """
-    places = edit_points(messages)
-    ours, clients = set(), set()
+    points = edit_points(messages)
+    by_compactctl, by_client = set(), set()
     for index, message in enumerate(messages):
         if message.origin.is_synthetic or message.tags.through:
-            place = places.get(index)
-            ours.add(index if place is None else place)
+            point = points.get(index)
+            by_compactctl.add(index if point is None else point)
         elif message.origin.is_summary:
-            clients.add(index)
+            by_client.add(index)
     lines = [message.line for message in messages]
-    clients |= {at - 1 for line in compactions if (at := bisect_left(lines, line)) > 0}
-    return clients, ours
+    starts = (bisect_left(lines, line) for line in compactions)
+    by_client |= {start - 1 for start in starts if start > 0}
+    return by_client, by_compactctl
 
 
-def _idle(stretch: _RequestSpan, messages: Sequence[Message]) -> float | None:
-    """Return the seconds from the answer before to the newest message that was sent next."""
-    if stretch.before is None:
+def _idle(span: _RequestSpan, messages: Sequence[Message]) -> float | None:
+    """Return the seconds from the previous answer to the newest message sent; None if unknown."""
+    if span.before is None:
         return None
     ended = max(
-        (messages[at].timestamp or 0.0 for at in stretch.before.message_indices), default=0.0
+        (messages[index].timestamp or 0.0 for index in span.before.message_indices), default=0.0
     )
     sent = (
-        messages[stretch.new_indices.stop - 1].timestamp
-        or messages[stretch.request.first_index].timestamp
+        messages[span.new_indices.stop - 1].timestamp
+        or messages[span.request.first_index].timestamp
     )
-    # Clients put records with older times behind a compaction.
+    # Clients put records with older timestamps after a compaction.
     return sent - ended if sent and ended and sent >= ended else None
 
 
 def _marks(
-    stretch: _RequestSpan,
+    span: _RequestSpan,
     messages: Sequence[Message],
     edits: tuple[set[int], set[int]],
     idle: float | None,
 ) -> Iterator[RoundMark]:
-    before, request = stretch.before, stretch.request
+    before, request = span.before, span.request
     if before is None:
         return
-    clients, ours = (not each.isdisjoint(stretch.new_indices) for each in edits)
+    by_client, by_compactctl = (not indices.isdisjoint(span.new_indices) for indices in edits)
     changed = messages[before.first_index].model != messages[request.first_index].model
-    found: dict[RoundMark, bool] = {
-        "compacted": clients,
-        "compactctl": ours,
+    flags: dict[RoundMark, bool] = {
+        "compacted": by_client,
+        "compactctl": by_compactctl,
         "fell": request.context < _SHRINK_RATIO * before.context,
-        "missed": not (clients or ours or changed) and _missed(stretch, before),
+        "missed": not (by_client or by_compactctl or changed) and _missed(span, before),
         "model": changed,
-        "idle": idle is not None and idle > stretch.lifetime,
+        "idle": idle is not None and idle > span.lifetime,
     }
-    yield from (mark for mark, is_so in found.items() if is_so)
+    yield from (mark for mark, is_set in flags.items() if is_set)
 
 
-def _missed(stretch: _RequestSpan, before: Request) -> bool:
-    read, sent = _cache_read(stretch.request), min(before.context, stretch.request.context)
+def _missed(span: _RequestSpan, before: Request) -> bool:
+    read, sent = _cache_read(span.request), min(before.context, span.request.context)
     return (
-        stretch.cache_seen
+        span.cache_seen
         and read is not None
         and sent >= MIN_CACHEABLE
         and read < _MIN_HIT_RATIO * sent
     )
 
 
-def _cache_miss_tokens(stretch: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
-    before, read = stretch.before, _cache_read(stretch.request)
+def _cache_miss_tokens(span: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
+    before, read = span.before, _cache_read(span.request)
     if read is None:
         return None
     if before is None or "compacted" in marks or "compactctl" in marks:
         return 0
-    return max(0, min(before.context, stretch.request.context) - read)
+    return max(0, min(before.context, span.request.context) - read)
 
 
 def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
-    """Return a round per answer in the effective history, whose context is what stands before it.
+    """Return a round for each answer in the effective history; its context is counted.
 
-    Answers that nothing stands before are left out. Nothing is known of caches, and of what is no
-    longer in the effective history.
+    Answers with nothing before them are left out, and so is everything that is no longer in the
+    effective history. Cache reads are unknown.
     """
     messages = tuple(
         message
@@ -360,7 +364,7 @@ def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:
 
 
 def _counted(messages: Sequence[Message], meter: Meter) -> Iterator[Message]:
-    """Yield the messages, those of each answer as one response that was sent what is before it."""
+    """Yield the messages; those of an answer become one response to all messages before it."""
     sums = [0, *accumulate(map(meter.message, messages))]
     answers = {index: step[0] for step in find_steps(messages) for index in step}
     for index, message in enumerate(messages):
