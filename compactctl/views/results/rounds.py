@@ -1,4 +1,4 @@
-"""The requests of a session: as a table, as a graph, in a document and as a Parquet file."""
+"""The requests of a session: on a terminal, as a graph, in a document and as a Parquet file."""
 
 import json
 from collections import Counter
@@ -20,18 +20,18 @@ from compactctl.views.terminal.tables import Table, number, table, text
 from compactctl.views.terminal.text import one_line, plural, share_text
 
 _NONE = "no requests to list: the file does not record what the provider reported for them"
-_WORDS: dict[RoundMark, str] = {
+_MARK_LABELS: dict[RoundMark, str] = {
     "compacted": "client compacted",
     "compactctl": "compactctl compacted",
     "fell": "context fell",
     "missed": "cache missed",
 }
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
-# Where a tool's name tells more.
+# Shown by tool instead of by category.
 _BY_TOOL = frozenset({"tool results", "file reads"})
-_MOST_ENTERED = 3
-# A window that is so many times higher than all there is would make everything flat.
-_HIGHEST = 3
+_MAX_ENTERED = 3
+# A limit higher than this many times the largest request would flatten the graph.
+_MAX_LIMIT_RATIO = 3
 _HEADROOM = 1.1
 _OTHERS = "all else"
 # Column -> Arrow type; ``round_row`` has the values.
@@ -61,7 +61,7 @@ ROUND_COLUMNS: Mapping[str, str] = {
     "cost_output": "float64",
     "cost_paid_again": "float64",
 }
-# Column -> category, of what entered.
+# Column -> category of the tokens that entered.
 ENTERED_COLUMNS: Mapping[str, Category] = {
     f"entered_{category.replace(' ', '_')}": category for category in CATEGORIES
 }
@@ -71,32 +71,32 @@ ROUNDS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 
-def rounds_terminal(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
-    """Yield the table of rounds and what they come to; a sentence where there are none."""
-    if not found.rounds:
+def rounds_terminal(rounds: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
+    """Yield the table of rounds and their totals; a sentence if there are none."""
+    if not rounds.rounds:
         yield _NONE
         return
-    yield _round_table(found, costs)
+    yield _round_table(rounds, costs)
     yield ""
-    yield Facts((*_facts(found), *_cost_facts(costs, is_cache_known=found.cache_reports > 0)))
+    yield Facts((*_facts(rounds), *_cost_facts(costs, is_cache_known=rounds.cache_reports > 0)))
     if costs is not None and costs.input_by_category:
         yield ""
         yield "What the input was spent on (estimate)"
-        yield _carried_table(costs)
+        yield _input_table(costs)
 
 
-def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
-    """Return the fields about rounds and their costs; null where nobody asked for them."""
-    if found is None:
+def round_fields(rounds: Rounds | None, costs: Costs | None) -> dict[str, Any]:
+    """Return the fields about rounds and their costs; null if they were not requested."""
+    if rounds is None:
         return {"rounds": None, "roundTotals": None, "costs": None}
     return {
-        "rounds": [_round(*each) for each in with_costs(found.rounds, costs)],
-        "roundTotals": _totals(found),
-        "costs": None if costs is None else _costs(costs),
+        "rounds": [_round_fields(r, cost) for r, cost in with_costs(rounds.rounds, costs)],
+        "roundTotals": _total_fields(rounds),
+        "costs": None if costs is None else _cost_fields(costs),
     }
 
 
-def _round_table(found: Rounds, costs: Costs | None) -> Table:
+def _round_table(rounds: Rounds, costs: Costs | None) -> Table:
     columns = (
         text("Turn"),
         number("Line", spare=4),
@@ -109,39 +109,47 @@ def _round_table(found: Rounds, costs: Costs | None) -> Table:
         text("Marks", "end", min_width=9),
         text("Entered", "end", min_width=16, spare=3),
     )
-    many = len({each.place.conversation for each in found.rounds}) > 1
-    rows = [_cells(each, cost, many=many) for each, cost in with_costs(found.rounds, costs)]
-    # A document stands on one line, whatever the round.
-    lines = {each.place.line for each in found.rounds}
-    left_out = {*(["Line"] if len(lines) == 1 < len(rows) else []), *([] if costs else ["Cost $"])}
-    kept = [at for at, column in enumerate(columns) if column.title not in left_out]
-    return table([columns[at] for at in kept], ([row[at] for at in kept] for row in rows))
-
-
-def _cells(each: Round, cost: RoundCost | None, *, many: bool) -> tuple[str, ...]:
-    turn = f"{each.place.turn}.{each.place.step}"
-    return (
-        f"{each.place.conversation + 1}: {turn}" if many else turn,
-        f"{each.place.line + 1:,}",
-        f"{each.usage.context:,}",
-        f"{each.context_growth:,}",
-        "" if each.usage.cache_read is None else f"{each.usage.cache_read:,}",
-        "" if each.cache_miss_tokens is None else f"{each.cache_miss_tokens:,}",
-        f"{each.output:,}" if each.is_output_reported else f"~{each.output:,}",
-        "" if cost is None else f"{cost.total:.4f}",
-        ", ".join(_mark_texts(each)),
-        _entered_text(each),
+    has_conversations = len({r.place.conversation for r in rounds.rounds}) > 1
+    rows = [
+        _cells(r, cost, has_conversations=has_conversations)
+        for r, cost in with_costs(rounds.rounds, costs)
+    ]
+    # In a document of one line, every round has the same one.
+    lines = {r.place.line for r in rounds.rounds}
+    hidden_titles = {
+        *(["Line"] if len(lines) == 1 < len(rows) else []),
+        *([] if costs else ["Cost $"]),
+    }
+    shown = [index for index, column in enumerate(columns) if column.title not in hidden_titles]
+    return table(
+        [columns[index] for index in shown], ([row[index] for index in shown] for row in rows)
     )
 
 
-def _mark_texts(each: Round) -> Iterator[str]:
-    for mark in each.marks:
+def _cells(round_: Round, cost: RoundCost | None, *, has_conversations: bool) -> tuple[str, ...]:
+    turn = f"{round_.place.turn}.{round_.place.step}"
+    return (
+        f"{round_.place.conversation + 1}: {turn}" if has_conversations else turn,
+        f"{round_.place.line + 1:,}",
+        f"{round_.usage.context:,}",
+        f"{round_.context_growth:,}",
+        "" if round_.usage.cache_read is None else f"{round_.usage.cache_read:,}",
+        "" if round_.cache_miss_tokens is None else f"{round_.cache_miss_tokens:,}",
+        f"{round_.output:,}" if round_.is_output_reported else f"~{round_.output:,}",
+        "" if cost is None else f"{cost.total:.4f}",
+        ", ".join(_mark_texts(round_)),
+        _entered_text(round_),
+    )
+
+
+def _mark_texts(round_: Round) -> Iterator[str]:
+    for mark in round_.marks:
         if mark == "model":
-            yield f"now {one_line(each.model or 'an unnamed model', 40)}"
+            yield f"now {one_line(round_.model or 'an unnamed model', 40)}"
         elif mark == "idle":
-            yield f"idle {_span_text(each.idle or 0)}"
-        elif mark != "fell" or not {"compacted", "compactctl"} & set(each.marks):
-            yield _WORDS[mark]
+            yield f"idle {_span_text(round_.idle or 0)}"
+        elif mark != "fell" or not {"compacted", "compactctl"} & set(round_.marks):
+            yield _MARK_LABELS[mark]
 
 
 def _span_text(seconds: float) -> str:
@@ -150,62 +158,62 @@ def _span_text(seconds: float) -> str:
     return f"{seconds / _HOUR:.1f} h" if seconds >= _HOUR else f"{seconds / _MINUTE:.0f} min"
 
 
-def _entered_text(each: Round) -> str:
-    """Return the most that entered, by tool where it is results."""
+def _entered_text(round_: Round) -> str:
+    """Return the largest parts that entered; tool results by tool."""
     entered: Counter[str] = Counter()
-    entered.update({name: size for name, size in each.entered.items() if name not in _BY_TOOL})
-    for tool, size in each.tools.items():
+    entered.update({name: size for name, size in round_.entered.items() if name not in _BY_TOOL})
+    for tool, size in round_.tools.items():
         entered[tool or "tool results"] += size
-    most = entered.most_common(_MOST_ENTERED)
-    return ", ".join(f"{one_line(name, 40)} {size:,}" for name, size in most)
+    largest = entered.most_common(_MAX_ENTERED)
+    return ", ".join(f"{one_line(name, 40)} {size:,}" for name, size in largest)
 
 
-def _facts(found: Rounds) -> Iterator[Fact]:
-    turns = f"{len(found.rounds):>11,} in {plural(found.turns, 'turn')}"
-    beside = (
-        f"; {plural(found.subagent_requests, 'request')} of subagents left out"
-        if found.subagent_requests
+def _facts(rounds: Rounds) -> Iterator[Fact]:
+    count_text = f"{len(rounds.rounds):>11,} in {plural(rounds.turns, 'turn')}"
+    addition = (
+        f"; {plural(rounds.subagent_requests, 'request')} of subagents left out"
+        if rounds.subagent_requests
         else ""
     )
-    yield Fact("rounds", turns + beside)
-    resent = found.sent - sum(each.usage.context for each in found.rounds)
-    beside = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
-    yield Fact("sent", f"{tokens_text(found.sent)}, the contexts of all rounds added up{beside}")
-    yield from _cache_facts(found)
-    counted = sum(not each.is_output_reported for each in found.rounds)
-    note = f", {counted:,} of the answers by count (~)" if counted else ""
-    yield Fact("output", tokens_text(found.output) + note)
-    client, own = found.count_marked("compacted"), found.count_marked("compactctl")
-    yield Fact("compactions", f"{client:>11,} by the client, {own:,} by compactctl")
+    yield Fact("rounds", count_text + addition)
+    resent = rounds.sent - sum(r.usage.context for r in rounds.rounds)
+    addition = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
+    yield Fact("sent", f"{tokens_text(rounds.sent)}, the contexts of all rounds added up{addition}")
+    yield from _cache_facts(rounds)
+    n_counted = sum(not r.is_output_reported for r in rounds.rounds)
+    note = f", {n_counted:,} of the answers by count (~)" if n_counted else ""
+    yield Fact("output", tokens_text(rounds.output) + note)
+    by_client, by_compactctl = rounds.count_marked("compacted"), rounds.count_marked("compactctl")
+    yield Fact("compactions", f"{by_client:>11,} by the client, {by_compactctl:,} by compactctl")
 
 
-def _cache_facts(found: Rounds) -> Iterator[Fact]:
-    if not found.cache_reports:
+def _cache_facts(rounds: Rounds) -> Iterator[Fact]:
+    if not rounds.cache_reports:
         yield Fact("cached", "     not reported")
         return
-    share = share_text(found.cache_read / found.sent)
-    yield Fact("cached", f"{tokens_text(found.cache_read)}, {share} of what was sent")
-    missed, idle = found.count_marked("missed"), found.count_marked("missed", "idle")
+    share = share_text(rounds.cache_read / rounds.sent)
+    yield Fact("cached", f"{tokens_text(rounds.cache_read)}, {share} of what was sent")
+    missed, idle = rounds.count_marked("missed"), rounds.count_marked("missed", "idle")
     why = f"the cache was missed in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
-    yield Fact("paid again", f"{tokens_text(found.cache_miss_tokens)} at most; {why}")
+    yield Fact("paid again", f"{tokens_text(rounds.cache_miss_tokens)} at most; {why}")
 
 
 def _cost_facts(costs: Costs | None, *, is_cache_known: bool) -> Iterator[Fact]:
-    """Yield what the session cost; it is the most that it can be where nothing tells of a cache."""
+    """Yield the cost of the session; an upper limit if cache reads were not reported."""
     if costs is None:
         return
     if costs.priced_rounds:
         parts = f"{costs.input:,.2f} for input, {costs.output:,.2f} for output"
-        whole = costs.input + costs.output
-        most = "" if is_cache_known else " at most"
-        yield Fact("cost", f"{whole:>11,.2f} US dollars{most} (estimate): {parts}")
-        again = costs.cache_miss_cost
-        missed = f"{again:>11,.2f} of it for what was paid again instead of read from a cache"
-        yield Fact("", missed if is_cache_known else "what was read from a cache was not reported")
+        total = costs.input + costs.output
+        limit = "" if is_cache_known else " at most"
+        yield Fact("cost", f"{total:>11,.2f} US dollars{limit} (estimate): {parts}")
+        misses = costs.cache_miss_cost
+        detail = f"{misses:>11,.2f} of it for what was paid again instead of read from a cache"
+        yield Fact("", detail if is_cache_known else "what was read from a cache was not reported")
         yield Fact("prices", _prices_text(costs))
     for model, count in costs.unpriced.items():
-        named = one_line(model, 60)
-        yield Fact("no price", f"{count:>11,} {'round' if count == 1 else 'rounds'} of {named}")
+        name = one_line(model, 60)
+        yield Fact("no price", f"{count:>11,} {'round' if count == 1 else 'rounds'} of {name}")
 
 
 def _prices_text(costs: Costs) -> str:
@@ -213,7 +221,7 @@ def _prices_text(costs: Costs) -> str:
     return f"{one_line(costs.prices.name)}{dates}; without discounts and surcharges, not a bill"
 
 
-def _carried_table(costs: Costs) -> Table:
+def _input_table(costs: Costs) -> Table:
     total = sum(costs.input_by_category.values()) or 1.0
     columns = (number("Cost $"), number("Share"), text("For"))
     rows = [
@@ -223,31 +231,31 @@ def _carried_table(costs: Costs) -> Table:
     return table(columns, rows)
 
 
-def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
+def _round_fields(round_: Round, cost: RoundCost | None) -> dict[str, Any]:
     return {
-        "number": each.place.number,
-        "conversation": each.place.conversation + 1,
-        "turn": each.place.turn,
-        "step": each.place.step,
-        "message": each.place.message,
-        "line": each.place.line + 1,
-        "model": each.model,
-        "time": None if each.time is None else _time_text(each.time),
-        "idleSeconds": each.idle,
-        "contextTokens": each.usage.context,
-        "newTokens": each.context_growth,
-        "cacheReadTokens": each.usage.cache_read,
-        "cacheWriteTokens": each.usage.cache_write,
-        "cacheHourTokens": each.usage.cache_write_1h,
-        "resentTokens": each.usage.resent.context if each.usage.resent else 0,
-        "paidAgainTokens": each.cache_miss_tokens,
-        "outputTokens": each.output,
-        "outputReported": each.is_output_reported,
-        "reasoningTokens": each.usage.reasoning,
-        "entered": dict(each.entered),
-        "results": dict(each.tools),
-        "marks": list(each.marks),
-        "cost": None if cost is None else _cost(cost),
+        "number": round_.place.number,
+        "conversation": round_.place.conversation + 1,
+        "turn": round_.place.turn,
+        "step": round_.place.step,
+        "message": round_.place.message,
+        "line": round_.place.line + 1,
+        "model": round_.model,
+        "time": None if round_.time is None else _time_text(round_.time),
+        "idleSeconds": round_.idle,
+        "contextTokens": round_.usage.context,
+        "newTokens": round_.context_growth,
+        "cacheReadTokens": round_.usage.cache_read,
+        "cacheWriteTokens": round_.usage.cache_write,
+        "cacheHourTokens": round_.usage.cache_write_1h,
+        "resentTokens": round_.usage.resent.context if round_.usage.resent else 0,
+        "paidAgainTokens": round_.cache_miss_tokens,
+        "outputTokens": round_.output,
+        "outputReported": round_.is_output_reported,
+        "reasoningTokens": round_.usage.reasoning,
+        "entered": dict(round_.entered),
+        "results": dict(round_.tools),
+        "marks": list(round_.marks),
+        "cost": None if cost is None else _round_cost_fields(cost),
     }
 
 
@@ -256,28 +264,28 @@ def _time_text(seconds: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _cost(cost: RoundCost) -> dict[str, float]:
+def _round_cost_fields(cost: RoundCost) -> dict[str, float]:
     return {"input": cost.input, "output": cost.output, "paidAgain": cost.cache_miss_cost}
 
 
-def _totals(found: Rounds) -> dict[str, int]:
+def _total_fields(rounds: Rounds) -> dict[str, int]:
     return {
-        "rounds": len(found.rounds),
-        "turns": found.turns,
-        "subagentRequests": found.subagent_requests,
-        "sentTokens": found.sent,
-        "cacheReports": found.cache_reports,
-        "cacheReadTokens": found.cache_read,
-        "paidAgainTokens": found.cache_miss_tokens,
-        "outputTokens": found.output,
-        "clientCompactions": found.count_marked("compacted"),
-        "ownCompactions": found.count_marked("compactctl"),
-        "cacheMisses": found.count_marked("missed"),
-        "idleGaps": found.count_marked("idle"),
+        "rounds": len(rounds.rounds),
+        "turns": rounds.turns,
+        "subagentRequests": rounds.subagent_requests,
+        "sentTokens": rounds.sent,
+        "cacheReports": rounds.cache_reports,
+        "cacheReadTokens": rounds.cache_read,
+        "paidAgainTokens": rounds.cache_miss_tokens,
+        "outputTokens": rounds.output,
+        "clientCompactions": rounds.count_marked("compacted"),
+        "ownCompactions": rounds.count_marked("compactctl"),
+        "cacheMisses": rounds.count_marked("missed"),
+        "idleGaps": rounds.count_marked("idle"),
     }
 
 
-def _costs(costs: Costs) -> dict[str, Any]:
+def _cost_fields(costs: Costs) -> dict[str, Any]:
     return {
         "currency": "USD",
         "exactness": "estimate",
@@ -293,28 +301,29 @@ def _costs(costs: Costs) -> dict[str, Any]:
 
 
 def session_graph(result: StatsResult, timeline: Timeline) -> Iterator[ScreenItem]:
-    """Yield the graph and what it shows; a sentence where there is nothing to draw."""
+    """Yield the graph and its legend; a sentence if there is nothing to draw."""
     if not timeline.contexts:
         yield "there is no request to draw"
         return
-    names = _largest(timeline)
-    peak = max(each.usage.context for each in timeline.rounds.rounds)
-    limits = [(name, size) for name, size in _limits(result) if size <= _HIGHEST * peak]
+    names = _largest_categories(timeline)
+    peak = max(r.usage.context for r in timeline.rounds.rounds)
+    limits = [(name, size) for name, size in _limits(result) if size <= _MAX_LIMIT_RATIO * peak]
     yield Graph(
-        columns=tuple(_layers(held, names) for held in timeline.contexts),
+        columns=tuple(_layers(tokens, names) for tokens in timeline.contexts),
         top=_HEADROOM * max(peak, *(size for _, size in limits), 1),
         limits=tuple(size for _, size in limits),
         marks=tuple(_compactions(timeline)),
     )
-    yield f"{plural(len(timeline.contexts), 'request')}, at most {peak:,} tokens; {_lines(limits)}"
+    requests = plural(len(timeline.contexts), "request")
+    yield f"{requests}, at most {peak:,} tokens; {_limits_text(limits)}"
     yield _legend(names, timeline)
 
 
-def _largest(timeline: Timeline) -> list[str]:
-    """Return the categories that take most of all requests, the largest first."""
+def _largest_categories(timeline: Timeline) -> list[str]:
+    """Return the categories with the most tokens in all requests, largest first."""
     sums: Counter[str] = Counter()
-    for held in timeline.contexts:
-        sums.update(held)
+    for tokens in timeline.contexts:
+        sums.update(tokens)
     return [name for name, size in sums.most_common(len(SHADES) - 1) if size]
 
 
@@ -325,45 +334,45 @@ def _limits(result: StatsResult) -> Iterator[tuple[str, int]]:
     yield "the window ends", limits.budget.window
 
 
-def _layers(held: Mapping[str, int], names: list[str]) -> tuple[float, ...]:
-    known = [held.get(name, 0) for name in names]
-    return (*known, sum(held.values()) - sum(known))
+def _layers(tokens: Mapping[str, int], names: list[str]) -> tuple[float, ...]:
+    sizes = [tokens.get(name, 0) for name in names]
+    return (*sizes, sum(tokens.values()) - sum(sizes))
 
 
 def _compactions(timeline: Timeline) -> Iterator[int]:
-    for at, each in enumerate(timeline.rounds.rounds):
-        if {"compacted", "compactctl"} & set(each.marks):
-            yield at
+    for index, round_ in enumerate(timeline.rounds.rounds):
+        if {"compacted", "compactctl"} & set(round_.marks):
+            yield index
 
 
-def _lines(limits: list[tuple[str, int]]) -> str:
-    told = [f"{name} at {short_count(size)}" for name, size in limits]
-    return " and ".join(told) or "its window is far above"
+def _limits_text(limits: list[tuple[str, int]]) -> str:
+    labels = [f"{name} at {short_count(size)}" for name, size in limits]
+    return " and ".join(labels) or "its window is far above"
 
 
 def _legend(names: list[str], timeline: Timeline) -> str:
-    told = [f"{shade} {name}" for shade, name in zip(SHADES, [*names, _OTHERS], strict=False)]
+    labels = [f"{shade} {name}" for shade, name in zip(SHADES, [*names, _OTHERS], strict=False)]
     if any(True for _ in _compactions(timeline)):
-        told.append("▲ compacted")
+        labels.append("▲ compacted")
     if not timeline.is_reported:
-        told.append("counted, for nothing was reported")
-    return "  ".join(told)
+        labels.append("counted, for nothing was reported")
+    return "  ".join(labels)
 
 
 def write_rounds(
-    found: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
+    rounds: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
     """Write one line per round; see ``write_table``."""
-    rows = (round_row(*each) for each in with_costs(found.rounds, costs))
+    rows = (round_row(r, cost) for r, cost in with_costs(rounds.rounds, costs))
     return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
 
 
-def round_row(each: Round, cost: RoundCost | None) -> dict[str, object]:
+def round_row(round_: Round, cost: RoundCost | None) -> dict[str, object]:
     """Return a value for each of ``ROUND_TYPES``.
 
     Conversations and lines count from 1, ``results`` is a JSON object of tokens by tool.
     """
-    place, usage = each.place, each.usage
+    place, usage = round_.place, round_.usage
     return {
         "number": place.number,
         "conversation": place.conversation + 1,
@@ -371,23 +380,23 @@ def round_row(each: Round, cost: RoundCost | None) -> dict[str, object]:
         "step": place.step,
         "message": place.message,
         "line": place.line + 1,
-        "model": each.model,
-        "time": each.time,
-        "idle": each.idle,
+        "model": round_.model,
+        "time": round_.time,
+        "idle": round_.idle,
         "context": usage.context,
-        "new": each.context_growth,
+        "new": round_.context_growth,
         "cache_read": usage.cache_read,
         "cache_write": usage.cache_write,
         "cache_hour": usage.cache_write_1h,
         "resent": usage.resent.context if usage.resent else 0,
-        "paid_again": each.cache_miss_tokens,
-        "output": each.output,
-        "output_reported": int(each.is_output_reported),
+        "paid_again": round_.cache_miss_tokens,
+        "output": round_.output,
+        "output_reported": int(round_.is_output_reported),
         "reasoning": usage.reasoning,
-        "marks": each.marks,
-        "results": json.dumps(dict(each.tools)),
+        "marks": round_.marks,
+        "results": json.dumps(dict(round_.tools)),
         "cost_input": cost and cost.input,
         "cost_output": cost and cost.output,
         "cost_paid_again": cost and cost.cache_miss_cost,
-        **{name: each.entered.get(category, 0) for name, category in ENTERED_COLUMNS.items()},
+        **{name: round_.entered.get(category, 0) for name, category in ENTERED_COLUMNS.items()},
     }
