@@ -1,4 +1,4 @@
-"""From what people call a session to the session: newest, id, beginning of an id, title."""
+"""Resolves references to sessions: the newest, an id or its beginning, or words of a title."""
 
 import os
 import re
@@ -29,16 +29,16 @@ from compactctl.store.client_folders import UserEnvironment
 from compactctl.store.files.source import open_input, read_lines
 
 Purpose = Literal["read", "write", "restore"]
-"""What is done with what is found: looked at, compacted, or put back as it was."""
+"""The use of the session: it is read, compacted, or restored."""
 
 LATEST = "latest"
 HERE = "."
 CLOSE = 300
-"""Two sessions that changed within so many seconds are both the latest to one who writes."""
-MOST = 15
-"""How many candidates are listed."""
-# Fewer characters of an id are as likely a word.
-_LEAST = 4
+"""For a command that writes, sessions changed within this many seconds are all the latest."""
+MAX_CHOICES = 15
+"""The maximum number of candidates to list."""
+# A shorter abbreviation of an id may as well be a word.
+_MIN_ID_LENGTH = 4
 _OWN_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
 _FILES = (*TRANSCRIPTS, "*.parquet")
 _NONE: Mapping[Purpose, str] = {
@@ -50,9 +50,9 @@ _NONE: Mapping[Purpose, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenSession:
-    """What a reference means: a path, and the session unless it was the path itself.
+    """The meaning of a reference: a path, and the session unless the reference is a path.
 
-    ``announce`` asks for telling people which session it is.
+    ``announce`` means that the user should be told which session it is.
     """
 
     path: str
@@ -62,9 +62,9 @@ class ChosenSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChoices:
-    """Sessions that a reference may mean, and why none of them was taken.
+    """The sessions that a reference may mean, and why none of them was chosen.
 
-    ``more`` older ones are not in ``rows``.
+    ``more`` counts older ones that are not in ``rows``.
     """
 
     why: str
@@ -75,17 +75,17 @@ class SessionChoices:
 
 
 def is_file(reference: str) -> bool:
-    """Tell whether a reference can only mean a file: it exists, or it is written like one."""
+    """Tell whether a reference can only mean a file: it exists, or looks like a file name."""
     if reference == HERE:
         return False
     name = reference.casefold()
-    is_written = os.sep in reference or any(fnmatchcase(name, each) for each in _FILES)
+    is_written = os.sep in reference or any(fnmatchcase(name, pattern) for pattern in _FILES)
     return is_written or reference == "-" or os.path.lexists(reference)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionFinder:
-    """The sessions of a machine as references to them mean them; ``now`` in seconds."""
+    """Finds the sessions of a machine by reference; ``now`` is in seconds since the epoch."""
 
     machine: UserEnvironment
     here: Path
@@ -94,49 +94,53 @@ class SessionFinder:
     def resolve(self, reference: str, purpose: Purpose = "read") -> ChosenSession | SessionChoices:
         """Return the session that a reference means, or those it may mean.
 
-        Raises NoInputError when it means none, and NotUnderstoodError when sessions of that client
+        Raises NoInputError if it means none, and NotUnderstoodError if sessions of that client
         cannot be read.
         """
         if is_file(reference):
             return ChosenSession(path=reference)
-        entries, rest = self._addressed(reference)
-        if rest == LATEST:
+        entries, name = self._addressed(reference)
+        if name == LATEST:
             return self._latest(reference, entries, purpose)
-        if rest == HERE:
+        if name == HERE:
             return self._newest_here(reference, entries, purpose)
-        found = list(self._with_id(entries, rest))
-        exact = [session for session in found if session.id == rest]
-        if exact or found:
-            return self._one_of(reference, exact or found, purpose, announce=not exact)
-        return self._titled(reference, entries, rest, purpose)
+        matching = list(self._with_id(entries, name))
+        exact = [session for session in matching if session.id == name]
+        if exact or matching:
+            return self._one_of(reference, exact or matching, purpose, announce=not exact)
+        return self._titled(reference, entries, name, purpose)
 
     def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
-        """Return the paths of all sessions that a client itself would list, the oldest first.
+        """Return the paths of all sessions that a client itself would list, oldest first.
 
-        Raises NoInputError when there are none, and NotUnderstoodError when they cannot be read.
+        Raises NoInputError if there are none, and NotUnderstoodError if they cannot be read.
         """
         store = store_named(client)
         entries = [entry for entry in self._entries if entry.client == store.client]
-        found = [s for s in shown(entries) if purpose != "restore" or s.entry.n_bytes is not None]
-        if not found:
+        sessions = [
+            s for s in shown(entries) if purpose != "restore" or s.entry.n_bytes is not None
+        ]
+        if not sessions:
             raise NoInputError(f"{client}: {store.title} has no session here")
-        return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
+        return tuple(
+            self._chosen(f"{client}:", session, purpose).path for session in sessions[::-1]
+        )
 
     def newest_here(self) -> ChosenSession | None:
-        """Return the newest session that was begun in this folder, None when there is none.
+        """Return the newest session that was started in this folder, None if there is none.
 
-        Raises NotUnderstoodError when it is of a client whose sessions cannot be read.
+        Raises NotUnderstoodError if sessions of its client cannot be read.
         """
         newest = next(self._here(self._entries), None)
         return None if newest is None else self._chosen(HERE, newest, "read")
 
     def sessions_here(self, why: str, *, compacted: bool) -> SessionChoices:
-        """Return the sessions that were begun in this folder, or those with an archive beside."""
-        found = self._here(self._entries)
-        return self._choices(why, [s for s in found if not compacted or _is_compacted(s)])
+        """Return the sessions that were started in this folder, or only the compacted ones."""
+        sessions = self._here(self._entries)
+        return self._choices(why, [s for s in sessions if not compacted or _is_compacted(s)])
 
     def references(self, beginning: str) -> Iterator[tuple[str, str]]:
-        """Yield references that begin so, each with what it means in words; the newest first."""
+        """Yield references with this beginning, each with a description; newest first."""
         if LATEST.startswith(beginning):
             yield LATEST, "the newest session"
         present = {entry.client for entry in self._entries}
@@ -152,12 +156,12 @@ class SessionFinder:
         return newest_entries(self.machine, FolderScanner())
 
     def _addressed(self, reference: str) -> tuple[list[SessionEntry], str]:
-        """Return the entries that a reference is about, and what it says of them."""
-        client, colon, rest = reference.partition(":")
+        """Return the entries that a reference is about, and the reference without the client."""
+        client, colon, name = reference.partition(":")
         if not colon or not is_client(client):
             return self._entries, reference
-        name = store_named(client).client
-        return [entry for entry in self._entries if entry.client == name], rest
+        client_name = store_named(client).client
+        return [entry for entry in self._entries if entry.client == client_name], name
 
     def _latest(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
@@ -178,8 +182,8 @@ class SessionFinder:
     def _newest_here(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
-        found = self._here(entries)
-        newest = next(found, None)
+        sessions = self._here(entries)
+        newest = next(sessions, None)
         if newest is None:
             raise NoInputError(
                 f"{reference}: no session was begun in {self.here}; name one of those that "
@@ -188,8 +192,8 @@ class SessionFinder:
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
         why = f"{reference}: a command that writes takes one of these by its id"
-        fit = [session for session in (newest, *found) if _is_fit(session, purpose)]
-        return self._choices(why, fit or [newest])
+        suitable = [session for session in (newest, *sessions) if _is_fit(session, purpose)]
+        return self._choices(why, suitable or [newest])
 
     def _here(self, entries: Iterable[SessionEntry]) -> Iterator[Session]:
         folder = Path(os.path.realpath(self.here))
@@ -197,33 +201,33 @@ class SessionFinder:
         return (session for session in shown(near) if is_of(session, folder))
 
     def _with_id(self, entries: Iterable[SessionEntry], beginning: str) -> Iterator[Session]:
-        """Yield the sessions whose id begins so; names of files may hold only a part of one."""
-        if len(beginning) < _LEAST:
+        """Yield the sessions whose id begins so; a file name may hold only a part of an id."""
+        if len(beginning) < _MIN_ID_LENGTH:
             return
         for session in load_sessions(e for e in entries if _may_be_called(e, beginning)):
             if session.id.startswith(beginning):
                 yield session
 
     def _one_of(
-        self, reference: str, found: list[Session], purpose: Purpose, *, announce: bool
+        self, reference: str, sessions: list[Session], purpose: Purpose, *, announce: bool
     ) -> ChosenSession | SessionChoices:
-        if len(found) == 1:
-            return self._chosen(reference, found[0], purpose, announce=announce)
-        return self._choices(f"{reference}: several ids begin so", found)
+        if len(sessions) == 1:
+            return self._chosen(reference, sessions[0], purpose, announce=announce)
+        return self._choices(f"{reference}: several ids begin so", sessions)
 
     def _titled(
-        self, reference: str, entries: Sequence[SessionEntry], rest: str, purpose: Purpose
+        self, reference: str, entries: Sequence[SessionEntry], title: str, purpose: Purpose
     ) -> ChosenSession | SessionChoices:
-        found = _titled(shown(entries), rest)
-        if not found:
+        sessions = _titled(shown(entries), title)
+        if not sessions:
             raise NoInputError(
                 f"{reference}: there is no such file, and no session with that id or title; "
                 "compactctl sessions lists what there is"
             )
-        found = [session for session in found if _is_fit(session, purpose)] or found
-        if len(found) > 1:
-            return self._choices(f"{reference}: several titles have these words", found)
-        return self._chosen(reference, found[0], purpose)
+        sessions = [session for session in sessions if _is_fit(session, purpose)] or sessions
+        if len(sessions) > 1:
+            return self._choices(f"{reference}: several titles have these words", sessions)
+        return self._chosen(reference, sessions[0], purpose)
 
     def _chosen(
         self, reference: str, session: Session, purpose: Purpose, *, announce: bool = True
@@ -241,11 +245,11 @@ class SessionFinder:
             )
         return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 
-    def _choices(self, why: str, found: Sequence[Session]) -> SessionChoices:
+    def _choices(self, why: str, sessions: Sequence[Session]) -> SessionChoices:
         return SessionChoices(
             why=why,
-            rows=tuple(self._ids.row(session) for session in found[:MOST]),
-            more=max(0, len(found) - MOST),
+            rows=tuple(self._ids.row(session) for session in sessions[:MAX_CHOICES]),
+            more=max(0, len(sessions) - MAX_CHOICES),
             now=self.now,
             home=str(self.machine.home),
         )
@@ -262,7 +266,7 @@ def shown(entries: Iterable[SessionEntry]) -> Iterator[Session]:
 
 
 def _is_compacted(session: Session) -> bool:
-    """Tell whether compactctl wrote a session: it has an archive, or records with our tags."""
+    """Tell whether compactctl wrote a session: it has an archive, or records with tags."""
     if session.entry.n_bytes is None:
         return False
     path = session.entry.path
@@ -270,7 +274,7 @@ def _is_compacted(session: Session) -> bool:
 
 
 def _has_tags(path: str) -> bool:
-    """Tell whether records carry our tags; only a file with our key in it has to be parsed."""
+    """Tell whether records have tags of compactctl; only files with its key are parsed."""
     try:
         is_marked = any(_OWN_OBJECT.search(line.data) for line in read_lines(path))
         return is_marked and is_tagged(open_input(path).lines, path)
@@ -279,20 +283,20 @@ def _has_tags(path: str) -> bool:
 
 
 def _is_fit(session: Session, purpose: Purpose) -> bool:
-    """Tell whether a session can be meant: to be restored, it must have been compacted."""
+    """Tell whether a session can be meant: only a compacted one can be restored."""
     return purpose != "restore" or _is_compacted(session)
 
 
 def _is_ready(session: Session, purpose: Purpose) -> bool:
-    """Tell whether there is something to do: a compaction to undo, a transcript to compact."""
+    """Tell whether there is something to do: a compaction to undo, or a transcript to compact."""
     if purpose == "restore":
         return _is_in_effect(session)
     return not store_named(session.entry.client).unsupported_hint
 
 
 def _is_in_effect(session: Session) -> bool:
-    """Tell whether a compaction is in effect; where that cannot be told, rewind says why."""
-    # With what reads archives, which no command that only reads sessions has a use for.
+    """Tell whether a compaction is in effect; True if unknown, as rewind explains the problem."""
+    # Imported late: it loads what reads archives, which commands that only read do not need.
     from compactctl.commands.operations.history import history_of
 
     path = session.entry.path
@@ -307,12 +311,12 @@ def _may_be_called(entry: SessionEntry, beginning: str) -> bool:
 
 
 def _titled(sessions: Iterable[Session], text: str) -> list[Session]:
-    """Return the sessions with this title, else those with a word that begins so for each word."""
+    """Return the sessions with this title, else those with a word beginning with each given one."""
     words = [rf"\b{re.escape(word)}" for word in text.casefold().split()]
     titles = [(session, session.details.title.casefold()) for session in sessions]
     same = [session for session, title in titles if title == text.casefold()]
-    found = [s for s, title in titles if words and all(re.search(each, title) for each in words)]
-    return same or found
+    matching = [s for s, title in titles if words and all(re.search(w, title) for w in words)]
+    return same or matching
 
 
 def path_of(session: Session) -> str:

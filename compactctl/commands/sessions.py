@@ -1,4 +1,4 @@
-"""Lists the sessions in clients' stores, the newest first."""
+"""Lists the sessions in clients' stores, newest first."""
 
 import os
 import re
@@ -25,30 +25,30 @@ from compactctl.tokens.models.lookup import resolve_model, smallest_window_for
 
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
 _LINE_FILES = (".jsonl", ".zst")
-# Long results of tools may fill the end of a file, before which there is an answer.
+# Long tool results may fill the end of a file, so that the last answer is before it.
 _LONGER = 4 * WINDOW
 _CHARS_PER_TOKEN = 4.0
-# A larger report is not judged: for most sessions no more is read than the list reads anyway.
+# Larger reports are not checked, so that for most sessions no more is read than for the list.
 _LARGEST_JUDGED = WINDOW // 2
-# What stands before the end of a file may explain a report that is too large, never a small one.
+# The unread beginning of a file may explain a report that is too large, but not one too small.
 _TOO_SMALL = ("below its contents", "does not grow", "no number")
 CLIENT_RECORD = "recorded by the client"
-"""Where the sizes in a list of sessions come from."""
+"""The source of the sizes in a list of sessions."""
 SHORTEST = 8
-"""Characters of an id that are shown even where fewer would do."""
+"""The minimum number of characters of an id to show."""
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 USUAL = 20
-"""How many sessions are listed unless another number is asked for."""
+"""The number of sessions to list by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """A session, the beginning of its id that no other session has, and its context window.
+    """A session, the shortest unique beginning of its id, and its context window.
 
-    ``window`` is the recorded one, else that of its model; None where the model is not known.
-    ``at_least`` is the size in tokens that it has at least, where its client recorded a smaller one
-    than can be true; None where that is believed.
+    ``window`` is the recorded one, else that of its model; None if the model is unknown.
+    ``at_least`` is the minimum size in tokens, if its client recorded a size that is too small to
+    be true; else None.
     """
 
     session: Session
@@ -58,23 +58,23 @@ class SessionRow:
 
     @property
     def context(self) -> int | None:
-        """The tokens of the newest request and its answer, None where they are not known."""
+        """The tokens of the newest request and its answer, None if unknown."""
         return self.session.details.context if self.at_least is None else None
 
     @property
     def ratio(self) -> float | None:
-        """The share of the window that the newest request and its answer take, if it is known."""
+        """The share of the window that these take, None if unknown."""
         return _share(self.context, self.window)
 
     @property
     def least_ratio(self) -> float | None:
-        """The share of the window that is taken at least, None where nothing is known of it."""
-        known = self.context if self.at_least is None else self.at_least
-        return _share(known, self.window)
+        """The minimum share of the window that is in use, None if unknown."""
+        tokens = self.context if self.at_least is None else self.at_least
+        return _share(tokens, self.window)
 
 
 class ShortIds:
-    """The beginnings of ids that mean one session each."""
+    """Abbreviates ids so that they stay unique."""
 
     def __init__(self, entries: Iterable[SessionEntry]) -> None:
         self._sorted: Sequence[str] = sorted({entry.id for entry in entries})
@@ -89,21 +89,24 @@ class ShortIds:
         )
 
     def _short(self, full: str) -> str:
-        at = bisect_left(self._sorted, full)
-        beside = [*self._sorted[max(0, at - 1) : at], *self._sorted[at + 1 : at + 2]]
-        needed = max((_shared(full, other) + 1 for other in beside), default=0)
+        index = bisect_left(self._sorted, full)
+        neighbors = [*self._sorted[max(0, index - 1) : index], *self._sorted[index + 1 : index + 2]]
+        needed = max((_shared(full, neighbor) + 1 for neighbor in neighbors), default=0)
         return full[: max(SHORTEST, needed)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFilter:
-    """Which sessions to list; without anything the newest of a person are.
+    """Which sessions to list; by default the newest interactive ones.
 
-    ``clients`` are names of stores, none for all. ``project`` is a folder that the session's
-    project is, or lies below. ``over`` is a share of the window; a session whose recorded size is
-    too small to be true may be over it. ``since`` is in seconds since the epoch. ``words`` must all
-    be in the title, the project or the client, or begin the id. ``hidden`` takes in what clients
-    themselves leave out of their lists. ``limit`` is how many are listed at most, 0 for all.
+    Attributes:
+        clients: names of stores, none for all.
+        project: a folder that the session's project is, or is below.
+        over: a share of the window; a session whose recorded size is too small may be over it.
+        since: in seconds since the epoch.
+        words: each must be in the title, the project or the client, or begin the id.
+        hidden: include sessions that clients leave out of their own lists.
+        limit: the maximum number, 0 for all.
     """
 
     clients: tuple[str, ...] = ()
@@ -115,7 +118,7 @@ class SessionFilter:
     limit: int = USUAL
 
     def may_match(self, entry: SessionEntry) -> bool:
-        """Tell whether an entry may be wanted, before anything of it is read."""
+        """Tell whether an entry may match, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
         if self.project is None:
@@ -124,7 +127,7 @@ class SessionFilter:
         return store_named(entry.client).may_be_in_project(entry, folder)
 
     def matches(self, row: SessionRow) -> bool:
-        """Tell whether a session is wanted, by what was read of it."""
+        """Tell whether a session matches, by what was read of it."""
         return (
             self._may_be_over(row) and self._is_below(row.session) and self._is_named(row.session)
         )
@@ -138,25 +141,31 @@ class SessionFilter:
         if self.project is None:
             return True
         folder = os.path.realpath(self.project)
-        own = session.details.project
-        return bool(own) and (os.path.realpath(own) + os.sep).startswith(
+        project = session.details.project
+        return bool(project) and (os.path.realpath(project) + os.sep).startswith(
             folder.rstrip(os.sep) + os.sep
         )
 
     def _is_named(self, session: Session) -> bool:
         text = f"{session.details.title}\n{session.details.project}\n{session.entry.client}"
-        found = text.casefold()
+        folded = text.casefold()
         words = (word.casefold() for word in self.words)
-        return all(word in found or session.id.casefold().startswith(word) for word in words)
+        return all(word in folded or session.id.casefold().startswith(word) for word in words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsResult:
-    """The newest sessions that are wanted.
+    """The newest sessions that match.
 
-    ``found`` is how many lie in the stores; ``hidden`` of those that were looked at were left out
-    as clients do, and ``unread`` older ones were not looked at. ``searched`` are the folders that
-    sessions would be in, where there is none; ``notes`` name what could not be read.
+    Attributes:
+        rows: the sessions.
+        home: the user's home folder.
+        now: in seconds since the epoch.
+        found: the number of sessions in the stores.
+        hidden: sessions that match, but that clients leave out of their lists.
+        unread: older sessions that were not read.
+        searched: the folders searched, if there is no session.
+        notes: what could not be read.
     """
 
     rows: tuple[SessionRow, ...]
@@ -170,7 +179,7 @@ class SessionsResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What could not be read, and of how many sessions the recorded size is not believed."""
+        """What could not be read, and how many sessions have a recorded size that is too small."""
         doubted = sum(row.at_least is not None for row in self.rows)
         if not doubted:
             return self.notes
@@ -182,29 +191,31 @@ class SessionsResult:
         return (*self.notes, doubt)
 
 
-def sessions(wanted: SessionFilter, machine: UserEnvironment, now: float) -> SessionsResult:
+def sessions(session_filter: SessionFilter, machine: UserEnvironment, now: float) -> SessionsResult:
     """List sessions; ``now`` is in seconds since the epoch.
 
-    Nothing in a store makes it fail; UsageError for an unknown client.
+    Nothing in a store makes it fail. Raises UsageError for an unknown client.
     """
     folders = FolderScanner()
-    entries = newest_entries(machine, folders, _stores(wanted))
-    # The beginning of an id must mean one session when it is given to a command by itself.
-    everywhere = newest_entries(machine, FolderScanner()) if wanted.clients else entries
-    in_question = [entry for entry in entries if wanted.may_match(entry)]
-    to_read = [e for e in in_question if wanted.hidden or e.listing.kind not in HIDDEN_KINDS]
+    entries = newest_entries(machine, folders, _stores(session_filter))
+    # An abbreviated id must be unique among all clients, as commands take it without a client.
+    everywhere = newest_entries(machine, FolderScanner()) if session_filter.clients else entries
+    in_question = [entry for entry in entries if session_filter.may_match(entry)]
+    to_read = [
+        e for e in in_question if session_filter.hidden or e.listing.kind not in HIDDEN_KINDS
+    ]
     rows: list[SessionRow] = []
     short_ids, n_read, n_hidden = ShortIds(everywhere), 0, len(in_question) - len(to_read)
     for session in load_sessions(to_read):
         n_read += 1
         row = short_ids.row(session)
-        if not wanted.matches(row):
+        if not session_filter.matches(row):
             continue
-        if is_hidden(session) and not wanted.hidden:
+        if is_hidden(session) and not session_filter.hidden:
             n_hidden += 1
             continue
         rows.append(row)
-        if len(rows) == wanted.limit:
+        if len(rows) == session_filter.limit:
             break
     return SessionsResult(
         rows=tuple(rows),
@@ -221,7 +232,7 @@ def sessions(wanted: SessionFilter, machine: UserEnvironment, now: float) -> Ses
 def parse_since(text: str, now: float) -> float:
     """Return seconds since the epoch for an age such as 2d or 90m, or a date.
 
-    Raises UsageError for what is neither.
+    Raises UsageError for anything else.
     """
     age = _AGE.fullmatch(text.strip().casefold())
     if age is not None:
@@ -241,17 +252,17 @@ def is_hidden(session: Session) -> bool:
 
 
 def is_of(session: Session, folder: Path) -> bool:
-    """Tell whether a session was begun in this very folder."""
-    own = session.details.project
-    return bool(own) and os.path.realpath(own) == os.path.realpath(folder)
+    """Tell whether a session was started in this very folder."""
+    project = session.details.project
+    return bool(project) and os.path.realpath(project) == os.path.realpath(folder)
 
 
 def least_size(session: Session) -> int | None:
-    """Return the tokens that a session holds at least, where its newest report is too small.
+    """Return the minimum tokens of a session whose newest report is too small to be true.
 
-    That is what is counted in the last lines of the file, at four characters a token, or the report
-    where that is more. None where the report may be true or is over 32,768, and for a document or
-    a database, whose end cannot be read alone.
+    It is the count of the last lines of the file, at four characters per token, or the report if
+    that is larger. None if the report may be true or is over 32,768, and for a document or a
+    database, whose end cannot be read separately.
     """
     path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
     reported = session.details.context or 0
@@ -270,7 +281,7 @@ def _share(context: int | None, window: int | None) -> float | None:
 
 
 def _window(session: Session) -> int | None:
-    """Return the window that holds what was answered, where anything is known of it."""
+    """Return the window, enlarged to hold what was answered, None if nothing is known."""
     details = session.details
     if details.window:
         return details.window
@@ -282,26 +293,28 @@ def _window(session: Session) -> int | None:
     return model.window
 
 
-def _shared(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _shared(first: str, second: str) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _stores(wanted: SessionFilter) -> Sequence[SessionStore]:
-    named = [store_named(name) for name in wanted.clients]
+def _stores(session_filter: SessionFilter) -> Sequence[SessionStore]:
+    named = [store_named(name) for name in session_filter.clients]
     return [store for store in ALL_STORES if store in named or not named]
 
 
 def _places(searched: Sequence[Path], machine: UserEnvironment) -> tuple[str, ...]:
-    """Return the folders that were searched; of editors only those of one that is there, if any."""
+    """Return the folders that were searched; of editors only those that are installed, if any."""
     absent = [user for user in editor_folders(machine) if not user.is_dir()]
     places = dict.fromkeys(map(str, searched))
-    present = [each for each in places if not any(user in Path(each).parents for user in absent)]
+    present = [
+        folder for folder in places if not any(user in Path(folder).parents for user in absent)
+    ]
     return tuple(present or places)
 
 
 def _end(path: Path, chosen: Format) -> Transcript:
-    """Read the end of a file back to where a usage is reported, but no further than needed."""
+    """Read the end of a file back to a usage report, but no further than necessary."""
     end = _last(path, WINDOW, chosen)
     has_usage = any(message.usage for message in end.effective)
     return end if has_usage else _last(path, _LONGER, chosen)

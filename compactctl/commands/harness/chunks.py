@@ -1,4 +1,4 @@
-"""The chunks in which older messages would be summarized."""
+"""Divides older messages into the chunks in which they would be summarized."""
 
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,7 @@ from compactctl.tokens.meter import Meter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunksOptions:
-    """Which transcript to divide, measured with what, and how."""
+    """The transcript to divide, and how to measure and divide it."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -26,9 +26,9 @@ class ChunksOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRow:
-    """One chunk: its first and last line, counted from 1, and what is in it.
+    """One chunk: its first and last line, from 1, and its contents.
 
-    ``left_out`` of its messages are too large to be summarized; ``tokens`` counts them too.
+    ``left_out`` counts its messages that are too large to be summarized; ``tokens`` includes them.
     """
 
     first_line: int
@@ -40,9 +40,9 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationChunks:
-    """The chunks of one conversation, of at most ``limit`` tokens where pairs allow it.
+    """The chunks of one conversation, of at most ``limit`` tokens unless a tool pair is larger.
 
-    ``kept`` messages stay as they are; ``reason`` says why there are no chunks, if so.
+    ``kept`` counts messages outside of chunks; ``reason`` says why there are no chunks, else "".
     """
 
     chunks: tuple[ChunkRow, ...]
@@ -81,13 +81,13 @@ def chunks(options: ChunksOptions) -> ChunksResult:
 
 
 def _divided(view: ConversationView, meter: Meter, options: ChunkOptions) -> ConversationChunks:
-    found = plan_chunks(view, meter, options)
-    refusal = skip_reason(view, found, options)
-    rows = () if refusal else tuple(map(_row, found.chunks))
+    plan = plan_chunks(view, meter, options)
+    refusal = skip_reason(view, plan, options)
+    rows = () if refusal else tuple(map(_row, plan.chunks))
     return ConversationChunks(
         chunks=rows,
-        limit=found.limit,
-        kept=len(view.messages) - len(found.hidden) if rows else len(view.messages),
+        limit=plan.limit,
+        kept=len(view.messages) - len(plan.hidden) if rows else len(view.messages),
         reason=refusal.reason if refusal else "",
     )
 

@@ -1,4 +1,4 @@
-"""How much of which files fits into what is left of a window."""
+"""Decides how much of which files fits into the remaining window."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,16 +27,16 @@ _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBudgetOptions:
-    """Which files, and what they are to fit into.
+    """The files, and the budget that they must fit into.
 
     Attributes:
-        paths: the files, in the order in which they get their share.
-        measure: says the window and what of it is kept for the answer.
-        used: tokens that are taken already, as people write them.
-        share: how much of what is left files may take, None for what the profile says.
-        aggregate: whole files only, the smallest first.
-        proportional: the same share of every text, where they do not all fit.
-        neurolink: judge each file on its own, as NeuroLink does.
+        paths: the files, in order of priority.
+        measure: determines the window and the output reserve.
+        used: tokens that are already in use, as typed by the user.
+        share: the share of the remaining tokens for files, None for the profile's.
+        aggregate: only whole files, smallest first.
+        proportional: if not all texts fit, the same share of each.
+        neurolink: judge each file separately, as NeuroLink does.
     """
 
     paths: tuple[str, ...]
@@ -50,7 +50,7 @@ class FileBudgetOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBudgetResult:
-    """The window, what is free for files in it (``tokens``), and the verdict on each file.
+    """The window, its part for files (``tokens``), and the verdict on each file.
 
     ``used`` and ``share`` are those in effect.
     """
@@ -64,12 +64,12 @@ class FileBudgetResult:
 
     @property
     def needed(self) -> int:
-        """The tokens of what fits of the files."""
+        """The tokens of all parts of files that fit."""
         return sum(verdict.tokens for verdict in self.verdicts)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What to say of files that are not whole."""
+        """Notices about files that are not whole."""
         return tuple(verdict.notice for verdict in self.verdicts if verdict.notice)
 
 
@@ -100,13 +100,13 @@ def _share(options: FileBudgetOptions) -> float:
 def _judge(
     options: FileBudgetOptions,
 ) -> Callable[[Sequence[FileSize], int], tuple[FileAllocation, ...]]:
-    """Return the rule that shares the budget out."""
+    """Return the rule by which the budget is shared out."""
     rules = (
         (options.aggregate, allocate_whole_files),
         (options.proportional, allocate_proportionally),
         (options.neurolink, allocate_separately),
     )
-    return next((rule for is_asked, rule in rules if is_asked), allocate_in_order)
+    return next((rule for is_chosen, rule in rules if is_chosen), allocate_in_order)
 
 
 def _file(path: str) -> FileSize:
@@ -115,7 +115,7 @@ def _file(path: str) -> FileSize:
 
 
 def _tokens(text: str) -> int:
-    """Read a number of tokens, which may be 0."""
+    """Parse a number of tokens, which may be 0."""
     if text.strip() == "0":
         return 0
     size = parse_token_size(text)

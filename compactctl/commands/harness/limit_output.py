@@ -1,4 +1,4 @@
-"""Cuts the output of a tool to a size, and saves it whole."""
+"""Truncates the output of a tool to a size, and saves the whole of it."""
 
 import sys
 from collections.abc import Callable
@@ -18,20 +18,20 @@ from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.source import STANDARD_STREAM, open_input
 from compactctl.store.publish.saved_output import save_output
 
-# Bytes that are not UTF-8 come out as they went in.
+# Preserves bytes that are not UTF-8.
 _ENCODING = ("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOutputOptions:
-    """What to cut and how.
+    """The output to truncate, and how.
 
     Attributes:
-        path: the output, - for standard input.
-        limits: the size it may have.
-        cutting: what stays of it.
-        spill_dir: where the whole output is saved, None for nowhere.
-        shown: what makes a text fit to be printed; the limits hold for what it returns.
+        path: the file with the output, - for standard input.
+        limits: its maximum size.
+        cutting: which part of it stays.
+        spill_dir: the folder to save the whole output in, None to not save it.
+        shown: makes a text printable; the limits apply to its result.
     """
 
     path: str
@@ -46,10 +46,10 @@ class LimitOutputResult:
     """An output within its limits.
 
     Attributes:
-        content: the text, notice included; bytes that are not UTF-8 are escaped as surrogates.
+        content: the text with its notice; bytes that are not UTF-8 are escaped as surrogates.
         truncated: whether anything was cut.
-        saved_path: where the whole output is, None when it was not saved.
-        original_size: bytes of the whole output.
+        saved_path: the path of the whole output, None if it was not saved.
+        original_size: the bytes of the whole output.
     """
 
     content: str
@@ -64,35 +64,35 @@ class LimitOutputResult:
 
 
 def limit_output(options: LimitOutputOptions) -> LimitOutputResult:
-    """Cut an output that is over its limits, after it was saved where that is asked for.
+    """Truncate an output that is over its limits, and save the whole of it first if requested.
 
-    Raises NoInputError for a file that cannot be read and DiskError when it cannot be saved.
+    Raises NoInputError for an unreadable file, and DiskError if saving fails.
     """
     data = _read(options.path)
     text = options.shown(data.decode(*_ENCODING))
-    found = _limited(text, options, options.cutting)
-    if not found.truncated or options.spill_dir is None:
-        return _result(found.content, truncated=found.truncated, size=len(data))
+    truncated = _limited(text, options, options.cutting)
+    if not truncated.truncated or options.spill_dir is None:
+        return _result(truncated.content, truncated=truncated.truncated, size=len(data))
     saved = save_output(FileSystem(), Path(options.spill_dir), data)
     cutting = replace(options.cutting, pointer=f"Full output saved to: {saved}")
-    found = _limited(text, options, cutting)
-    return _result(found.content, truncated=True, size=len(data), saved=str(saved))
+    truncated = _limited(text, options, cutting)
+    return _result(truncated.content, truncated=True, size=len(data), saved=str(saved))
 
 
 def _limited(text: str, options: LimitOutputOptions, cutting: TruncationStyle) -> TruncatedOutput:
-    """Cut a text, and a little more where a cut makes it longer to show."""
+    """Truncate a text to its limits as it is printed, which may be longer than the text."""
     limits = options.limits
     while True:
-        found = truncate(text, limits, cutting)
-        shown = options.shown(found.content)
+        truncated = truncate(text, limits, cutting)
+        shown = options.shown(truncated.content)
         excess = byte_length(shown) - (options.limits.max_bytes or byte_length(shown))
         if excess <= 0:
-            return replace(found, content=shown)
+            return replace(truncated, content=shown)
         limits = replace(limits, max_bytes=max(1, limits.max_bytes - excess))
 
 
 def _read(path: str) -> bytes:
-    """Return what a tool wrote, which may be nothing."""
+    """Return the output of a tool, which may be empty."""
     if path != STANDARD_STREAM:
         return open_input(path, OUTPUT_LIMITS).data
     data = b"".join(read_first(sys.stdin.buffer, OUTPUT_LIMITS.max_bytes + 1))

@@ -1,4 +1,4 @@
-"""Reads an error from where the user has it, and tells whether the context was too long."""
+"""Reads a provider's error, and tells whether the context was too long."""
 
 import os
 
@@ -9,10 +9,10 @@ from compactctl.store.files.source import STANDARD_STREAM, open_input
 
 
 def overflow(error: str) -> Overflow:
-    """Judge an error: the name of a file that holds it, ``-`` for standard input, or its text.
+    """Classify an error: the name of a file that holds it, ``-`` for standard input, or its text.
 
     Raises:
-        NoInputError: there is nothing to judge, or the file cannot be read.
+        NoInputError: the text is empty, or the file cannot be read.
     """
     if not error.strip():
         raise NoInputError("the error is empty; give its text, a file, or - for standard input")

@@ -1,4 +1,4 @@
-"""Shows what a model or a command would be asked for a summary, and asks nobody."""
+"""Shows the prompts that a summarizer would get, without asking one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """Which transcript, which stages ask for summaries, and how a prompt is written."""
+    """The transcript, the stages that ask for summaries, and the style of prompts."""
 
     input: InputOptions
     recipe: Recipe = field(default_factory=Recipe)
@@ -25,7 +25,7 @@ class PromptOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenPrompt:
-    """A prompt, its size, how many messages it is about and how large the summary may be."""
+    """A prompt, its size, the number of messages it is about, and the size of the summary."""
 
     text: str
     tokens: int
@@ -35,7 +35,7 @@ class WrittenPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptResult:
-    """The prompts of one run; where there are none, ``reasons`` say why, stage by stage."""
+    """The prompts of one run; if there are none, ``reasons`` say why, by stage."""
 
     options: PromptOptions
     measure: Measurement
@@ -46,20 +46,23 @@ class PromptResult:
 def prompt(options: PromptOptions) -> PromptResult:
     """Write the prompts that the stages of a compaction would send.
 
-    Stages are carried out in memory only. Raises as reading does, UsageError for stages that mean
-    nothing, and DoesNotFitError when a prompt cannot be made as small as ``style`` asks.
+    Stages run in memory only. Raises as reading does, UsageError for unknown stages, and
+    DoesNotFitError if a prompt cannot be made as small as ``style`` requires.
     """
     loaded = load(options.input)
     measured = measure(loaded.transcript, options.recipe.measure)
     requests: dict[SummaryRequest, None] = {}
 
-    def noted(request: SummaryRequest, count: Callable[[str], int]) -> Summary:  # noqa: ARG001 - a Summarizer
+    def record_request(
+        request: SummaryRequest,
+        count: Callable[[str], int],  # noqa: ARG001 - a Summarizer
+    ) -> Summary:
         requests[request] = None
         return Summary(text="")
 
     inputs = StageInputs(
         originals=originals_of(loaded, history_behind(loaded)),
-        summarizer=noted,
+        summarizer=record_request,
         texts=options.recipe.plan.texts,
     )
     plan = make_plan(options.recipe, measured.limits)
@@ -76,15 +79,15 @@ def _written(
     request: SummaryRequest, options: PromptOptions, measured: Measurement
 ) -> WrittenPrompt:
     count = measured.meter.text
-    found = write_prompt(request, options.style, count)
-    if found is None:
+    written = write_prompt(request, options.style, count)
+    if written is None:
         raise DoesNotFitError(
             f"{options.input.path}: the prompt about {len(request.messages):,} messages does not "
             f"fit into {options.style.max_tokens:,} tokens; raise --summarizer-context or keep more"
         )
     return WrittenPrompt(
-        text=found.text,
-        tokens=count(found.text),
+        text=written.text,
+        tokens=count(written.text),
         messages=len(request.messages),
         summary_tokens=request.budget,
     )

@@ -1,4 +1,4 @@
-"""Whether a transcript needs compaction, and how near it is."""
+"""Checks whether a transcript needs compaction, and how near it is."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
-# What holds where no condition of the trigger does.
+# The reason if the provider refused the request and no condition of the trigger holds.
 _REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """What to measure, and the trigger that is asked, None for that of the profile."""
+    """What to measure, and the trigger to check, None for that of the profile."""
 
     stats: StatsOptions
     trigger: Trigger | None = None
@@ -22,7 +22,7 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBreakdown:
-    """The tokens of the next request in the five parts that NeuroLink names; they add up to it."""
+    """The tokens of the next request in NeuroLink's five parts, which add up to it."""
 
     system_prompt: int
     conversation_history: int
@@ -35,9 +35,9 @@ class RequestBreakdown:
 class CheckResult:
     """Whether compaction is due.
 
-    ``breakdown`` is of the largest request, the one that ``stats`` has the usage of, and ``level``
-    the worst warning level that it reaches. The trigger is asked of each conversation: it fires in
-    ``fired_in``, the largest first.
+    ``breakdown`` is that of the largest request, whose usage ``stats`` has, and ``level`` the worst
+    warning level it reaches. The trigger is checked for each conversation; ``fired_in`` are those
+    in which it fires, largest first.
     """
 
     profile: Profile
@@ -49,62 +49,62 @@ class CheckResult:
 
     @property
     def situation(self) -> TriggerInput:
-        """What a trigger looks at in the largest request."""
+        """The measurements of the largest request that a trigger compares."""
         return self.stats.next_request.situation(self.stats.measure.limits)
 
     @property
     def text(self) -> str:
-        """What the profile says at the level that is reached."""
+        """The profile's text for the level."""
         return _text(self.level, self.stats)
 
     @property
     def due(self) -> bool:
-        """Whether compaction is due, in any conversation: a refused request is, at any count."""
+        """Whether compaction is due in any conversation; after a refused request it always is."""
         return bool(self.fired_in) or self.stats.is_refused
 
     @property
     def is_unsure(self) -> bool:
-        """Whether compaction is not due by what was read, and much text was not read."""
+        """Whether compaction is not due by what was read, but much text could not be read."""
         return bool(self.stats.unread) and not self.due
 
     @property
     def exit_code(self) -> int:
-        """1 where compaction is due, 4 where too little was read to tell, else 0."""
+        """1 if compaction is due, 4 if too little was read to know, else 0."""
         return NotUnderstoodError.exit_code if self.is_unsure else int(self.due)
 
     @property
     def fired(self) -> str:
-        """The condition that holds, "" when none does."""
+        """The condition that holds, "" if none does."""
         if self.fired_in:
             return self.trigger.matched_condition(self.fired_in[0])
         return _REFUSED if self.due else ""
 
 
 def check(options: CheckOptions) -> CheckResult:
-    """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
-    found = stats(options.stats)
+    """Measure a transcript and check the trigger. Raises as ``stats`` does."""
+    result = stats(options.stats)
     profile = options.stats.measure.profile or builtin_profile(DEFAULT_PROFILE)
     trigger = options.trigger or profile.effective_trigger
-    limits = found.measure.limits
-    situations = [request.situation(limits) for request in found.requests]
-    fired_in = [each for each in situations if trigger.matched_condition(each)]
+    limits = result.measure.limits
+    situations = [request.situation(limits) for request in result.requests]
+    fired_in = [situation for situation in situations if trigger.matched_condition(situation)]
     return CheckResult(
         profile=profile,
         trigger=trigger,
-        fired_in=tuple(sorted(fired_in, key=lambda each: -each.tokens)),
-        level=profile.level_at(found.next_request.situation(limits)),
-        breakdown=_breakdown(found),
-        stats=found,
+        fired_in=tuple(sorted(fired_in, key=lambda situation: -situation.tokens)),
+        level=profile.level_at(result.next_request.situation(limits)),
+        breakdown=_breakdown(result),
+        stats=result,
     )
 
 
-def _text(level: LevelRule, found: StatsResult) -> str:
-    usage = found.usage
+def _text(level: LevelRule, result: StatsResult) -> str:
+    usage = result.usage
     # Rounded half up, as JavaScript's toFixed does.
     percent = int(usage.ratio * 100 + 0.5)
     values = {
         "{percent}": f"{percent}",
-        "{percent_of_window}": f"{int(usage.tokens / found.measure.budget.window * 100 + 0.5)}",
+        "{percent_of_window}": f"{int(usage.tokens / result.measure.budget.window * 100 + 0.5)}",
         "{left}": f"{usage.percent_left}",
         "{used}": f"{usage.tokens:,}",
         "{available}": f"{usage.available:,}",
@@ -115,24 +115,29 @@ def _text(level: LevelRule, found: StatsResult) -> str:
     return text
 
 
-def _breakdown(found: StatsResult) -> RequestBreakdown:
+def _breakdown(result: StatsResult) -> RequestBreakdown:
     """Return the parts of the largest request.
 
-    The conversation is what remains beside the others; where they come to more than the whole, by
-    an error of the count, the system prompt is less, of which the least is counted.
+    The conversation is the remainder. If a counting error makes the other parts larger than the
+    whole, the system prompt is reduced first, since the least of it is counted.
     """
-    request, size = found.next_request, found.size
-    parts = found.categories
-    system = parts["system prompt"] + size.overhead + found.extras.system_frame
-    given = (found.extras.prompt, found.extras.files, parts["tool definitions"], system)
-    left, taken = max(0, request.tokens), []
-    for part in given:
-        taken.append(min(part, left))
-        left -= taken[-1]
-    prompt, attached, tools, system = taken
+    request, size = result.next_request, result.size
+    parts = result.categories
+    system = parts["system prompt"] + size.overhead + result.extras.system_frame
+    parts_in_order = (
+        result.extras.prompt,
+        result.extras.files,
+        parts["tool definitions"],
+        system,
+    )
+    remaining, part_tokens = max(0, request.tokens), []
+    for part in parts_in_order:
+        part_tokens.append(min(part, remaining))
+        remaining -= part_tokens[-1]
+    prompt, attached, tools, system = part_tokens
     return RequestBreakdown(
         system_prompt=system,
-        conversation_history=left,
+        conversation_history=remaining,
         current_prompt=prompt,
         tool_definitions=tools,
         file_attachments=attached,

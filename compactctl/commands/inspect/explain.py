@@ -30,20 +30,20 @@ from compactctl.model.message import Message, MessageId, Tags
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.meter import Meter
 
-# In the order in which they are told.
+# In the order in which they are shown.
 LinkKind = Literal["call", "result", "reads again", "edits", "stands for it", "hidden by it"]
 Way = Literal["group", "operation", "client", "client, all"]
 # More ids than this are not listed in an error.
 _LISTED = 5
-# Less than this of an id is none: a number would be the beginning of some, too.
-_LEAST_OF_ID = 4
+# The minimum length of an abbreviated id: a line number may be the beginning of an id, too.
+_MIN_ID_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
-    """Which message: ``message`` is an id, the beginning of one, or a line from 1.
+    """The message to explain: an id, the beginning of one, or a line from 1.
 
-    ``archive`` is that of the transcript where it is not in its place.
+    ``archive`` is the transcript's archive folder if not at the default location.
     """
 
     input: InputOptions
@@ -54,12 +54,15 @@ class ExplainOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLink:
-    """Another message, and what ties it to the one that is explained.
+    """Another message, and its relation to the explained one.
 
     Attributes:
-        line: where it stands, from 1; None where it stands in the archive only.
+        kind: the relation.
+        id: the other message.
+        line: its line, from 1; None if it is only in the archive.
+        role: its role.
         what: the tool of a call or result, the file that is read or edited, else the group.
-        covers: of a message that reads a file again, whether it shows all that was shown before.
+        covers: whether a later read of a file repeats everything shown before.
     """
 
     kind: LinkKind
@@ -75,9 +78,9 @@ _Link = Callable[..., MessageLink]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentSince:
-    """Since when a message is sent: ``first`` of ``requests``, counted from 1.
+    """Since when a message is sent: from request ``first`` of ``requests``, from 1.
 
-    ``is_reported`` tells whether the provider reported the requests, or they were counted.
+    ``is_reported`` tells whether the provider reported the requests; else they were counted.
     """
 
     first: int
@@ -87,7 +90,7 @@ class SentSince:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreCommand:
-    """How to get back what is hidden: by its group, or by undoing what hid it."""
+    """How to restore a hidden message: by its group, or by undoing what hid it."""
 
     way: Way
     group: str
@@ -95,15 +98,20 @@ class RestoreCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainResult:
-    """All there is to say about one message.
+    """Everything known about one message.
 
     Attributes:
-        entry: the message, its size, and whether the next request sends it.
-        line: where it stands, from 1; None where it stands in the archive only.
-        hidden: what hides it: a group or the client's compaction, and the stage or the client.
-        sent_since: since when requests send it, None where none did or nothing tells.
-        fate: what the profile would make of it, None of what is not sent.
-        restore: how to get back what is hidden, it or what it stands for; None where nothing is.
+        options: the options.
+        format: the format of the transcript.
+        measure: how tokens were counted.
+        entry: the message, its size, and whether the next request includes it.
+        line: its line, from 1; None if it is only in the archive.
+        hidden: what hides it: a group or a compaction by the client, and the stage or the client.
+        sent_since: since when it is sent, None if never or unknown.
+        fate: its fate in a compaction with the profile, None if it is not sent.
+        links: related messages.
+        restore: how to restore it, or the messages it replaces; None if nothing is hidden.
+        warnings: what the user should know.
     """
 
     options: ExplainOptions
@@ -120,32 +128,32 @@ class ExplainResult:
 
     @property
     def category(self) -> Category | None:
-        """Where most of the message belongs; nothing tells of what stands in the archive only."""
+        """The category of most of the message; None if it is only in the archive."""
         return None if self.line is None else self.entry.category
 
     @property
     def profile(self) -> Profile:
-        """The profile that tells the fate."""
+        """The profile that determines the fate."""
         return Recipe(measure=self.options.measure).profile
 
 
 def explain_message(options: ExplainOptions) -> ExplainResult:
     """Explain a message; nothing is written.
 
-    Raises as ``view`` does, and UsageError where no message, or more than one, is meant.
+    Raises as ``view`` does, and UsageError if no message, or more than one, matches.
     """
     loaded = load(options.input)
     history = history_behind(loaded, options.archive)
-    known = _once(all_messages(loaded, history))
+    all_viewed = _once(all_messages(loaded, history))
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
-    at = _place(options, known, lines, loaded, history)
-    viewed, transcript = known[at], loaded.transcript
+    index = _place(options, all_viewed, lines, loaded, history)
+    viewed, transcript = all_viewed[index], loaded.transcript
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.messages)
     size = context_size(transcript, measured)
     timeline = timeline_of(transcript, measured.meter, size)
-    found = {entry.message.id: entry for entry in timeline.messages}.get(viewed.message.id)
-    entry = _as_viewed(found, viewed, measured.meter)
+    timeline_entry = {entry.message.id: entry for entry in timeline.messages}.get(viewed.message.id)
+    entry = _as_viewed(timeline_entry, viewed, measured.meter)
     recipe = Recipe(measure=options.measure)
     return ExplainResult(
         options=options,
@@ -154,9 +162,9 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         entry=entry,
         line=lines.get(viewed.message.id),
         hidden=viewed.hidden,
-        sent_since=_sent_since(timeline, found),
+        sent_since=_sent_since(timeline, timeline_entry),
         fate=_fate(viewed.message.id, loaded, history, measured, recipe) if entry.is_sent else None,
-        links=_links_of(at, known, lines, transcript.session.cwd),
+        links=_links_of(index, all_viewed, lines, transcript.session.cwd),
         restore=_restore_command(viewed, loaded, history),
         warnings=(
             *transcript.warnings,
@@ -166,38 +174,42 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     )
 
 
-def _once(viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
-    """Return every message once, in place: as it is sent where it is, else as it was last."""
+def _once(all_viewed: Sequence[ViewedMessage]) -> tuple[ViewedMessage, ...]:
+    """Return every message once: as it is sent if it is, else as it was last."""
     chosen: dict[MessageId, ViewedMessage] = {}
-    for each in viewed:
-        if each.hidden is None or each.message.id not in chosen:
-            chosen[each.message.id] = each
+    for viewed_message in all_viewed:
+        if viewed_message.hidden is None or viewed_message.message.id not in chosen:
+            chosen[viewed_message.message.id] = viewed_message
     return tuple(chosen.values())
 
 
 def _place(
     options: ExplainOptions,
-    known: Sequence[ViewedMessage],
+    all_viewed: Sequence[ViewedMessage],
     lines: Mapping[MessageId, int],
     loaded: TranscriptFile,
     history: OperationHistory,
 ) -> int:
-    """Return the index of the message that is meant: by its id, its line, else how an id begins."""
-    name, ids = options.message, [viewed.message.id for viewed in known]
-    is_begun = len(name) >= _LEAST_OF_ID
-    ways = (
-        [at for at, each in enumerate(ids) if each == name],
-        [at for at, each in enumerate(ids) if each in lines and str(lines[each]) == name],
-        [at for at, each in enumerate(ids) if is_begun and each.startswith(name)],
+    """Return the index of the message meant: by its id, its line, else the beginning of its id."""
+    name, ids = options.message, [viewed.message.id for viewed in all_viewed]
+    may_be_id = len(name) >= _MIN_ID_LENGTH
+    candidates = (
+        [i for i, message_id in enumerate(ids) if message_id == name],
+        [
+            i
+            for i, message_id in enumerate(ids)
+            if message_id in lines and str(lines[message_id]) == name
+        ],
+        [i for i, message_id in enumerate(ids) if may_be_id and message_id.startswith(name)],
     )
-    found = next(filter(None, ways), [])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = ", ".join(ids[at] for at in found[:_LISTED])
-        more = ", …" if len(found) > _LISTED else ""
+    indices = next(filter(None, candidates), [])
+    if len(indices) == 1:
+        return indices[0]
+    if indices:
+        listed = ", ".join(ids[i] for i in indices[:_LISTED])
+        more = ", …" if len(indices) > _LISTED else ""
         raise UsageError(
-            f"{options.input.path}: {name!r} means {len(found)} messages; name one by its id: "
+            f"{options.input.path}: {name!r} means {len(indices)} messages; name one by its id: "
             f"{listed}{more}"
         )
     require_archive(loaded, history, options.input.path)
@@ -210,7 +222,7 @@ def _place(
 def _as_viewed(
     entry: TimelineMessage | None, viewed: ViewedMessage, meter: Meter
 ) -> TimelineMessage:
-    """Return the message as it is viewed; what stands in the archive only is in no request."""
+    """Return the message as it is viewed; one that is only in the archive is in no request."""
     message = viewed.message
     if entry is None:
         named = [*(part.tool for part in message.results), *(part.tool for part in message.calls)]
@@ -228,7 +240,7 @@ def _as_viewed(
 
 
 def _sent_since(timeline: Timeline, entry: TimelineMessage | None) -> SentSince | None:
-    """Tell since when a message is sent; what was written in the place of others hides that."""
+    """Return since when a message is sent; None for a stand-in, which took the place of others."""
     if entry is None or entry.first_round is None or entry.message.origin.is_synthetic:
         return None
     if _group_of(entry.message.tags) is not None:
@@ -241,33 +253,36 @@ def _sent_since(timeline: Timeline, entry: TimelineMessage | None) -> SentSince 
 
 
 def _group_of(tags: Tags) -> str | None:
-    """Return the group that a summary, a marker or a rewritten message stands for."""
+    """Return the group of a summary, a marker or a rewritten message."""
     return tags.condense_id or tags.truncation_id or tags.edit_id
 
 
 def _fate(
-    name: MessageId,
+    message_id: MessageId,
     loaded: TranscriptFile,
     history: OperationHistory,
     measured: Measurement,
     recipe: Recipe,
 ) -> MessageFate | None:
-    """Return what a compaction would make of a message."""
+    """Return the fate of a message in a compaction."""
     plan = make_plan(recipe, measured.limits)
     inputs = StageInputs(originals=originals_of(loaded, history))
     applied = run_stages(loaded.transcript, plan, measured, inputs).applied
     rows = message_fates(applied, measured.meter)
-    return next((row for row in rows if row.id == name and row.fate != "written"), None)
+    return next((row for row in rows if row.id == message_id and row.fate != "written"), None)
 
 
 def _links_of(
-    at: int, known: Sequence[ViewedMessage], lines: Mapping[MessageId, int], cwd: str | None
+    explained: int,
+    all_viewed: Sequence[ViewedMessage],
+    lines: Mapping[MessageId, int],
+    cwd: str | None,
 ) -> tuple[MessageLink, ...]:
-    """Return what is tied to the message at an index of ``known``, each thing once.
+    """Return everything related to a message of ``all_viewed``, each once.
 
-    ``lines`` tells where messages stand, from 1, of those that are in the file.
+    ``lines`` are the lines, from 1, of the messages in the file.
     """
-    messages = [viewed.message for viewed in known]
+    messages = [viewed.message for viewed in all_viewed]
 
     def link(kind: LinkKind, index: int, what: str, *, covers: bool = False) -> MessageLink:
         message = messages[index]
@@ -281,64 +296,78 @@ def _links_of(
         )
 
     links = (
-        *_pairs(at, messages, link),
-        *_files(at, messages, cwd, link),
-        *_groups(at, known, link),
+        *_pairs(explained, messages, link),
+        *_files(explained, messages, cwd, link),
+        *_groups(explained, all_viewed, link),
     )
     return tuple(dict.fromkeys(links))
 
 
-def _pairs(at: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
+def _pairs(explained: int, messages: Sequence[Message], link: _Link) -> Iterator[MessageLink]:
     for result, call in tool_pairs(messages).items():
         named = messages[call.message].parts[call.part]
         tool: str = getattr(named, "tool", "")
-        if result.message == at != call.message:
+        if result.message == explained != call.message:
             yield link("call", call.message, tool)
-        if call.message == at != result.message:
+        if call.message == explained != result.message:
             yield link("result", result.message, tool)
 
 
 def _files(
-    at: int, messages: Sequence[Message], cwd: str | None, link: _Link
+    explained: int, messages: Sequence[Message], cwd: str | None, link: _Link
 ) -> Iterator[MessageLink]:
     """Yield the later reads and edits of the files that a message, or its results, show."""
     pairs = tool_pairs(messages)
-    own = {at, *(result.message for result, call in pairs.items() if call.message == at)}
+    shown_in = {
+        explained,
+        *(result.message for result, call in pairs.items() if call.message == explained),
+    }
     reads = find_file_reads(messages, cwd=cwd)
     covered = find_superseded(reads)
-    for path, same in group_by_path(reads).items():
-        shown = [read for read in same if read.part_index.message in own]
-        if not shown:
+    for path, path_reads in group_by_path(reads).items():
+        shown_reads = [read for read in path_reads if read.part_index.message in shown_in]
+        if not shown_reads:
             continue
         newest = {
-            covered[read.part_index].part_index for read in shown if read.part_index in covered
+            covered[read.part_index].part_index
+            for read in shown_reads
+            if read.part_index in covered
         }
-        for read in same:
-            if read.part_index > shown[-1].part_index:
+        for read in path_reads:
+            if read.part_index > shown_reads[-1].part_index:
                 yield link(
                     "reads again", read.part_index.message, path, covers=read.part_index in newest
                 )
         for edit in find_file_edits(messages, cwd=cwd):
-            if edit.path == path and edit.part_index > shown[-1].part_index:
+            if edit.path == path and edit.part_index > shown_reads[-1].part_index:
                 yield link("edits", edit.part_index.message, path)
 
 
-def _groups(at: int, known: Sequence[ViewedMessage], link: _Link) -> Iterator[MessageLink]:
-    own, hidden = _group_of(known[at].message.tags), known[at].hidden
-    for index, viewed in enumerate(known):
-        if index == at:
+def _groups(
+    explained: int, all_viewed: Sequence[ViewedMessage], link: _Link
+) -> Iterator[MessageLink]:
+    group_of_message, hidden = (
+        _group_of(all_viewed[explained].message.tags),
+        all_viewed[explained].hidden,
+    )
+    for index, viewed in enumerate(all_viewed):
+        if index == explained:
             continue
         group = _group_of(viewed.message.tags)
         if hidden is not None and group == hidden.group:
             yield link("stands for it", index, hidden.group)
-        if own is not None and viewed.hidden is not None and viewed.hidden.group == own:
-            yield link("hidden by it", index, own)
+        if (
+            group_of_message is not None
+            and viewed.hidden is not None
+            and viewed.hidden.group == group_of_message
+        ):
+            yield link("hidden by it", index, group_of_message)
 
 
 def _restore_command(
     viewed: ViewedMessage, loaded: TranscriptFile, history: OperationHistory
 ) -> RestoreCommand | None:
-    """Return the way back to a message, or to what it stands for."""
+    """Return how to restore a message, or the messages it replaces."""
     group = viewed.hidden.group if viewed.hidden else _group_of(viewed.message.tags)
     if group is None:
         return None
@@ -346,13 +375,17 @@ def _restore_command(
 
 
 def _by_client(group: str, loaded: TranscriptFile) -> Iterator[RestoreCommand]:
-    found = compactions_of(current_state(loaded))
-    newest = next((each for each in reversed(found) if each.in_effect), None)
-    for each in found:
-        if each.id == group or group in each.groups:
-            if each.groups:
-                yield RestoreCommand(way="group", group=each.id)
-            yield RestoreCommand(way="client" if each is newest else "client, all", group=group)
+    compactions = compactions_of(current_state(loaded))
+    newest = next(
+        (compaction for compaction in reversed(compactions) if compaction.in_effect), None
+    )
+    for compaction in compactions:
+        if compaction.id == group or group in compaction.groups:
+            if compaction.groups:
+                yield RestoreCommand(way="group", group=compaction.id)
+            yield RestoreCommand(
+                way="client" if compaction is newest else "client, all", group=group
+            )
 
 
 def _by_compactctl(group: str, history: OperationHistory) -> RestoreCommand:

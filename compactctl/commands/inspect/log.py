@@ -24,7 +24,7 @@ from compactctl.store.files.source import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """Whose history; ``archive`` is the transcript's where that is not in its place."""
+    """The transcript; ``archive`` is its archive folder if not at the default location."""
 
     input: InputOptions
     archive: Path | None = None
@@ -32,9 +32,9 @@ class LogOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedGroup:
-    """The messages one summary, marker or set of rewritten records stands for.
+    """The messages behind one summary, marker or set of rewritten records.
 
-    ``tokens`` is the size they had before. Of a group inside the transcript only the id is known.
+    ``tokens`` is their size before. Of a group inside the transcript only the id is known.
     """
 
     id: str
@@ -48,8 +48,8 @@ class ArchivedGroup:
 class LogEntry:
     """One operation, its groups, and whether it is in effect now.
 
-    ``operation`` is its record in the archive; None when the transcript itself holds the originals
-    and no archive does. ``archive_bytes`` is 0 then.
+    ``operation`` is its record in the archive; None if only the transcript itself holds the
+    originals. ``archive_bytes`` is 0 then.
     """
 
     number: int
@@ -64,11 +64,16 @@ class LogEntry:
 class LogResult:
     """The operations behind a transcript, oldest first.
 
-    ``archive_missing`` is set when compactctl wrote records of it, and what they stand for is in an
-    archive that is not there, ``advice`` what to do about that; ``builds_upon`` is the operation
-    under the oldest one in effect when that one is not there, ``missing_archives`` the numbers that
-    no archive in the folder has. ``by_client`` are the compactions by the client whose originals
-    the transcript holds.
+    Attributes:
+        options: the options.
+        appended_bytes: the bytes appended after the newest operation.
+        archive_missing: whether compactctl wrote records of it, but their archive is missing.
+        builds_upon: the missing operation below the oldest one in effect, if any.
+        missing_archives: the numbers that no archive in the folder has.
+        operations: an entry for each operation.
+        by_client: the compactions by the client whose originals are in the transcript.
+        warnings: what the user should know.
+        advice: what to do about a missing archive.
     """
 
     options: LogOptions
@@ -83,13 +88,13 @@ class LogResult:
 
     @property
     def exit_code(self) -> int:
-        """6 where an archive is missing, else 0."""
+        """6 if an archive is missing, else 0."""
         is_missing = self.archive_missing or self.builds_upon or self.missing_archives
         return ArchiveError.exit_code if is_missing else 0
 
 
 def log(options: LogOptions) -> LogResult:
-    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+    """Return the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
     path = options.input.path
     source = open_transcript(path, options.input.limits)
     history = history_of(source, path, folder=options.archive)
@@ -117,14 +122,14 @@ def log(options: LogOptions) -> LogResult:
 
 
 def _by_client(source: Source, path: str) -> tuple[ClientCompaction, ...]:
-    """Return what the client compacted; nothing where no format fits what the archive knows."""
+    """Return the client's compactions; none if the transcript is not understood."""
     with suppress(NotUnderstoodError):
         return compactions_of(current_state(loaded_from(source, path)))
     return ()
 
 
 def _appended(history: OperationHistory) -> int:
-    """Return how many bytes were appended after the last operation, 0 where that is unknown."""
+    """Return the bytes appended after the newest operation, 0 if unknown."""
     if history.current is None and not history.chain:
         return 0
     with suppress(IntegrityError):

@@ -1,4 +1,4 @@
-"""Where the context of a transcript goes."""
+"""Measures where the context of a transcript goes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,12 +41,20 @@ Scope = Literal["effective", "full"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsOptions:
-    """What to measure and with what.
+    """What to measure, and how.
 
-    ``find_rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
-    ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
-    ``timeline`` asks for what a picture of the session is drawn from, ``graph`` for one on a
-    terminal.
+    Attributes:
+        input: the transcript.
+        measure: how to count tokens.
+        extras: files and text to count as well.
+        scope: the effective history, or everything.
+        top: the number of rows per list.
+        rounds: list the requests one by one.
+        prices: compute what the requests cost.
+        rounds_out: a file to write the requests to.
+        force: overwrite any file there.
+        timeline: return the data for a picture of the session.
+        graph: the same for a picture on a terminal.
     """
 
     input: InputOptions
@@ -64,7 +72,7 @@ class StatsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsCounts:
-    """How much there is of what was measured.
+    """Counts of what was measured.
 
     ``text_bytes`` is the size of the text that the model reads, in UTF-8.
     """
@@ -78,9 +86,9 @@ class StatsCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraTokens:
-    """The tokens of what a request holds beside the texts of the file.
+    """Tokens in a request besides the texts in the file.
 
-    ``prompt`` and ``files`` were given beside it; ``system_frame`` is what the counter's system
+    ``prompt`` and ``files`` were given by the user; ``system_frame`` is what the counter's system
     adds to a system prompt that was given. ``by_client`` are texts that the client itself adds.
     """
 
@@ -92,12 +100,22 @@ class ExtraTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsResult:
-    """What a transcript holds and how full it makes the window.
+    """The contents of a transcript, and how full they make the window.
 
-    ``break_down`` covers the text and media of all conversations, ``requests`` are the next ones,
-    one for each of them. ``size`` tells counted, inferred and unexplained tokens apart, and
-    ``health`` whether the counts can be right. ``find_rounds`` are those of everything that was
-    ever sent; they, ``compute_costs`` and ``timeline`` are None where nobody asked for them.
+    Attributes:
+        options: the options.
+        transcript: the transcript.
+        measure: how tokens were counted.
+        breakdown: the text and media of all conversations.
+        requests: the next request of each conversation.
+        size: the counted, inferred and unexplained tokens of the next request.
+        health: whether the counts can be right.
+        counts: how much was measured.
+        extras: tokens besides the texts in the file.
+        rounds: all requests ever sent, None unless requested.
+        costs: what they cost, None unless requested.
+        timeline: the data for a picture, None unless requested.
+        warnings: what the user should know.
     """
 
     options: StatsOptions
@@ -116,17 +134,17 @@ class StatsResult:
 
     @property
     def messages(self) -> int:
-        """How many messages were measured."""
+        """The number of messages that were measured."""
         return self.counts.messages
 
     @property
     def usage(self) -> Utilization:
-        """How full the largest of the next requests makes what the limits are measured against."""
+        """The largest next request as a share of the size that limits compare with."""
         return utilization(self.next_request.tokens, self.measure.limits.base_tokens)
 
     @property
     def categories(self) -> Mapping[Category, int]:
-        """The counted tokens of the largest of the next requests."""
+        """The counted tokens of the largest next request by category."""
         if len(self.requests) == 1:
             return self.breakdown.categories
         messages = self.next_request.messages
@@ -134,32 +152,32 @@ class StatsResult:
 
     @property
     def unread(self) -> str:
-        """What text was not read, where that is so much that the sizes are too small, else ""."""
+        """Where unread text is, if there is so much that the sizes are too small, else ""."""
         return unread_text(self.transcript.unread)
 
     @property
     def is_refused(self) -> bool:
-        """Whether the provider refused the request as too large without telling its size."""
+        """Whether the provider refused the request as too large without naming its size."""
         refusal = self.transcript.refusal
         is_ours = any(message.origin.is_synthetic for message in self.transcript.effective)
         return refusal is not None and refusal.tokens is None and not is_ours
 
     @property
     def next_request(self) -> SizedRequest:
-        """The largest of the next requests, which ``usage`` is of."""
+        """The largest next request, which ``usage`` is about."""
         return largest_of(self.requests)
 
     @property
     def reported(self) -> int | None:
-        """The context that the provider reported for the request measured from, in tokens."""
-        found = self.size.calibration
-        return None if found is None else found.reported
+        """The reported tokens of the request that ``size`` is based on, None without a report."""
+        calibration = self.size.calibration
+        return None if calibration is None else calibration.reported
 
 
 def stats(options: StatsOptions) -> StatsResult:
     """Measure a transcript. Raises NoInputError, NotUnderstoodError, UsageError.
 
-    Lines are read one by one; what stays in memory is the messages' text.
+    Lines are read one by one; only the messages' text stays in memory.
     """
     if options.rounds_out is not None:
         check_report(options.rounds_out, (options.input.path,), force=options.force)
@@ -172,7 +190,7 @@ def stats(options: StatsOptions) -> StatsResult:
     measured.meter.prime(messages)
     conversations = split_conversations(history)
     size = _size(options, transcript, measured, messages)
-    listed = _rounds(options, transcript, measured)
+    rounds = _rounds(options, transcript, measured)
     return StatsResult(
         options=options,
         transcript=transcript,
@@ -191,8 +209,8 @@ def stats(options: StatsOptions) -> StatsResult:
             text_bytes=_text_bytes(messages),
         ),
         extras=_extra_tokens(options, measured, messages, size),
-        rounds=listed,
-        costs=compute_costs(listed.rounds, options.prices) if listed and options.prices else None,
+        rounds=rounds,
+        costs=compute_costs(rounds.rounds, options.prices) if rounds and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
         warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
@@ -220,20 +238,20 @@ def _size(
     measured: Measurement,
     messages: Sequence[Message],
 ) -> ContextSize:
-    """Measure the messages; system prompt and tools given as files explain part of the overhead."""
+    """Measure the messages; a given system prompt and given tools explain part of the overhead."""
     counted = measured.meter.total(messages)
     if options.scope == "full":
         return ContextSize(counted=counted)
-    given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
-    size = context_size(transcript, measured, given)
-    if given:
+    extra_tokens = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
+    size = context_size(transcript, measured, extra_tokens)
+    if extra_tokens:
         size = replace(size, unreported="", usual=None)
-    framed = sum(message.id in ("--system", "--prompt") for message in messages)
-    frames = 0 if size.calibration else framed * neurolink_frame(measured)
+    n_framed = sum(message.id in ("--system", "--prompt") for message in messages)
+    frames = 0 if size.calibration else n_framed * neurolink_frame(measured)
     return replace(
         size,
         counted=counted,
-        overhead=max(0, size.overhead - given),
+        overhead=max(0, size.overhead - extra_tokens),
         frames=size.frames + frames,
         source=size.source or (NEUROLINK_FRAMES if frames else ""),
     )
@@ -252,12 +270,12 @@ def _extra_tokens(
 
 
 def _given(measured: Measurement, messages: Sequence[Message], option: str, frame: int = 0) -> int:
-    found = [message for message in messages if message.id.partition(" ")[0] == option]
-    return measured.meter.total(found) + frame * len(found)
+    messages_of_option = [message for message in messages if message.id.partition(" ")[0] == option]
+    return measured.meter.total(messages_of_option) + frame * len(messages_of_option)
 
 
 def _unsized(messages: Sequence[Message]) -> str:
-    """Return a warning about media that count nothing because their size is unknown, else ""."""
+    """Return the warning about media that count 0 tokens because their size is unknown, else ""."""
     lines = [
         message.line + 1
         for message in messages

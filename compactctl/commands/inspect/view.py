@@ -1,4 +1,4 @@
-"""Shows a transcript: what the model sees, what is hidden from it, or what is looked for."""
+"""Shows a transcript: what the model sees, what is hidden, or the messages that match a search."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,9 +32,9 @@ from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
 ViewScope = Literal["effective", "archived", "all"]
-# How much of a text is shown: what fits on a screen, all, or the lines it stands on.
+# How much of a text is shown: what fits on a screen, all, or the raw lines.
 TextDetail = Literal["short", "full", "raw"]
-# Within a record of a document these are between values: in a text they are written as escapes.
+# A line break between the values of a record; inside of strings they are escaped.
 _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 
 
@@ -42,8 +42,8 @@ _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 class ViewOptions:
     """What to show of a transcript, and how much of each text.
 
-    ``patterns`` choose the messages that have every one in them, and ``limit`` so many for a page;
-    pages count from 1. ``archive`` is the transcript's where that is not in its place.
+    ``patterns`` select the messages that match all of them; ``limit`` is the number per page; pages
+    count from 1. ``archive`` is the archive folder if not at the default location.
     """
 
     input: InputOptions
@@ -56,13 +56,13 @@ class ViewOptions:
 
     @property
     def is_search(self) -> bool:
-        """Whether messages are looked for, or shown page by page."""
+        """Whether messages are searched, or shown page by page."""
         return bool(self.patterns) or self.limit is not None or self.page > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedMessage:
-    """A message to be read, the line it stands on, and what hides it; None when it is visible."""
+    """A message, its line, and what hides it, None if it is visible."""
 
     message: Message
     line: DisplayedLine
@@ -73,8 +73,8 @@ class ViewedMessage:
 class ViewResult:
     """What to show: raw lines in the transcript's own format, and the messages on them.
 
-    After a search, ``found`` is how many messages there are on all its pages, and ``before`` how
-    many on earlier pages.
+    After a search, ``found`` is the number of matches on all pages, ``before`` that on earlier
+    pages.
     """
 
     options: ViewOptions
@@ -86,60 +86,60 @@ class ViewResult:
 
 
 def view(options: ViewOptions) -> ViewResult:
-    """Show a transcript, all of it or what is looked for.
+    """Show a transcript, all of it or the result of a search.
 
-    Raises as reading does, ArchiveError for an archive that is damaged, or missing where what it
-    holds is asked for, and UsageError for what is not a regular expression, and for a page
-    without a limit.
+    Raises as reading does; ArchiveError for a damaged archive, or a missing one that is needed;
+    UsageError for an invalid regular expression, and for a page without a limit.
     """
     result = _viewed_all(options)
     return _search(result) if options.is_search else result
 
 
 def all_messages(loaded: TranscriptFile, history: OperationHistory) -> tuple[ViewedMessage, ...]:
-    """Return all messages there ever were, in place; raises ArchiveError for a damaged archive."""
+    """Return all messages there ever were, in order; raises ArchiveError for a damaged archive."""
     return tuple(_viewed(*_whole(loaded, history)))
 
 
 def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
-    """Yield the lines that are hidden, each with its tags; raises as ``view`` does."""
+    """Yield the hidden lines, each with its tags; raises as ``view`` does."""
     read = InputOptions(path=path, format=format_name, limits=limits)
     return (line.data for line in view(ViewOptions(input=read, what="archived")).lines)
 
 
 def require_archive(loaded: TranscriptFile, history: OperationHistory, path: str) -> None:
-    """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
+    """Raise ArchiveError if tags show a compaction whose originals are missing."""
     if history.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
-    way = archive_advice(loaded.source, path)
-    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
+    advice = archive_advice(loaded.source, path)
+    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {advice}")
 
 
 def records_of(result: ViewResult) -> Iterator[bytes]:
-    """Yield the raw lines of a view; of a document, the record of each message instead.
+    """Yield the raw lines of a view; for a document, the record of each message instead.
 
-    A record is the same text as in the document, but for line breaks between its values, and for
-    the tag of what hides it.
+    A record has the same text as in the document, except for line breaks between its values and the
+    tag of what hides it.
     """
     if not any(_is_inside(viewed) for viewed in result.messages):
         yield from (line.data for line in result.lines)
         return
-    found: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
+    arrays: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
     for viewed in result.messages:
         if not _is_inside(viewed):
             yield viewed.line.data
             continue
-        place = (viewed.line.state_index, viewed.message.record_path[:-1])
-        if place not in found:
+        key = (viewed.line.state_index, viewed.message.record_path[:-1])
+        if key not in arrays:
             text = viewed.line.lines[viewed.line.index].decode("utf-8", "surrogateescape")
-            found[place] = text, find_array(text, place[1])
-        yield _record(viewed.message, *found[place])
+            arrays[key] = text, find_array(text, key[1])
+        yield _record(viewed.message, *arrays[key])
 
 
 def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterator[bytes]:
-    """Yield the records of the messages that a transcript sends, each on a line of its own.
+    """Yield the records of the effective messages of a transcript, one per line.
 
-    ``pieces`` are its lines, and ``path`` is what errors call it. NotUnderstoodError as ``load``.
+    ``pieces`` are its lines, and ``path`` names it in errors. Raises NotUnderstoodError as
+    ``load``.
     """
     lines = tuple(pieces)
     source = Source(path=None, lines=lines, digest=digest_of(lines))
@@ -163,7 +163,7 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
 
 
 def _sent_messages(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:
-    """Show what the next request would send."""
+    """Show the messages that the next request would send."""
     messages = loaded.transcript.effective
     lines = {message.line: DisplayedLine(loaded.lines, message.line) for message in messages}
     return ViewResult(
@@ -177,8 +177,8 @@ def _sent_messages(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:
 def _whole(
     loaded: TranscriptFile, history: OperationHistory
 ) -> tuple[tuple[DisplayedLine, ...], tuple[PastMessages, ...]]:
-    """Return all lines there ever were, in place, and the states they stand in, oldest first."""
-    # What is inside the oldest state is shown there.
+    """Return all lines there ever were, in order, and the states that hold them, oldest first."""
+    # Inline steps before the first archive: their originals are in the oldest archived state.
     steps = tuple(dropwhile(lambda step: not isinstance(step, ArchivedStep), history.chain))
     rows = [tuple(step.rows()) for step in steps]
     after = [*(tuple(row.raw for row in state) for state in rows[1:]), loaded.lines]
@@ -191,22 +191,23 @@ def _whole(
 
 
 def _with_client(newest: PastMessages, loaded: TranscriptFile) -> PastMessages:
-    """Return the newest state with what the client compacted in it among what is hidden."""
+    """Add what the client compacted to what is hidden in the newest state."""
     state = current_state(loaded)
-    found = compactions_of(state)
-    if not found:
+    compactions = compactions_of(state)
+    if not compactions:
         return newest
     sent = {message.id: message.parts for message in loaded.transcript.effective}
-    said = with_cleared_content(state, loaded.lines)
-    there = {m.id: said.get(m.id, m) for m in loaded.transcript.messages}
+    restored = with_cleared_content(state, loaded.lines)
+    messages_by_id = {m.id: restored.get(m.id, m) for m in loaded.transcript.messages}
     hidden = {
-        name: HiddenBy(group=each.id, tag="", stage=each.client)
-        for each in reversed(found)
-        for name in each.hidden
-        if name in there and sent.get(name) != there[name].parts
+        message_id: HiddenBy(group=compaction.id, tag="", stage=compaction.client)
+        for compaction in reversed(compactions)
+        for message_id in compaction.hidden
+        if message_id in messages_by_id and sent.get(message_id) != messages_by_id[message_id].parts
     }
     messages = {
-        line: [there[message.id] for message in some] for line, some in newest.messages.items()
+        line: [messages_by_id[message.id] for message in line_messages]
+        for line, line_messages in newest.messages.items()
     }
     return PastMessages(messages=messages, hidden={**newest.hidden, **hidden})
 
@@ -214,9 +215,9 @@ def _with_client(newest: PastMessages, loaded: TranscriptFile) -> PastMessages:
 def _marked(
     lines: Sequence[DisplayedLine], states: Sequence[PastMessages]
 ) -> Iterator[DisplayedLine]:
-    """Yield the lines; those of the newest state with the group that hides the first message.
+    """Yield the lines; those of the newest state with the group that hides their first message.
 
-    Lines from earlier states of which nothing is hidden any more are left out.
+    Lines of earlier states that hide nothing any more are left out.
     """
     for line in lines:
         state = states[line.state_index]
@@ -230,7 +231,7 @@ def _marked(
 def _viewed(
     lines: Sequence[DisplayedLine], states: Sequence[PastMessages]
 ) -> Iterator[ViewedMessage]:
-    """Yield the messages on the lines; of a rewritten line those that are not on the new one."""
+    """Yield the messages on the lines; of a rewritten line, those missing from the new one."""
     newest = states[-1]
     for index, line in enumerate(lines):
         state = states[line.state_index]
@@ -248,26 +249,26 @@ def _viewed_message(message: Message, line: DisplayedLine, by: HiddenBy | None) 
 
 
 def _search(result: ViewResult) -> ViewResult:
-    """Return what is looked for of a view; its lines are those that these messages stand on.
+    """Return the messages of a view that match, and their lines.
 
     Raises:
-        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
+        UsageError: a pattern is not a regular expression, or a page is requested without a limit.
     """
     options = result.options
     if options.page > 1 and options.limit is None:
         raise UsageError("--page needs --limit, the number of messages on a page")
     patterns = [_compiled(pattern) for pattern in options.patterns]
-    found = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
+    matching = [viewed for viewed in result.messages if _says(viewed.message, patterns)]
     start = (options.page - 1) * (options.limit or 0)
     stop = None if options.limit is None else start + options.limit
-    shown = tuple(found[start:stop])
+    shown = tuple(matching[start:stop])
     lines = {viewed.message.line: viewed.line for viewed in shown}
     return replace(
         result,
         lines=tuple(lines.values()),
         messages=shown,
-        found=len(found),
-        before=min(start, len(found)),
+        found=len(matching),
+        before=min(start, len(matching)),
     )
 
 
@@ -279,13 +280,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Tell whether a message has every pattern in its text, its tool names or its arguments."""
+    """Tell whether every pattern matches a message's text, tool names or arguments."""
     texts = list(_texts(message))
     return all(any(pattern.search(text) for text in texts) for pattern in patterns)
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """Yield what is shown of a message: tool names, arguments and file paths too."""
+    """Yield the texts that are shown of a message: also tool names, arguments and file paths."""
     for part in message.parts:
         yield from part_texts(part)
         if isinstance(part, FilePart):
@@ -301,9 +302,9 @@ def _is_document(line: DisplayedLine) -> bool:
 
 
 def _record(message: Message, text: str, array: Array) -> bytes:
-    at = message.record_path[-1]
-    if isinstance(at, int) and at < len(array.elements):
-        place = ValuePlace(*array.elements[at], array.depth)
+    index = message.record_path[-1]
+    if isinstance(index, int) and index < len(array.elements):
+        place = ValuePlace(*array.elements[index], array.depth)
     else:
         place = find_places(text, [message.record_path])[message.record_path]
     record = _BREAK.sub(" ", unescape(place.cut(text), place.depth))

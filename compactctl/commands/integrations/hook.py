@@ -1,6 +1,6 @@
-"""What a hook of a client has to say before and after the client compacts.
+"""The answer of a hook before and after a client compacts.
 
-All four clients leave what they compact in their files: nothing has to be saved before that.
+All four clients keep what they compact in their files, so nothing has to be saved first.
 """
 
 import shlex
@@ -19,15 +19,15 @@ from compactctl.lab.audit_findings import Audit, LossKind
 from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.summaries.extract.items import one_line
 
-# What is worth a word while one is at work, in the order in which it matters.
-_WORDS: Mapping[LossKind, str] = {
+# The losses worth mentioning during work, most important first.
+_LOSS_NOUNS: Mapping[LossKind, str] = {
     "rule": "rule",
     "task": "open task",
     "file": "changed file",
     "error": "error",
     "identifier": "identifier",
 }
-# So many of each kind are named, in so many characters each.
+# The number of losses named per kind, and the characters of each.
 _NAMED, _WIDTH = 2, 80
 _BY_COMPACTION = "compact"
 _BY_HAND = "manual"
@@ -39,7 +39,7 @@ _REASON = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookOptions:
-    """Whose hook it is, the command that agents are told to run, and what is refused."""
+    """The client of the hook, the command that agents are told to run, and whether to refuse."""
 
     integration: Integration
     program: str
@@ -48,9 +48,9 @@ class HookOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookResult:
-    """What a hook says; each is "" for nothing.
+    """The answer of a hook; "" where it says nothing.
 
-    ``message`` is for the person, ``context`` for the agent, ``refusal`` keeps the client from
+    ``message`` is for the user, ``context`` for the agent; ``refusal`` keeps the client from
     compacting.
     """
 
@@ -61,40 +61,39 @@ class HookResult:
     refusal: str = ""
 
 
-def hook(told: Mapping[str, Any], options: HookOptions) -> HookResult:
-    """Say what there is to say of an event that a client tells. Raises as ``audit`` does."""
-    event = text_or_empty(told.get("hook_event_name"))
+def hook(hook_input: Mapping[str, Any], options: HookOptions) -> HookResult:
+    """Return the answer to an event of a client. Raises as ``audit`` does."""
+    event = text_or_empty(hook_input.get("hook_event_name"))
     result = HookResult(options=options, event=event)
-    path = transcript_of(told)
+    path = transcript_of(hook_input)
     if path is None:
         return result
-    if event == BEFORE and options.block_manual and told.get("trigger") == _BY_HAND:
+    if event == BEFORE and options.block_manual and hook_input.get("trigger") == _BY_HAND:
         return replace(result, refusal=_REASON.format(path=shlex.quote(path)))
     if event == AFTER:
         is_heard = options.integration.tells_agent
-        lost = _losses(path, text_or_none(told.get("compact_summary")))
-        message = _message(lost, options) if lost else ""
+        losses = _losses(path, text_or_none(hook_input.get("compact_summary")))
+        message = _message(losses, options) if losses else ""
         return replace(result, message=message, context=_way(options) if is_heard else "")
-    if event == STARTED and told.get("source") == _BY_COMPACTION:
+    if event == STARTED and hook_input.get("source") == _BY_COMPACTION:
         return replace(result, context=_way(options))
     return result
 
 
 def _losses(path: str, summary: str | None) -> str:
-    """Return in words what the newest compaction lost; "" for nothing, or without a compaction.
+    """Describe what the newest compaction lost; "" for nothing, or without a compaction.
 
-    ``summary`` is what the client tells of it, which may not be in the file yet. Raises as
-    ``audit`` does.
+    ``summary`` is the client's, which may not be in the file yet. Raises as ``audit`` does.
     """
-    found = None if summary is None else _of_summary(path, summary)
-    if found is None:
+    finding = None if summary is None else _of_summary(path, summary)
+    if finding is None:
         compactions = audit(AuditOptions(input=InputOptions(path=path))).compactions
-        found = compactions[-1].audit if compactions else None
-    return "" if found is None else _in_words(found)
+        finding = compactions[-1].audit if compactions else None
+    return "" if finding is None else _in_words(finding)
 
 
 def _of_summary(path: str, summary: str) -> Audit | None:
-    """Audit a summary of all that is sent; None where the file has it already."""
+    """Audit a summary of everything sent; None if it is already in the file."""
     transcript = load(InputOptions(path=path)).transcript
     before = tuple(m for m in transcript.effective if m.conversation == 0)
     if not before or summary in text_of(tuple(m for m in before if m.origin.is_summary)):
@@ -113,24 +112,26 @@ def _of_summary(path: str, summary: str) -> Audit | None:
         source=transcript.messages,
         cwd=transcript.session.cwd,
     )
-    # Tokens are those of looks at what followed, and nothing has.
+    # Tokens are only counted of messages that follow, and there are none.
     return judged(compaction, len)
 
 
-def _in_words(found: Audit) -> str:
+def _in_words(finding: Audit) -> str:
     return "; ".join(
-        _kind(found, kind, noun) for kind, noun in _WORDS.items() if found.lost_of(kind)
+        _kind(finding, kind, noun) for kind, noun in _LOSS_NOUNS.items() if finding.lost_of(kind)
     )
 
 
-def _kind(found: Audit, kind: LossKind, noun: str) -> str:
-    lost = [one_line(loss.text, _WIDTH) for loss in found.lost_of(kind)]
-    more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
-    return f"{len(lost):,} {noun}{'' if len(lost) == 1 else 's'} ({', '.join(lost[:_NAMED])}{more})"
+def _kind(finding: Audit, kind: LossKind, noun: str) -> str:
+    texts = [one_line(loss.text, _WIDTH) for loss in finding.lost_of(kind)]
+    more = f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else ""
+    return (
+        f"{len(texts):,} {noun}{'' if len(texts) == 1 else 's'} ({', '.join(texts[:_NAMED])}{more})"
+    )
 
 
-def _message(lost: str, options: HookOptions) -> str:
-    return f"The summary does not tell: {lost}. {_way(options)}"
+def _message(losses: str, options: HookOptions) -> str:
+    return f"The summary does not tell: {losses}. {_way(options)}"
 
 
 def _way(options: HookOptions) -> str:

@@ -1,7 +1,7 @@
-"""Sets a client up to run compactctl beside its sessions, and takes that back to the byte.
+"""Sets up a client to run compactctl, and reverts that byte for byte.
 
-What would be written is told before anything is. A settings file keeps every byte that is not ours,
-and a copy of it as it was lies beside it until that is taken back.
+Changes are shown before they are made. In a settings file every byte that is not ours stays, and
+a copy of the original is kept beside it until the change is reverted.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ BEFORE, AFTER, STARTED = "PreCompact", "PostCompact", "SessionStart"
 _SKILL = Path("skills") / "compactctl" / "SKILL.md"
 _PROGRAM, _CLIENT, _DIGEST = "@COMPACTCTL@", "@CLIENT@", "@DIGEST@"
 _SIGNED = re.compile(rb"Written by compactctl integrate, sha256 ([0-9a-f]{16})")
-# Seconds after which a client goes on without a hook.
+# Seconds after which a client continues without the hook's answer.
 _TIMEOUT = 60
 _STATUS_LINE = "statusLine"
 _EVENTS = (BEFORE, AFTER, STARTED)
@@ -57,11 +57,11 @@ _BACKUP = ".before-compactctl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFiles:
-    """What a client is given.
+    """The files of an integration for a client.
 
-    ``files`` are files of ours, from their names here to their places; ``settings`` is the file
-    whose entries are edited, None for a client that has none for hooks. ``notes`` say what is left
-    to the person.
+    ``files`` maps our files from their names here to their paths; ``settings`` is the file whose
+    entries are edited, None for a client without hooks in settings. ``notes`` say what the user has
+    to do.
     """
 
     files: Mapping[str, Path]
@@ -72,10 +72,10 @@ class ClientFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integration:
-    """A client: its name, what it is given on a machine, and how it takes an answer.
+    """A client: its name, its files on a machine, and the form of a hook's answer.
 
-    ``tells_agent`` says that its agent hears what is said after a compaction; those of others hear
-    what is said when a session starts.
+    ``tells_agent`` means that its agent reads an answer given after a compaction; others read an
+    answer given when a session starts.
     """
 
     client: str
@@ -86,7 +86,7 @@ class Integration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallRequest:
-    """Which client, the command that runs compactctl, and whether a hook refuses."""
+    """The client, the command that runs compactctl, and whether its hook refuses ``/compact``."""
 
     client: str
     program: str
@@ -95,7 +95,7 @@ class InstallRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """A file as it is and as it will be, None where there is none."""
+    """A file before and after, None if it does not exist."""
 
     path: Path
     before: bytes | None
@@ -104,7 +104,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrateResult:
-    """What is written, or would be; ``notes`` say what is left to the person."""
+    """The changes made, or to be made; ``notes`` say what the user has to do."""
 
     request: InstallRequest
     action: Action
@@ -113,30 +113,33 @@ class IntegrateResult:
 
 
 def integrate(request: InstallRequest, action: Action, machine: UserEnvironment) -> IntegrateResult:
-    """Return what is to be written for a client. Nothing is written.
+    """Return the changes for a client. Nothing is written.
 
-    Raises NotUnderstoodError for settings that are not JSON, or hold something else where ours
-    belong; UsageError where a file of that name is somebody else's; OSError.
+    Raises NotUnderstoodError for settings that are not JSON, or that hold something else where our
+    entries belong; UsageError if a file of that name is not ours; OSError.
     """
-    ours = integration_of(request.client).files(machine)
-    changes = (*_own_files(request, action, ours), *_settings(request, action, ours))
+    client_files = integration_of(request.client).files(machine)
+    changes = (
+        *_own_files(request, action, client_files),
+        *_settings(request, action, client_files),
+    )
     return IntegrateResult(
         request=request,
         action=action,
-        changes=tuple(each for each in changes if each.before != each.after),
-        notes=() if action == "uninstall" else ours.notes,
+        changes=tuple(change for change in changes if change.before != change.after),
+        notes=() if action == "uninstall" else client_files.notes,
     )
 
 
 def apply_changes(result: IntegrateResult) -> None:
-    """Write what was told. Raises ChangedError where a file is not as it was; OSError."""
+    """Write the changes. Raises ChangedError if a file has changed since; OSError."""
     fs = FileSystem()
     for change in result.changes:
         if _content(change.path) != change.before:
             raise ChangedError(f"{change.path}: changed meanwhile; run it again")
     for change in result.changes:
         if change.after is None:
-            # What is linked there goes, and the link of the user stays.
+            # Delete what a symbolic link points to; the link is the user's.
             fs.unlink(change.path.resolve())
             _leave(fs, change.path.parent)
         else:
@@ -144,12 +147,14 @@ def apply_changes(result: IntegrateResult) -> None:
 
 
 def integration_of(client: str) -> Integration:
-    """Return the one for a client by its name, which is one of ``ALL_INTEGRATIONS``."""
-    return next(each for each in ALL_INTEGRATIONS if each.client == client)
+    """Return the integration of a client, which is one of ``ALL_INTEGRATIONS``."""
+    return next(integration for integration in ALL_INTEGRATIONS if integration.client == client)
 
 
-def _own_files(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
-    for name, path in ours.files.items():
+def _own_files(
+    request: InstallRequest, action: Action, client_files: ClientFiles
+) -> Iterator[FileChange]:
+    for name, path in client_files.files.items():
         before = _content(path)
         if before is not None and not _is_written_here(before):
             if _OURS in before:
@@ -171,16 +176,16 @@ def _content(path: Path) -> bytes | None:
 
 
 def _is_written_here(content: bytes) -> bool:
-    """Tell whether a file is one of ours, of whatever version, as it was written.
+    """Tell whether a file is ours, of any version, and unedited.
 
     Line breaks may have become those of Windows.
     """
     text = content.replace(b"\r\n", b"\n")
-    found = _SIGNED.search(text)
-    if found is None:
+    match = _SIGNED.search(text)
+    if match is None:
         return False
-    unsigned = text[: found.start(1)] + _DIGEST.encode() + text[found.end(1) :]
-    return found[1].decode() == _digest(unsigned)
+    unsigned = text[: match.start(1)] + _DIGEST.encode() + text[match.end(1) :]
+    return match[1].decode() == _digest(unsigned)
 
 
 def _digest(text: bytes) -> str:
@@ -188,7 +193,7 @@ def _digest(text: bytes) -> str:
 
 
 def _file_text(name: str, request: InstallRequest) -> str:
-    """Return a file of ours, as it is for a client."""
+    """Return one of our files with the values for a client filled in."""
     text = (files("compactctl.commands.integrations") / "files" / name).read_text("utf-8")
     is_code = not name.endswith(".md")
     program = json.dumps(request.program)[1:-1] if is_code else request.program
@@ -196,50 +201,54 @@ def _file_text(name: str, request: InstallRequest) -> str:
     return text.replace(_DIGEST, _digest(text.encode("utf-8", "surrogateescape")))
 
 
-def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
-    """Yield the copy of the settings and the settings themselves, or the other way round."""
-    if ours.settings is None:
+def _settings(
+    request: InstallRequest, action: Action, client_files: ClientFiles
+) -> Iterator[FileChange]:
+    """Yield the changes to the settings and to their copy."""
+    if client_files.settings is None:
         return
-    copy = ours.settings.with_name(ours.settings.name + _BACKUP)
-    before, kept = _content(ours.settings), _content(copy)
+    copy = client_files.settings.with_name(client_files.settings.name + _BACKUP)
+    before, copy_content = _content(client_files.settings), _content(copy)
     try:
         text = None if before is None else before.decode(*_ENCODING)
         is_set_up = text is not None and _has_hooks_of_ours(text, request.client)
-        if kept not in (None, before) and not is_set_up:
+        if copy_content not in (None, before) and not is_set_up:
             raise UsageError(
-                f"{copy}: was kept by an earlier install, and {ours.settings.name} is none that "
-                "goes with it; delete it, or move it to its place, and run this again"
+                f"{copy}: was kept by an earlier install, and {client_files.settings.name} is none "
+                "that goes with it; delete it, or move it to its place, and run this again"
             )
-        # Settings without a copy were made here, or their copy is gone.
-        like = EMPTY if kept is None else kept.decode(*_ENCODING)
-        if kept is None and not is_set_up:
+        # Settings without a copy were created here, or their copy was deleted.
+        like = EMPTY if copy_content is None else copy_content.decode(*_ENCODING)
+        if copy_content is None and not is_set_up:
             like = text or EMPTY
         if action == "uninstall":
-            yield from _taken_back(request, ours.settings, before, like)
-            yield FileChange(path=copy, before=kept, after=None)
+            yield from _taken_back(request, client_files.settings, before, like)
+            yield FileChange(path=copy, before=copy_content, after=None)
             return
-        new = _with_ours(text or EMPTY, request, ours, like).encode(*_ENCODING)
+        new = _with_ours(text or EMPTY, request, client_files, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
-            f"{ours.settings}: {error}; mend it, or see what to add with --print elsewhere"
+            f"{client_files.settings}: {error}; mend it, or see what to add with --print elsewhere"
         ) from error
-    if kept is None and new != before and (like != EMPTY or not is_set_up):
+    if copy_content is None and new != before and (like != EMPTY or not is_set_up):
         yield FileChange(path=copy, before=None, after=before)
-    yield FileChange(path=ours.settings, before=before, after=new)
+    yield FileChange(path=client_files.settings, before=before, after=new)
 
 
 def _has_hooks_of_ours(text: str, client: str) -> bool:
-    """Tell whether ours were put in. Raises NotUnderstoodError for what is not JSON."""
+    """Tell whether our hooks are installed. Raises NotUnderstoodError for text that is not JSON."""
     return bool(_our_hooks(text, client))
 
 
 def _our_hooks(text: str, client: str) -> list[tuple[str, _Place]]:
-    """Return the events and places of our hooks, in the order of the text within an event."""
+    """Return the event and path of each of our hooks, in the order of the text within an event."""
     return [
-        (event, ("hooks", event, at, "hooks", number))
+        (event, ("hooks", event, index, "hooks", hook_index))
         for event in _EVENTS
-        for at, item in enumerate(_list(value_at(text, "hooks", event)))
-        for number, hook in enumerate(_list(item.get("hooks") if isinstance(item, dict) else None))
+        for index, item in enumerate(_list(value_at(text, "hooks", event)))
+        for hook_index, hook in enumerate(
+            _list(item.get("hooks") if isinstance(item, dict) else None)
+        )
         if _is_command(hook, _hook_arguments(event, client))
     ]
 
@@ -249,7 +258,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _is_command(value: object, arguments: list[str]) -> bool:
-    """Tell whether a command is one that ``integrate`` writes, and nothing besides."""
+    """Tell whether a command is exactly one that ``integrate`` writes."""
     command = value.get("command") if isinstance(value, dict) else None
     if not isinstance(command, str):
         return False
@@ -258,7 +267,7 @@ def _is_command(value: object, arguments: list[str]) -> bool:
     except ValueError:
         return False
     program = words[: -len(arguments)]
-    # A shell sees more than words in a command that is written in any other way.
+    # Only this spelling is surely a list of words; any other may contain shell syntax.
     return (
         shlex.join(words) == command
         and words[len(program) :] == arguments
@@ -273,7 +282,7 @@ def _hook_arguments(event: str, client: str) -> list[str]:
 def _taken_back(
     request: InstallRequest, settings: Path, before: bytes | None, like: str
 ) -> Iterator[FileChange]:
-    """Yield the settings without what is ours; they go where they were made here."""
+    """Yield the settings without our entries; the file is deleted if it was created here."""
     if before is None:
         return
     bare = _without_ours(before.decode(*_ENCODING), request.client, like)
@@ -283,10 +292,10 @@ def _taken_back(
 
 
 def _without_ours(text: str, client: str, like: str) -> str:
-    """Return settings without our entries. Raises NotUnderstoodError for what is not JSON.
+    """Remove our entries from settings. Raises NotUnderstoodError for text that is not JSON.
 
-    ``like`` are the settings before ours were put in: a status line that it has is the user's, as
-    are the objects and arrays in it.
+    ``like`` are the settings before ours were added: a status line in them is the user's, and so
+    are the objects and arrays.
     """
     for _, place in reversed(_our_hooks(text, client)):
         text = _without_hook(text, place, like)
@@ -294,10 +303,10 @@ def _without_ours(text: str, client: str, like: str) -> str:
 
 
 def _without_hook(text: str, place: _Place, like: str) -> str:
-    """Return settings without a hook, and without the item that held no other."""
+    """Remove a hook from settings, and its item if that holds no other hook."""
     *item, _, _ = place
-    is_alone = len(value_at(text, *place[:-1])) == 1
-    return without(text, item if is_alone else place, like)
+    is_only_hook = len(value_at(text, *place[:-1])) == 1
+    return without(text, item if is_only_hook else place, like)
 
 
 def _without_status_line(text: str, like: str) -> str:
@@ -306,20 +315,21 @@ def _without_status_line(text: str, like: str) -> str:
 
 
 def _with_ours(text: str, request: InstallRequest, client_files: ClientFiles, like: str) -> str:
-    """Return settings with our entries; those that are there already stay as they are.
+    """Add our entries to settings; those already present stay as they are.
 
-    Raises NotUnderstoodError where these cannot stand. ``like`` is as in ``_without_ours``.
+    Raises NotUnderstoodError if they cannot be added. ``like`` is as in ``_without_ours``.
     """
-    wanted = tuple(_items(request))
-    commands = {(event, item["hooks"][0]["command"]) for event, item in wanted}
+    items = tuple(_items(request))
+    commands = {(event, item["hooks"][0]["command"]) for event, item in items}
     for event, place in reversed(_our_hooks(text, request.client)):
         if (event, value_at(text, *place, "command")) not in commands:
             text = _without_hook(text, place, like)
-    there = {
-        (event, value_at(text, *at, "command")) for event, at in _our_hooks(text, request.client)
+    present = {
+        (event, value_at(text, *path, "command"))
+        for event, path in _our_hooks(text, request.client)
     }
-    for event, item in wanted:
-        if (event, item["hooks"][0]["command"]) not in there:
+    for event, item in items:
+        if (event, item["hooks"][0]["command"]) not in present:
             text = with_item(text, ("hooks", event), item)
     command = f"{request.program} statusline"
     if value_at(text, _STATUS_LINE, "command") != command:
@@ -342,18 +352,18 @@ def _hook(command: str) -> dict[str, Any]:
 
 
 def _leave(fs: FileSystem, folder: Path) -> None:
-    """Remove the folder that a file of ours had for itself."""
+    """Remove the folder that only our file was in."""
     if folder.name == "compactctl" and not any(folder.iterdir()):
         fs.rmdir(folder)
 
 
 def _write(fs: FileSystem, path: Path, data: bytes) -> None:
-    """Put a file in its place in one step; one that is linked there is written where it lies."""
-    place = path.resolve()
-    make_folders(fs, place.parent)
-    with TempFile(fs, place) as draft:
-        if place.exists():
-            draft.copy_attributes(place)
+    """Write a file in one step; if it is a symbolic link, write its target."""
+    target = path.resolve()
+    make_folders(fs, target.parent)
+    with TempFile(fs, target) as draft:
+        if target.exists():
+            draft.copy_attributes(target)
         draft.write(data)
         draft.sync()
         draft.publish()

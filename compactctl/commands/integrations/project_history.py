@@ -1,7 +1,7 @@
-"""What an agent may look up of the sessions of its project: nothing is written, all is bounded.
+"""Answers an agent's questions about the sessions of its project, read-only and bounded in size.
 
-Whoever asks may have been told to by a text that it read. So a session is named by its id among
-those of this project and by nothing else: no path, no title, and no id of another project.
+Whoever asks may have been told to by a text that it read. So a session is only found by its id
+among those of this project: by no path, no title, and no id of another project.
 """
 
 import os
@@ -27,13 +27,13 @@ from compactctl.tokens.meter import part_texts
 
 MOST_SESSIONS = 20
 PAGE = 10
-"""Messages on a page of what a search finds."""
+"""Matches per page of a search."""
 EXCERPT = 600
-"""Characters that are shown of a message that was found."""
+"""Characters shown of each match."""
 PIECE = 16_000
-"""Characters of a message that are shown at once: some 4,000 tokens."""
+"""Characters of a message shown at once: about 4,000 tokens."""
 _LINE = 200
-"""Characters of anything that stands on a line, and of what is searched for."""
+"""Maximum characters of a single line of output, and of a search text."""
 _TOOLS = 10
 
 Document = dict[str, Any]
@@ -41,10 +41,10 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectHistory:
-    """The sessions that were begun in the folder ``here``, or all on the machine if asked for.
+    """The sessions that were started in the folder ``here``, or all on the machine if requested.
 
-    Each question is answered from what the stores hold when it is asked. Errors are of
-    CompactctlError; those about a session do not tell whether another project has it.
+    Each answer reflects the stores at that time. Errors are CompactctlError; those about a session
+    do not reveal whether another project has it.
     """
 
     machine: UserEnvironment
@@ -53,33 +53,33 @@ class ProjectHistory:
 
     def sessions(self) -> Document:
         """Return the newest sessions, each with its id, title, age and size."""
-        found = [*self._allowed()]
+        allowed = [*self._allowed()]
         return {
             "project": None if self.all_projects else str(self.here),
-            "sessions": [self._row(each) for each in found[:MOST_SESSIONS]],
-            "more": max(0, len(found) - MOST_SESSIONS),
+            "sessions": [self._row(session) for session in allowed[:MOST_SESSIONS]],
+            "more": max(0, len(allowed) - MOST_SESSIONS),
         }
 
     def stats(self, session: str = "") -> Document:
         """Return where the context of a session goes, in tokens."""
         chosen = self._chosen(session)
-        found = stats(StatsOptions(input=InputOptions(path=_path(chosen))))
+        result = stats(StatsOptions(input=InputOptions(path=_path(chosen))))
         return {
             "session": chosen.id,
-            "tokensOfNextRequest": found.usage.tokens,
-            "tokensNotInTranscript": found.next_request.unseen,
-            "window": found.measure.budget.window,
-            "messages": found.messages,
-            "turns": found.counts.turns,
-            "categories": {name: n for name, n in found.categories.items() if n},
+            "tokensOfNextRequest": result.usage.tokens,
+            "tokensNotInTranscript": result.next_request.unseen,
+            "window": result.measure.budget.window,
+            "messages": result.messages,
+            "turns": result.counts.turns,
+            "categories": {name: n for name, n in result.categories.items() if n},
             "tools": [
-                {"tool": _line(each.tool), "tokens": each.result_tokens}
-                for each in found.breakdown.tools[:_TOOLS]
+                {"tool": _line(use.tool), "tokens": use.result_tokens}
+                for use in result.breakdown.tools[:_TOOLS]
             ],
         }
 
     def search(self, text: str, session: str = "", page: int = 1) -> Document:
-        """Return messages that are no longer sent and have every word of ``text``, in any case.
+        """Return messages that are no longer sent and contain every word of ``text``, in any case.
 
         Raises UsageError without a word, or for a page before the first.
         """
@@ -88,69 +88,73 @@ class ProjectHistory:
             raise UsageError("give at least one word to look for, and pages from 1 on")
         chosen = self._chosen(session)
         hidden = _messages(chosen, "archived")
-        found = [each for each in hidden if _has(_text(each), words)]
-        shown_now = found[(page - 1) * PAGE : page * PAGE]
+        matching = [viewed for viewed in hidden if _has(_text(viewed), words)]
+        shown_now = matching[(page - 1) * PAGE : page * PAGE]
         return {
             "session": chosen.id,
-            "found": len(found),
+            "found": len(matching),
             "page": page,
             "messages": [
-                {**_head(each), "excerpt": _excerpt(mask_secrets(_text(each)), words[0])}
-                for each in shown_now
+                {**_head(viewed), "excerpt": _excerpt(mask_secrets(_text(viewed)), words[0])}
+                for viewed in shown_now
             ],
         }
 
     def show(self, message: str, session: str = "", offset: int = 0) -> Document:
-        """Return a message by its id, as it was before anything took its place.
+        """Return a message by its id, as it was before anything replaced it.
 
-        A long one is told in pieces, from the character ``offset`` on. Raises UsageError when the
-        session has none.
+        A long one is returned in pieces, from the character ``offset`` on. Raises UsageError if the
+        session does not have it.
         """
         chosen = self._chosen(session)
-        there = _messages(chosen, "all")
-        same = [each for each in there if each.message.id == message]
-        if not same:
+        messages = _messages(chosen, "all")
+        versions = [viewed for viewed in messages if viewed.message.id == message]
+        if not versions:
             raise UsageError(f"the session has no message {_line(message)!r}; search gives ids")
-        first = next((each for each in same if each.hidden is not None), same[0])
-        text = mask_secrets(_text(first))
+        version = next((viewed for viewed in versions if viewed.hidden is not None), versions[0])
+        text = mask_secrets(_text(version))
         start = max(0, offset)
         end = start + PIECE
         return {
             "session": chosen.id,
-            **_head(first),
+            **_head(version),
             "text": text[start:end],
             "characters": len(text),
             "nextOffset": end if end < len(text) else None,
         }
 
     def _row(self, session: Session) -> Document:
-        details, least = session.details, least_size(session)
+        details, min_tokens = session.details, least_size(session)
         return {
             "id": session.id,
             "client": session.entry.client,
             "title": _line(details.title),
             "changed": int(session.entry.modified),
-            "contextTokens": details.context if least is None else None,
-            **({} if least is None else {"contextAtLeast": least}),
+            "contextTokens": details.context if min_tokens is None else None,
+            **({} if min_tokens is None else {"contextAtLeast": min_tokens}),
             **({"project": _line(details.project)} if self.all_projects else {}),
         }
 
     def _chosen(self, reference: str) -> Session:
-        """Return the session with this id, or the only one whose id begins so; "" the newest."""
-        found = [*self._allowed()]
+        """Return the session with this id or the only one with this prefix; "" for the newest."""
+        candidates = [*self._allowed()]
         if reference:
-            same = [each for each in found if each.id == reference]
+            exact = [candidate for candidate in candidates if candidate.id == reference]
             long_enough = len(reference) >= SHORTEST
-            found = same or [e for e in found if long_enough and e.id.startswith(reference)]
-        if not found or (reference and len(found) > 1):
+            candidates = exact or [
+                candidate
+                for candidate in candidates
+                if long_enough and candidate.id.startswith(reference)
+            ]
+        if not candidates or (reference and len(candidates) > 1):
             where = "on this machine" if self.all_projects else "of this project"
-            why = "several sessions" if found else "no session"
+            why = "several sessions" if candidates else "no session"
             what = f" whose id is or begins with {_line(reference)!r}" if reference else ""
             raise NoInputError(f"there is {why} {where}{what}; list them for their ids")
-        return found[0]
+        return candidates[0]
 
     def _allowed(self) -> Iterator[Session]:
-        """Yield the sessions that may be looked at, the newest first."""
+        """Yield the sessions that may be read, newest first."""
         entries = newest_entries(self.machine, FolderScanner())
         if self.all_projects:
             return shown(entries)
@@ -159,10 +163,10 @@ class ProjectHistory:
         return (session for session in shown(near) if _is_of(session, names))
 
     def _names(self) -> frozenset[str]:
-        """Return what this folder is called: its path, and the one by which it was entered."""
-        own, told = os.path.realpath(self.here), self.machine.environ.get("PWD", "")
-        is_same = bool(told) and os.path.realpath(told) == own
-        return frozenset({own, os.path.normpath(told)} if is_same else {own})
+        """Return the names of this folder: its real path, and the one by which it was entered."""
+        real_path, entered_path = os.path.realpath(self.here), self.machine.environ.get("PWD", "")
+        is_same = bool(entered_path) and os.path.realpath(entered_path) == real_path
+        return frozenset({real_path, os.path.normpath(entered_path)} if is_same else {real_path})
 
 
 def _may_be_of(entry: SessionEntry, folder: str) -> bool:
@@ -170,17 +174,19 @@ def _may_be_of(entry: SessionEntry, folder: str) -> bool:
 
 
 def _is_of(session: Session, names: Collection[str]) -> bool:
-    """Tell whether a session was begun in a folder, by the name that the folder had then.
+    """Tell whether a session was started in a folder, by the name that the folder had then.
 
-    A folder that is a link to this one by now may have been another project; and a file that is a
-    link may lead to a session of one.
+    A folder that is a symbolic link to this one now may have been another project; and a file that
+    is a link may lead to a session of another project.
     """
-    own = session.details.project
-    return bool(own) and os.path.normpath(own) in names and not session.entry.path.is_symlink()
+    project = session.details.project
+    return (
+        bool(project) and os.path.normpath(project) in names and not session.entry.path.is_symlink()
+    )
 
 
 def _path(session: Session) -> str:
-    """Return how the session is read. NoInputError where a file of that name would be instead."""
+    """Return the path by which the session is read. NoInputError if a file has that name."""
     path = path_of(session)
     if session.entry.n_bytes is None and os.path.lexists(path):
         raise NoInputError(f"a file of this folder is called {_line(path)!r}, as the session is")
@@ -202,7 +208,7 @@ def _head(viewed: ViewedMessage) -> Document:
 
 
 def _text(viewed: ViewedMessage) -> str:
-    """Return what a message says, its calls and the paths of its files too."""
+    """Return the text of a message, with its calls and file paths."""
     texts: list[str] = []
     for part in viewed.message.parts:
         texts += [part.file_path] if isinstance(part, FilePart) else []
@@ -211,25 +217,25 @@ def _text(viewed: ViewedMessage) -> str:
 
 
 def _has(text: str, words: Sequence[str]) -> bool:
-    found = text.casefold()
-    return all(word in found for word in words)
+    folded = text.casefold()
+    return all(word in folded for word in words)
 
 
 def _excerpt(text: str, word: str) -> str:
-    """Return the beginning of a text, or what stands around a word that comes later in it."""
-    at = max(0, _place(text, word) - EXCERPT // 3)
-    before, after = "…" if at else "", "…" if at + EXCERPT < len(text) else ""
-    return f"{before}{text[at : at + EXCERPT]}{after}"
+    """Return the beginning of a text, or the surroundings of a word that comes later."""
+    start = max(0, _place(text, word) - EXCERPT // 3)
+    before, after = "…" if start else "", "…" if start + EXCERPT < len(text) else ""
+    return f"{before}{text[start : start + EXCERPT]}{after}"
 
 
 def _place(text: str, word: str) -> int:
-    """Return where a text has a word in any case, in its own characters; 0 where it has not.
+    """Return the position of a word in a text, in any case and in the text's own characters, or 0.
 
-    A text without case may be longer than it was: "ß" becomes "ss".
+    Case folding may lengthen a text: "ß" becomes "ss", so positions differ.
     """
-    at = max(0, text.casefold().find(word))
+    folded_pos = max(0, text.casefold().find(word))
     ends = accumulate(len(character.casefold()) for character in text)
-    return next((index for index, end in enumerate(ends) if end > at), 0)
+    return next((index for index, end in enumerate(ends) if end > folded_pos), 0)
 
 
 def _line(text: str) -> str:

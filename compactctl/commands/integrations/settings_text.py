@@ -1,7 +1,7 @@
-"""Entries put into a settings file in JSON, with comments or without, and taken out again.
+"""Adds entries to a settings file in JSON, with or without comments, and removes them.
 
-All other bytes stay as they are: an entry is put in front of those that are there, and only its own
-text goes when it is taken out.
+All other bytes stay as they are: entries are added in front of existing ones, and removing one
+removes only its own text.
 """
 
 import json
@@ -25,7 +25,7 @@ Path = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Value:
-    """A value as a span of the text; ``opens`` is the bracket of one that holds entries."""
+    """A value as a span of the text; ``opens`` is the bracket of an object or array, else ""."""
 
     start: int
     end: int
@@ -43,103 +43,108 @@ class _Entry:
 
 
 def value_at(text: str, *names: str | int) -> Any:  # noqa: ANN401 - JSON
-    """Return the value at a path of names without comments, None where there is none.
+    """Return the value at a path, None if there is none; comments are ignored.
 
     Raises NotUnderstoodError for a text that is not a JSON object.
     """
-    found = _found(text, names)
-    return None if found is None else _plain(text, found)
+    value = _found(text, names)
+    return None if value is None else _plain(text, value)
 
 
 def with_member(text: str, names: Sequence[str], value: object) -> str:
-    """Return settings with a member, objects around it where they are missing.
+    """Add a member, and the objects around it if they are missing.
 
-    Raises NotUnderstoodError where something else than an object is in its way.
+    Raises NotUnderstoodError if another kind of value is in the way.
     """
     *outer, name = names
-    at = _found(text, outer)
-    if at is None:
+    container = _found(text, outer)
+    if container is None:
         return with_member(text, outer, {name: value})
-    if at.opens != "{":
+    if container.opens != "{":
         raise NotUnderstoodError(f"{'.'.join(outer)} is not an object")
-    return _with_first(text, at, len(outer), f"{json.dumps(name)}: {_written(value)}")
+    return _with_first(text, container, len(outer), f"{json.dumps(name)}: {_written(value)}")
 
 
 def with_item(text: str, names: Sequence[str], value: object) -> str:
-    """Return settings with one more item of an array. Raises as ``with_member`` does."""
-    at = _found(text, names)
-    if at is None:
+    """Add an item to an array. Raises as ``with_member`` does."""
+    array = _found(text, names)
+    if array is None:
         return with_member(text, names, [value])
-    if at.opens != "[":
+    if array.opens != "[":
         raise NotUnderstoodError(f"{'.'.join(names)} is not an array")
-    return _with_first(text, at, len(names), _written(value))
+    return _with_first(text, array, len(names), _written(value))
 
 
 def has(text: str, *names: str) -> bool:
-    """Tell whether there is a value at a path, null included. Raises as ``value_at`` does."""
+    """Tell whether there is a value at a path, including null. Raises as ``value_at`` does."""
     return _found(text, names) is not None
 
 
 def without(text: str, path: Path, like: str) -> str:
-    """Return settings without the entry at a path, and without what held nothing else.
+    """Remove the entry at a path, and containers that become empty.
 
-    ``like`` are the settings before anything was put in: an object or array that it has stays, as
-    empty as it was. Comments stay, also those in what goes.
+    ``like`` are the settings before anything was added: containers in it stay, as empty as they
+    were. Comments stay, including those inside what is removed.
     """
     *outer, last = path
-    at = _found(text, outer)
-    place = None if at is None else _place(at, last)
-    if at is None or place is None:
+    container = _found(text, outer)
+    index = None if container is None else _place(container, last)
+    if container is None or index is None:
         return text
-    text = _without(text, at, place)
-    left = _found(text, outer)
-    if left is None or left.entries:
+    text = _without(text, container, index)
+    remaining = _found(text, outer)
+    if remaining is None or remaining.entries:
         return text
     before = _found(like, outer)
     if before is None:
         return without(text, outer, like)
-    is_bare = not text[left.start + 1 : left.end - 1].strip()
-    if before.entries or before.opens != left.opens or not is_bare:
+    is_bare = not text[remaining.start + 1 : remaining.end - 1].strip()
+    if before.entries or before.opens != remaining.opens or not is_bare:
         return text
-    return text[: left.start] + like[before.start : before.end] + text[left.end :]
+    return text[: remaining.start] + like[before.start : before.end] + text[remaining.end :]
 
 
 def _written(value: object) -> str:
     return json.dumps(value, indent=_INDENT, ensure_ascii=False)
 
 
-def _with_first(text: str, at: _Value, depth: int, entry: str) -> str:
+def _with_first(text: str, container: _Value, depth: int, entry: str) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     inner = newline + _INDENT * (depth + 1)
     lines = inner + entry.replace("\n", inner)
-    if at.entries:
-        return f"{text[: at.start + 1]}{lines},{text[at.start + 1 :]}"
-    # What is there instead of entries is space, or a comment.
-    rest = text[at.start + 1 :]
-    is_bare = at.end - at.start == len("{}")
-    return f"{text[: at.start + 1]}{lines}{newline + _INDENT * depth if is_bare else ''}{rest}"
+    if container.entries:
+        return f"{text[: container.start + 1]}{lines},{text[container.start + 1 :]}"
+    # Without entries, it holds only space and comments.
+    tail = text[container.start + 1 :]
+    is_bare = container.end - container.start == len("{}")
+    return (
+        f"{text[: container.start + 1]}{lines}{newline + _INDENT * depth if is_bare else ''}{tail}"
+    )
 
 
-def _without(text: str, at: _Value, place: int) -> str:
-    """Return a text without an entry and its comma; the comments among them stay."""
-    entry = at.entries[place]
-    previous = at.entries[place - 1].value.end if place else at.start + 1
+def _without(text: str, container: _Value, index: int) -> str:
+    """Remove an entry and its comma; the comments among them stay.
+
+    {"a": 1, /* b */ "b": 2}   without "b"   {"a": 1 /* b */}
+    """
+    entry = container.entries[index]
+    previous = container.entries[index - 1].value.end if index else container.start + 1
     start = _behind_text(text, previous, entry.start)
     end = entry.value.end
     comma = _behind_space(text, end)
     if text[comma] == ",":
         end = comma + 1
-    elif place:
-        # The entry before it is the last one now.
+    elif index:
+        # The entry before it becomes the last one, so its comma goes instead.
         start = previous
-    kept = "".join(_comments(text, start, end))
-    is_open = _ends_in_line_comment(text[previous:start] + kept)
+    comments = "".join(_comments(text, start, end))
+    is_open = _ends_in_line_comment(text[previous:start] + comments)
     gap = "\n" if is_open and not text[end:].startswith(("\n", "\r\n")) else ""
-    return text[:start] + kept + gap + text[end:]
+    return text[:start] + comments + gap + text[end:]
 
 
 def _behind_text(text: str, previous: int, start: int) -> int:
-    """Return where the line of an entry begins, or the space before it in a line with others."""
+    """Return where the line of an entry begins, or the space before it on a line with others."""
     space = previous + len(text[previous:start].rstrip())
     line = text.rfind("\n", space, start)
     if line < 0:
@@ -149,21 +154,21 @@ def _behind_text(text: str, previous: int, start: int) -> int:
 
 def _comments(text: str, start: int, end: int) -> Iterator[str]:
     """Yield the comments of a span, each with the space before it."""
-    at = start
-    while at < end:
-        behind = _behind_space(text, at)
-        yield from _with_space(text[at : min(behind, end)])
-        at = behind
-        if at < end:
-            scalar = _SCALAR.match(text, at)
-            at = at + 1 if scalar is None else scalar.end()
+    pos = start
+    while pos < end:
+        next_pos = _behind_space(text, pos)
+        yield from _with_space(text[pos : min(next_pos, end)])
+        pos = next_pos
+        if pos < end:
+            scalar = _SCALAR.match(text, pos)
+            pos = pos + 1 if scalar is None else scalar.end()
 
 
 def _with_space(space: str) -> Iterator[str]:
-    at = 0
-    for found in _COMMENT.finditer(space):
-        yield space[at : found.end()]
-        at = found.end()
+    pos = 0
+    for match in _COMMENT.finditer(space):
+        yield space[pos : match.end()]
+        pos = match.end()
 
 
 def _ends_in_line_comment(space: str) -> bool:
@@ -171,34 +176,34 @@ def _ends_in_line_comment(space: str) -> bool:
     return bool(comments) and comments[-1].startswith("//") and space.endswith(comments[-1])
 
 
-def _place(at: _Value, last: str | int) -> int | None:
-    """Return which entry of a value is meant: the last one of a name, as clients have it."""
-    if isinstance(last, int):
-        return last if last < len(at.entries) else None
-    places = (i for i, each in enumerate(at.entries) if each.name == last)
-    return max(places, default=None) if at.opens == "{" else None
+def _place(container: _Value, key: str | int) -> int | None:
+    """Return the index of the entry with this key, the last of several as clients have it."""
+    if isinstance(key, int):
+        return key if key < len(container.entries) else None
+    indices = (i for i, entry in enumerate(container.entries) if entry.name == key)
+    return max(indices, default=None) if container.opens == "{" else None
 
 
 def _found(text: str, path: Path) -> _Value | None:
-    """Return the value at a path, None where there is none."""
-    at = _read(text)
+    """Return the value at a path, None if there is none."""
+    value = _read(text)
     for name in path:
-        place = _place(at, name)
-        if place is None:
+        index = _place(value, name)
+        if index is None:
             return None
-        at = at.entries[place].value
-    return at
+        value = value.entries[index].value
+    return value
 
 
 def _read(text: str) -> _Value:
-    """Read settings. Raises NotUnderstoodError for what is not an object and nothing else."""
+    """Read settings. Raises NotUnderstoodError for anything but a single object."""
     try:
-        found = _value(text, _behind_space(text, 0))
+        value = _value(text, _behind_space(text, 0))
     except RecursionError as error:
         raise NotUnderstoodError("is nested too deeply") from error
-    if found.opens != "{" or _behind_space(text, found.end) != len(text):
+    if value.opens != "{" or _behind_space(text, value.end) != len(text):
         raise NotUnderstoodError("is not a JSON object")
-    return found
+    return value
 
 
 def _value(text: str, start: int) -> _Value:
@@ -206,16 +211,16 @@ def _value(text: str, start: int) -> _Value:
     if opens not in _ENDS:
         return _Value(start=start, end=_scalar(text, start))
     entries = []
-    at = _behind_space(text, start + 1)
-    while text[at : at + 1] != _ENDS[opens]:
-        entry = _entry(text, at, opens)
+    pos = _behind_space(text, start + 1)
+    while text[pos : pos + 1] != _ENDS[opens]:
+        entry = _entry(text, pos, opens)
         entries.append(entry)
-        at = _behind_space(text, entry.value.end)
-        if text[at : at + 1] == ",":
-            at = _behind_space(text, at + 1)
-        elif text[at : at + 1] != _ENDS[opens]:
-            raise _not_json(text, at)
-    return _Value(start=start, end=at + 1, opens=opens, entries=tuple(entries))
+        pos = _behind_space(text, entry.value.end)
+        if text[pos : pos + 1] == ",":
+            pos = _behind_space(text, pos + 1)
+        elif text[pos : pos + 1] != _ENDS[opens]:
+            raise _not_json(text, pos)
+    return _Value(start=start, end=pos + 1, opens=opens, entries=tuple(entries))
 
 
 def _entry(text: str, start: int, opens: str) -> _Entry:
@@ -230,18 +235,18 @@ def _entry(text: str, start: int, opens: str) -> _Entry:
 
 
 def _scalar(text: str, start: int) -> int:
-    found = _SCALAR.match(text, start)
-    if found is None:
+    match = _SCALAR.match(text, start)
+    if match is None:
         raise _not_json(text, start)
-    _decoded(text, start, found.end())
-    return found.end()
+    _decoded(text, start, match.end())
+    return match.end()
 
 
 def _plain(text: str, value: _Value) -> object:
     if value.opens == "{":
-        return {each.name: _plain(text, each.value) for each in value.entries}
+        return {entry.name: _plain(text, entry.value) for entry in value.entries}
     if value.opens:
-        return [_plain(text, each.value) for each in value.entries]
+        return [_plain(text, entry.value) for entry in value.entries]
     return _decoded(text, value.start, value.end)
 
 
@@ -252,10 +257,10 @@ def _decoded(text: str, start: int, end: int) -> object:
         raise _not_json(text, start) from error
 
 
-def _behind_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return at if found is None else found.end()
+def _behind_space(text: str, pos: int) -> int:
+    match = _SPACE.match(text, pos)
+    return pos if match is None else match.end()
 
 
-def _not_json(text: str, at: int) -> NotUnderstoodError:
-    return NotUnderstoodError(f"is not JSON in line {text.count(chr(10), 0, at) + 1}")
+def _not_json(text: str, pos: int) -> NotUnderstoodError:
+    return NotUnderstoodError(f"is not JSON in line {text.count(chr(10), 0, pos) + 1}")

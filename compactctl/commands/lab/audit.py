@@ -1,4 +1,4 @@
-"""Audits the compactions that are already in a transcript."""
+"""Audits the compactions in a transcript: those by compactctl, and those by its client."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,8 +30,8 @@ from compactctl.summaries.extract.passages import SourceRef, source_refs
 from compactctl.tokens.meter import Meter
 
 OWN = "compactctl"
-# audited: everything could be looked up. sealed: the client keeps its summary encrypted, or keeps
-# none. gone: what it stands for is in no file that was found.
+# audited: everything could be checked. sealed: the client's summary is encrypted or not in the
+# file. gone: the messages it replaces are in no file that was found.
 AuditVerdict = Literal["audited", "sealed", "gone"]
 AuditGate = Literal[
     "lost-rules",
@@ -56,7 +56,7 @@ _LOSS_GATES: Mapping[AuditGate, LossKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What to audit, which finds fail the run, and how many of each kind are listed."""
+    """The transcript to audit, which findings fail the run, and how many of each kind to list."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -66,15 +66,15 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCompaction:
-    """A compaction, in all conversations of a transcript at once, and who did it.
+    """A compaction in all conversations of a transcript, and its author.
 
     Attributes:
-        writer: ``compactctl``, or the format whose client compacted.
+        writer: ``compactctl``, or the format of the client that compacted.
         line: that of its summary or boundary, from 0.
-        compaction: what was sent before and after it, without a summary; its source is all that was
+        compaction: what was sent before and after it, without a summary; its source is everything
             said before, sent or not.
-        restored: what the client sent again by itself after it, before the agent went on.
-        verdict: what can be looked up.
+        restored: what the client sent again on its own afterwards, before the agent answered.
+        verdict: what can be checked.
         operation, stages: of a compaction by compactctl; the stages are those that changed
             something.
     """
@@ -99,35 +99,36 @@ class FoundCompaction:
         return tuple(sorted(changed))
 
     def spot(self, conversation: int) -> SourceRef:
-        """Return where the summary stands, or else the boundary."""
+        """Return the reference of the summary, or else of the boundary."""
         written = {message.id for message in self.written(conversation)}
         after = self.compaction.after
-        spots = zip(after, source_refs(after), strict=True)
-        found = (spot for message, spot in spots if message.id in written)
-        return next(found, SourceRef(self.line + 1))
+        refs = zip(after, source_refs(after), strict=True)
+        summary_refs = (ref for message, ref in refs if message.id in written)
+        return next(summary_refs, SourceRef(self.line + 1))
 
     def written(self, conversation: int) -> tuple[Message, ...]:
-        """Return the summaries that were written for it."""
-        known = {message.id for message in self.compaction.before}
+        """Return the summaries written by it."""
+        ids_before = {message.id for message in self.compaction.before}
         return tuple(
             message
             for message in self.compaction.after
             if message.origin.is_summary
-            and message.id not in known
+            and message.id not in ids_before
             and message.conversation == conversation
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedCompaction:
-    """What a compaction was to one conversation, and what became of what was known.
+    """The effect of a compaction on one conversation, and on what was known in it.
 
     Attributes:
-        conversation: its number, from 1.
-        tokens_before, tokens_after: of the effective history.
-        summary_tokens: of the text that was written for it.
-        restored_tokens: of what the client sent again by itself, before the agent went on.
-        audit: what was found; None unless something could be.
+        found: the compaction.
+        conversation: the number of the conversation, from 1.
+        tokens_before, tokens_after: those of the effective history.
+        summary_tokens: those of the summaries written by it.
+        restored_tokens: those that the client sent again on its own, before the agent answered.
+        audit: the findings; None if nothing can be checked.
     """
 
     found: FoundCompaction
@@ -140,7 +141,7 @@ class AuditedCompaction:
 
     @property
     def spot(self) -> SourceRef:
-        """Where its summary or boundary stands, in the state that it led to."""
+        """The reference of its summary or boundary in the state that it led to."""
         return self.found.spot(self.conversation - 1)
 
 
@@ -156,7 +157,7 @@ class AuditResult:
 
     @property
     def failed(self) -> tuple[AuditGate, ...]:
-        """The gates that found something, in the order they were asked for."""
+        """The gates that failed, in the order they were requested."""
         return tuple(
             gate
             for gate in self.options.fail_on
@@ -165,29 +166,29 @@ class AuditResult:
 
     @property
     def exit_code(self) -> int:
-        """1 where a gate found something, else 0."""
+        """1 if a gate failed, else 0."""
         return int(bool(self.failed))
 
 
 def audit(options: AuditOptions) -> AuditResult:
     """Audit every compaction of a transcript.
 
-    Raises as reading does, ArchiveError, IntegrityError and ChangedError as ``log`` does, and
-    UsageError for what cannot be measured with.
+    Raises as reading does; ArchiveError, IntegrityError and ChangedError as ``log`` does;
+    UsageError for invalid options of measuring.
     """
     loaded = load(options.input)
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
-    found = tuple(_found(tuple(past_states(loaded, history))))
+    compactions = tuple(_found(tuple(past_states(loaded, history))))
     cwd = loaded.transcript.session.cwd
     return AuditResult(
         options=options,
         format=loaded.format.name,
         measure=measured.without_cached_texts(),
         compactions=tuple(
-            _audited(each, conversation, cwd, measured.meter)
-            for each in found
-            for conversation in each.conversations or (0,)
+            _audited(compaction, conversation, cwd, measured.meter)
+            for compaction in compactions
+            for conversation in compaction.conversations or (0,)
         ),
         warnings=(*loaded.transcript.warnings, *history.warnings),
     )
@@ -213,12 +214,12 @@ def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
 
 
 def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
-    """Yield the compactions that led from state to state, and those by the client in between."""
-    for place, state in enumerate(past):
+    """Yield the compactions between states, and those by the client within a state."""
+    for index, state in enumerate(past):
         start = 0
         if state.step is not None and state.outcome is not None:
             if not state.step.undoes_client:
-                yield _by_compactctl(state.step, past[:place], state)
+                yield _by_compactctl(state.step, past[:index], state)
             start = state.outcome.n_lines
         yield from _by_client(state, start)
 
@@ -226,16 +227,16 @@ def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
 def _by_compactctl(
     step: OperationStep, past: Iterable[PastState], state: PastState
 ) -> FoundCompaction:
-    """Return what a step did that led from the last of the ``past`` states to this one."""
+    """Return the compaction of the step that led from the last ``past`` state to ``state``."""
     past = tuple(past)
     before, outcome = past[-1].transcript, state.outcome or state.transcript
-    left = {message.id for message in outcome.messages}
-    following = compaction_places(state.transcript, outcome.n_lines)
-    end = following[0].first if following else state.transcript.n_lines
-    later = (m for m in state.transcript.messages if m.id not in left and m.line < end)
+    kept_ids = {message.id for message in outcome.messages}
+    next_compactions = compaction_places(state.transcript, outcome.n_lines)
+    end = next_compactions[0].first if next_compactions else state.transcript.n_lines
+    later = (m for m in state.transcript.messages if m.id not in kept_ids and m.line < end)
     later = (message for message in later if not message.origin.is_subagent)
     written = (m.line for m in outcome.effective if m.origin.is_synthetic)
-    said = chain.from_iterable(each.transcript.messages for each in past)
+    messages = chain.from_iterable(past_state.transcript.messages for past_state in past)
     return FoundCompaction(
         writer=OWN,
         line=min(written, default=0),
@@ -243,7 +244,7 @@ def _by_compactctl(
             before=sent_messages(before),
             after=sent_messages(outcome),
             summary=None,
-            source=tuple({message.id: message for message in said}.values()),
+            source=tuple({message.id: message for message in messages}.values()),
             later=tuple(later),
         ),
         operation=step.id,
@@ -258,15 +259,17 @@ def _stages(step: OperationStep) -> tuple[str, ...]:
 
 
 def _by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
-    """Yield what a client compacted on line ``start`` or later, oldest first.
+    """Yield the client's compactions from line ``start`` on that changed anything, oldest first.
 
-    What changed nothing is left out. Every compaction has what stands before it read once more.
+    For each, the part of the file before it is read again.
     """
     messages = state.transcript.messages
-    found = compaction_places(state.transcript, start)
-    places = [place_after(state.transcript, moment) for moment in found]
-    for moment, (place, end) in zip(found, pairwise([*places, len(messages)]), strict=True):
-        result = _found_compaction(state, moment, messages[place:end])
+    ranges = compaction_places(state.transcript, start)
+    starts = [place_after(state.transcript, compaction_range) for compaction_range in ranges]
+    for compaction_range, (begin, end) in zip(
+        ranges, pairwise([*starts, len(messages)]), strict=True
+    ):
+        result = _found_compaction(state, compaction_range, messages[begin:end])
         if result.compaction.before != result.compaction.after:
             yield result
 
@@ -278,14 +281,14 @@ def _found_compaction(
     if tagged is not None:
         return tagged
     before, after = read_before(state, moment), read_after(state, moment)
-    said = [
+    messages = [
         m
         for m in following
         if not (m.origin.is_subagent or m.origin.is_summary or m.origin.is_synthetic)
     ]
-    answers = (at for at, message in enumerate(said) if message.role == "assistant")
-    answer = next(answers, len(said))
-    restored = (message for message in said[:answer] if not message.starts_turn)
+    answers = (index for index, message in enumerate(messages) if message.role == "assistant")
+    answer = next(answers, len(messages))
+    restored = (message for message in messages[:answer] if not message.starts_turn)
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
@@ -294,8 +297,8 @@ def _found_compaction(
             after=sent_messages(after),
             summary=None,
             source=before.messages,
-            client_context="\n".join(texts_of(_known_lines(state, moment, said[answer:]))),
-            later=tuple(said[answer:]),
+            client_context="\n".join(texts_of(_known_lines(state, moment, messages[answer:]))),
+            later=tuple(messages[answer:]),
         ),
         restored=tuple(restored),
         verdict=_verdict(before, after),
@@ -303,12 +306,14 @@ def _found_compaction(
 
 
 def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None:
-    """Return a compaction that tagged what it hides, and left it in the file; None for others.
+    """Return a compaction that tagged what it hides and left it in the file; None for others.
 
-    When it happened is not told: all that is sent beside the summary counts as kept.
+    When it happened is not recorded: everything sent besides the summary counts as kept.
     """
-    left = sent_messages(state.transcript)
-    at_moment = (m for m in left if m.origin.is_summary and (m.line, m.record_path) == moment.place)
+    effective = sent_messages(state.transcript)
+    at_moment = (
+        m for m in effective if m.origin.is_summary and (m.line, m.record_path) == moment.place
+    )
     summary = next((m for m in at_moment if m.tags.condense_id), None)
     if summary is None:
         return None
@@ -317,13 +322,13 @@ def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None
     hidden = tuple(m for m in messages if m.tags.condense_parent == group)
     if not hidden:
         return None
-    shown = {m.id for m in (*hidden, *left)} - {summary.id}
+    ids = {m.id for m in (*hidden, *effective)} - {summary.id}
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
         compaction=AuditInput(
-            before=tuple(m for m in messages if m.id in shown),
-            after=left,
+            before=tuple(m for m in messages if m.id in ids),
+            after=effective,
             summary=None,
             source=hidden,
         ),
@@ -335,7 +340,7 @@ def _known_lines(
 ) -> Sequence[Decoded]:
     """Return the lines that a client may have facts from.
 
-    Those behind a compaction count up to the answer: what a person asked of it is among them.
+    Those after a compaction count up to the answer: the user's instructions for it are among them.
     """
     if moment.element:
         return state.decoded[: moment.first]
@@ -344,9 +349,9 @@ def _known_lines(
 
 
 def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
-    known, left = ({m.id for m in each.effective} for each in (before, after))
-    new = tuple(message for message in after.effective if message.id not in known)
-    if new and known <= left:
+    ids_before, ids_after = ({m.id for m in transcript.effective} for transcript in (before, after))
+    new = tuple(message for message in after.effective if message.id not in ids_before)
+    if new and ids_before <= ids_after:
         return "gone"
     return (
         "sealed" if new and not text_of(tuple(m for m in new if m.origin.is_summary)) else "audited"
@@ -354,32 +359,32 @@ def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
 
 
 def _audited(
-    found: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
+    compaction: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
 ) -> AuditedCompaction:
-    told = found.compaction
+    whole = compaction.compaction
     before, after, restored, later = (
         _within(messages, conversation)
-        for messages in (told.before, told.after, found.restored, told.later)
+        for messages in (whole.before, whole.after, compaction.restored, whole.later)
     )
-    summary = text_of(found.written(conversation))
-    is_own = found.writer == OWN
+    summary = text_of(compaction.written(conversation))
+    is_own = compaction.writer == OWN
     claims = without_boilerplate(summary) if is_own else without_transcript_path(summary)
-    judged = replace(
-        told,
+    audit_input = replace(
+        whole,
         before=before,
         after=(*after, *restored),
-        summary=None if found.verdict == "sealed" else claims,
+        summary=None if compaction.verdict == "sealed" else claims,
         later=later,
         cwd=cwd,
     )
     return AuditedCompaction(
-        found=found,
+        found=compaction,
         conversation=conversation + 1,
         tokens_before=meter.total(before),
         tokens_after=meter.total(after),
         summary_tokens=meter.text(summary),
         restored_tokens=meter.total(restored),
-        audit=None if found.verdict == "gone" else audit_of(judged, meter.text_uncached),
+        audit=None if compaction.verdict == "gone" else audit_of(audit_input, meter.text_uncached),
     )
 
 

@@ -1,4 +1,4 @@
-"""Trials summed up: means over sessions with their intervals, and what gates find in them."""
+"""Aggregates trials: means over sessions with intervals, and the findings of gates."""
 
 import json
 import re
@@ -19,15 +19,15 @@ from compactctl.tokens.budget import parse_share
 from compactctl.tokens.models.token_sizes import parse_token_size
 
 RESAMPLES = 1_000
-"""How often sessions are drawn anew for an interval."""
+"""The number of times that sessions are resampled for an interval."""
 _TAIL = 0.025
 SCHEMA = "compactctl.eval/1"
 TOLERANCE = 0.02
-"""How much a measure may lie below its baseline: an entity or two of a session."""
+"""How far a measure may be below its baseline: an entity or two of a session."""
 _GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([^@]+?)\s*@\s*([^@]+?)\s*", re.ASCII)
 _ZERO = re.compile(r"0+(?:\.0+)?\s*%?", re.ASCII)
 _DIGITS = range(3, 10)
-# What a gate may be about beside the measures.
+# What a gate may compare besides the measures.
 _KEPT, _PAIRS = "kept", "pairs"
 NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
 _Key = tuple[str, float, str]
@@ -35,7 +35,7 @@ _Key = tuple[str, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over sessions with the interval in which 95 % of resampled means lie.
+    """A mean over sessions, and the interval that holds 95% of resampled means.
 
     Each session counts once, whatever its length: its value is the mean over its cuts.
     """
@@ -48,11 +48,11 @@ class Mean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalFigures:
-    """A policy at an asked share over all sessions.
+    """A policy at a target share over all sessions.
 
-    ``measures`` has those for which anything was asked. ``beyond`` is how much of what random
-    lines of the same size miss the policy keeps: 1 is all, 0 no more than they do, None where they
-    miss nothing. ``over`` counts contexts that are larger than asked.
+    ``measures`` has those with any demand. ``beyond`` is the part kept by the policy of what random
+    lines of the same size miss: 1 is all, 0 no more than they do, None if they miss nothing.
+        ``over`` counts contexts larger than the target.
     """
 
     policy: str
@@ -68,9 +68,9 @@ class EvalFigures:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A limit for a measure at an asked share, at least or at most.
+    """A minimum or maximum of a measure at a target share.
 
-    It is a share, of ``pairs`` a number of them.
+    The limit is a share, for ``pairs`` a number.
     """
 
     measure: str
@@ -81,11 +81,11 @@ class Gate:
 
     def holds_for(self, value: float) -> bool:
         """Tell whether a value is within the limit."""
-        found, limit = exact(value), exact(self.limit)
-        return found >= limit if self.is_least else found <= limit
+        exact_value, limit = exact(value), exact(self.limit)
+        return exact_value >= limit if self.is_least else exact_value <= limit
 
     def told(self, value: float) -> str:
-        """Return a value that is beyond the limit with as many decimals as show that."""
+        """Format a value that is beyond the limit, with enough decimals to show that."""
         if self.measure == _PAIRS:
             return f"{value:,.0f}"
         texts = [f"{value:.{digits}f}" for digits in _DIGITS]
@@ -101,7 +101,7 @@ class Baseline:
 
 
 def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
-    """Sum up by policy and asked share, in the order in which these were tried."""
+    """Aggregate by policy and target share, in the order of the trials."""
     groups: dict[tuple[str, float], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.policy, trial.asked), []).append(trial)
@@ -109,7 +109,7 @@ def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
 
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
-    """Return the 95 % interval of the mean by the percentile bootstrap, the same for a seed."""
+    """Return the 95% interval of the mean by the percentile bootstrap; deterministic for a seed."""
     drawn = sorted(_resampled(values, Random(seed)))  # noqa: S311 - no secrets
     return drawn[int(RESAMPLES * _TAIL)], drawn[int(RESAMPLES * (1 - _TAIL)) - 1]
 
@@ -117,7 +117,7 @@ def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
 def findings(
     figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
 ) -> Iterator[str]:
-    """Yield a line for each limit that is not kept, or that nothing was measured for."""
+    """Yield a line for each limit that is violated, or for which nothing was measured."""
     for gate in gates:
         yield from _missed(figures, gate)
     if baseline is not None:
@@ -140,7 +140,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read the document that ``eval --json`` wrote. Raises UsageError, NoInputError."""
+    """Read a document written by ``eval --json``. Raises UsageError, NoInputError."""
     data = open_input(path, TEXT_LIMITS).data
     try:
         means = _unique(_means(json.loads(data)))
@@ -154,13 +154,13 @@ def read_baseline(path: str) -> Baseline:
 def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
     names = dict.fromkeys(name for trial in trials for name in trial.tallies)
     means = {name: _mean(trials, seed, _share_of(name)) for name in names}
-    kept = _mean(trials, seed, lambda trial: trial.kept)
-    assert kept is not None  # noqa: S101 - every trial has a size
+    mean_kept = _mean(trials, seed, lambda trial: trial.kept)
+    assert mean_kept is not None  # noqa: S101 - every trial has a size
     return EvalFigures(
         policy=trials[0].policy,
         asked=trials[0].asked,
         cuts=len(trials),
-        kept=kept,
+        kept=mean_kept,
         measures={name: mean for name, mean in means.items() if mean is not None},
         beyond=_beyond(trials),
         pair_errors=sum(trial.pair_errors for trial in trials),
@@ -172,12 +172,12 @@ def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
 def _mean(
     trials: Iterable[Trial], seed: int, value: Callable[[Trial], float | None]
 ) -> Mean | None:
-    of: dict[str, list[float]] = {}
+    values_by_session: dict[str, list[float]] = {}
     for trial in trials:
-        found = value(trial)
-        if found is not None:
-            of.setdefault(trial.session, []).append(found)
-    means = [fmean(each) for each in of.values()]
+        number = value(trial)
+        if number is not None:
+            values_by_session.setdefault(trial.session, []).append(number)
+    means = [fmean(values) for values in values_by_session.values()]
     if not means:
         return None
     low, high = interval(means, seed)
@@ -198,7 +198,7 @@ def _beyond(trials: Sequence[Trial]) -> float | None:
     missed = sum(chance.asked - chance.hits for _, chance in compared)
     if not missed:
         return None
-    return sum(own.hits - chance.hits for own, chance in compared) / missed
+    return sum(tally.hits - chance.hits for tally, chance in compared) / missed
 
 
 def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
@@ -207,8 +207,8 @@ def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
 
 
 def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
-    at = [each for each in figures if each.asked == gate.asked]
-    values = [(each.policy, _value(each, gate.measure)) for each in at]
+    matching = [row for row in figures if row.asked == gate.asked]
+    values = [(row.policy, _value(row, gate.measure)) for row in matching]
     if all(value is None for _, value in values):
         yield f"{gate.text}: nothing was measured"
         return
@@ -231,25 +231,25 @@ def _value(figures: EvalFigures, measure: str) -> float | None:
 
 
 def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]:
-    now = {
-        (each.policy, each.asked, name): mean.value
-        for each in figures
-        for name, mean in each.measures.items()
+    current = {
+        (row.policy, row.asked, name): mean.value
+        for row in figures
+        for name, mean in row.measures.items()
     }
-    compared = [key for key in baseline.means if key in now]
+    compared = [key for key in baseline.means if key in current]
     if not compared:
         yield f"{baseline.path}: has no policy and share that was measured now"
         return
     for key in compared:
         before = baseline.means[key]
-        if exact(now[key]) < exact(before) - exact(TOLERANCE):
-            yield f"{_called(key)}: {now[key]:.3f}, {before:.3f} in the baseline"
-    tried = {key[:2] for key in now}
-    gone = [key for key in baseline.means if key not in now]
-    whole = dict.fromkeys(key[:2] for key in gone if key[:2] not in tried)
-    for policy, asked in whole:
+        if exact(current[key]) < exact(before) - exact(TOLERANCE):
+            yield f"{_called(key)}: {current[key]:.3f}, {before:.3f} in the baseline"
+    tried = {key[:2] for key in current}
+    missing = [key for key in baseline.means if key not in current]
+    missing_groups = dict.fromkeys(key[:2] for key in missing if key[:2] not in tried)
+    for policy, asked in missing_groups:
         yield f"{policy} at {asked:g}: in the baseline, but not measured now"
-    for key in gone:
+    for key in missing:
         if key[:2] in tried:
             yield f"{_called(key)}: in the baseline, but not measured now"
 
@@ -267,11 +267,11 @@ def _count(text: str) -> float:
 
 
 def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
-    found: dict[_Key, float] = {}
+    unique_means: dict[_Key, float] = {}
     for key, mean in means:
-        if found.setdefault(key, mean) != mean:
+        if unique_means.setdefault(key, mean) != mean:
             raise ValueError(key)
-    return found
+    return unique_means
 
 
 def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON

@@ -1,4 +1,4 @@
-"""One session under evaluation: its cuts, and the trials that are made of them."""
+"""One session under evaluation: its cuts, and the trials at each cut."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,24 +31,26 @@ from compactctl.store.files.source import digest_of
 EVERYTHING = "none"
 """The control that compacts nothing."""
 PLANNED = "plan"
-"""What decided edits are called: those of a plan that stands in a file."""
+"""The name of the policy that applies a plan file."""
 FEWEST_DEMANDS = 5
-"""Entities that a future must take up for a cut to count."""
+"""The entities that the future must mention again for a cut to count."""
 Answering = Callable[[str], str]
 """Takes a prompt and returns what a reader answers, "" for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutOptions:
-    """How sessions are read and cut.
+    """How to read and cut sessions.
 
     Attributes:
-        at: the shares of a stretch's requests behind which it is cut, unless ``every`` says to
-            cut wherever so many tokens have come together.
-        planned: the plan that is evaluated: the session is cut where it ended when that was made,
-            and nowhere else.
-        seed: of random lines and of intervals.
-        answering: the reader that is asked questions about every context; None asks nobody.
+        at: the shares of a stretch's requests after which it is cut, unless ``every`` says to cut
+            every so many tokens.
+        every: the tokens between cuts.
+        planned: the plan to evaluate: the session is cut only where it ended when that was made.
+        seed: the seed of random lines and of intervals.
+        input: how to read sessions.
+        measure: how to count tokens.
+        answering: the reader that answers questions about every context; None for no questions.
     """
 
     at: tuple[float, ...] = (0.6,)
@@ -62,19 +64,21 @@ class CutOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a policy left of a prefix, and what that was worth to the session's future.
+    """What a policy kept of a prefix, and its value for the rest of the session.
 
     Attributes:
         session: the path of the transcript.
-        project: the working folder of the session, "" where the file does not tell it.
-        cut: the part of the stretch's requests before the cut; ``requests`` are those after it.
-        policy: its name; ``asked`` the share of the prefix's tokens that it was to keep.
-        prefix, tokens: the sizes of the prefix and of what was left, without the system prompt and
-            definitions of tools, which stay.
-        tallies: what was asked for and what of it was there, by measure.
+        project: the working folder of the session, "" if unknown.
+        cut: the share of the stretch's requests before the cut.
+        requests: the number of requests after the cut.
+        policy: the name of the policy.
+        asked: the share of the prefix's tokens that it was to keep.
+        prefix, tokens: the sizes of the prefix and of what was kept, without the system prompt and
+            tool definitions, which always stay.
+        tallies: the demand, and how much of it was met, by measure.
         chance: recall of random lines of the same size; None for controls.
-        pair_errors: tool pairs that were whole before.
-        milliseconds: how long it took, which says as much about the machine.
+        pair_errors: tool pairs that were separated.
+        milliseconds: the time it took, which depends on the machine.
     """
 
     session: str
@@ -92,20 +96,20 @@ class Trial:
 
     @property
     def kept(self) -> float:
-        """The part of the prefix's tokens that is left."""
+        """The share of the prefix's tokens that was kept."""
         return self.tokens / self.prefix
 
     @property
     def is_over(self) -> bool:
-        """Whether more is left than was asked for."""
+        """Whether more was kept than requested."""
         return self.tokens > int(exact(self.asked) * self.prefix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrownSession:
-    """A session that has gone on since a plan was made, and the edits of the plan.
+    """A session that continued after a plan was made, and the edits of the plan.
 
-    ``newest`` is the newest message that there was then.
+    ``newest`` is the newest message at that time.
     """
 
     transcript: Transcript
@@ -115,7 +119,7 @@ class GrownSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A way to make a context smaller: what a ``recipe`` comes to, or what was ``decided``.
+    """A way to make a context smaller: by a ``recipe``, or by a plan (``decided``).
 
     Without either it is the control of that name.
     """
@@ -126,13 +130,13 @@ class Policy:
 
     @property
     def is_in_file(self) -> bool:
-        """Whether its name is the path of a profile, not one of ours or a list of stages."""
-        own = None if self.recipe is None else self.recipe.measure.profile
-        return own is not None and self.name not in PROFILES
+        """Whether its name is the path of a profile, not a built-in one or a list of stages."""
+        profile = None if self.recipe is None else self.recipe.measure.profile
+        return profile is not None and self.name not in PROFILES
 
     @property
     def is_control(self) -> bool:
-        """Whether it looks at nothing but sizes."""
+        """Whether it considers nothing but sizes."""
         return self.recipe is None and self.decided is None
 
 
@@ -140,9 +144,9 @@ CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
 
 
 class Compactor:
-    """Makes contexts of a transcript's prefixes as ``compact --keep`` would, without a file.
+    """Compacts prefixes of a transcript as ``compact --keep`` would, in memory.
 
-    ``edits`` are those that were decided.
+    ``edits`` are those of a plan.
     """
 
     def __init__(
@@ -160,10 +164,7 @@ class Compactor:
     def context(
         self, policy: Policy, prefix: tuple[Message, ...], share: float
     ) -> tuple[Message, ...]:
-        """Return what is left of a prefix of which a share is kept, more where a policy needs it.
-
-        What is given is kept beside the share.
-        """
+        """Return the preamble of a prefix and a share of the rest, or more if a policy needs it."""
         meter = self._measured.meter
         room = kept_tokens(prefix, share, meter)
         if policy.decided is not None:
@@ -176,23 +177,27 @@ class Compactor:
         return run(view, plan.steps, meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:
-        """Return what is given, and what a control leaves of the rest of a prefix in ``room``.
+        """Return the preamble, and what a control keeps of the rest of a prefix in ``room`` tokens.
 
-        Messages keep their order. The call of a result that is given stays with it, and takes its
+        Messages keep their order. The call of a result in the preamble stays as well, and takes its
         tokens from ``room``.
         """
         meter = self._measured.meter
         fixed = {message.id for message in preamble(prefix)}
-        whole = (
-            unit for unit in atomic_units(prefix) if any(prefix[at].id in fixed for at in unit)
+        fixed_units = (
+            unit
+            for unit in atomic_units(prefix)
+            if any(prefix[index].id in fixed for index in unit)
         )
-        stay = {at for unit in whole for at in unit}
-        room -= sum(meter.message(prefix[at]) for at in stay if prefix[at].id not in fixed)
-        rest = [message for at, message in enumerate(prefix) if at not in stay]
-        left = CONTROLS[name](rest, room, meter, self._seed)
-        places = {message.id: at for at, message in enumerate(prefix)}
-        both = (*(prefix[at] for at in sorted(stay)), *left)
-        return tuple(sorted(both, key=lambda message: places.get(message.id, len(prefix))))
+        fixed_indices = {index for unit in fixed_units for index in unit}
+        room -= sum(
+            meter.message(prefix[index]) for index in fixed_indices if prefix[index].id not in fixed
+        )
+        others = [message for index, message in enumerate(prefix) if index not in fixed_indices]
+        kept_messages = CONTROLS[name](others, room, meter, self._seed)
+        index_by_id = {message.id: index for index, message in enumerate(prefix)}
+        messages = (*(prefix[index] for index in sorted(fixed_indices)), *kept_messages)
+        return tuple(sorted(messages, key=lambda message: index_by_id.get(message.id, len(prefix))))
 
     def _measured_for(self, recipe: Recipe) -> Measurement:
         options = replace(self._options, profile=recipe.measure.profile)
@@ -201,27 +206,27 @@ class Compactor:
 
 
 class EvaluatedSession:
-    """A transcript that was read and cut. Raises what ``stats`` raises.
+    """A transcript that was read and cut. Raises as ``stats`` does.
 
-    ``cases`` are the cuts that count; at ``skipped`` others too little was asked for.
+    ``cases`` are the cuts that count; at ``skipped`` others the demand is too small.
     """
 
     def __init__(self, path: str, options: CutOptions) -> None:
-        known = _planned(path, options)
-        asked = options.input.at(path)
-        transcript = known.transcript if known else scan(asked)
-        check_strict(transcript, asked)
+        grown = _planned(path, options)
+        input_options = options.input.at(path)
+        transcript = grown.transcript if grown else scan(input_options)
+        check_strict(transcript, input_options)
         self.path, self.cwd, self._options = path, transcript.session.cwd, options
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
-        edits = known.edits if known else ()
+        edits = grown.edits if grown else ()
         self._compactor = Compactor(transcript, self.measured, options.measure, options.seed, edits)
         reader = TextReader(transcript.session.cwd)
         size = self.measured.meter.message
-        cuts = _behind(known, size) if known else _cuts(transcript, size, options)
-        found = [EvaluationCase(cut, reader, self.cwd) for cut in cuts]
-        self.cases = [case for case in found if len(case.demand.entities) >= FEWEST_DEMANDS]
-        self.skipped = len(found) - len(self.cases)
+        cuts = _behind(grown, size) if grown else _cuts(transcript, size, options)
+        cases = [EvaluationCase(cut, reader, self.cwd) for cut in cuts]
+        self.cases = [case for case in cases if len(case.demand.entities) >= FEWEST_DEMANDS]
+        self.skipped = len(cases) - len(self.cases)
 
     @property
     def project(self) -> str:
@@ -229,23 +234,23 @@ class EvaluatedSession:
         return self.cwd or ""
 
     def context(self, case: EvaluationCase, policy: Policy, share: float) -> tuple[Message, ...]:
-        """Return what a policy leaves of a case's prefix."""
+        """Return what a policy keeps of a case's prefix."""
         return self._compactor.context(policy, case.cut.prefix, share)
 
     def share_of(self, case: EvaluationCase, policy: Policy) -> float:
-        """Return what part of a case's tokens is left by what was decided, up to the next per mil.
+        """Return the share of a case's tokens that a plan keeps, in steps of 0.1%, rounded up.
 
-        What is given is not part of them.
+        The preamble is not counted.
         """
         size = self.measured.meter.total
         fixed = size(preamble(case.cut.prefix))
-        left = size(self.context(case, policy, 1.0)) - fixed
-        return min(1.0, -(-1_000 * left // (case.cut.tokens - fixed)) / 1_000)
+        tokens = size(self.context(case, policy, 1.0)) - fixed
+        return min(1.0, -(-1_000 * tokens // (case.cut.tokens - fixed)) / 1_000)
 
     def tried(
         self, case: EvaluationCase, policy: Policy, share: float
     ) -> tuple[Trial, tuple[Message, ...]]:
-        """Let a policy keep a share of a case's prefix; return the trial, and what was left."""
+        """Let a policy keep a share of a case's prefix; return the trial and the context."""
         start = perf_counter()
         context = self.context(case, policy, share)
         spent = perf_counter() - start
@@ -276,9 +281,9 @@ class EvaluatedSession:
         ask = self._options.answering
         if ask is None:
             return {}
-        asked = make_questions(case.cut.prefix, self.cwd)
-        right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in asked)
-        return {ANSWERS: Tally(right, len(asked))}
+        questions = make_questions(case.cut.prefix, self.cwd)
+        right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in questions)
+        return {ANSWERS: Tally(right, len(questions))}
 
 
 def policies_of(
@@ -287,10 +292,10 @@ def policies_of(
     settings: StageSettings,
     decided: PlanFile | None = None,
 ) -> tuple[Policy, ...]:
-    """Return what was decided, named profiles and lists of stages; of these the default profile.
+    """Return the plan, profiles and lists of stages as policies; by default the default profile.
 
-    ``settings`` are options of stages for all of them. Raises UsageError for a profile that is
-    none, and for two policies of one name.
+    ``settings`` are stage options for all of them. Raises UsageError for an unknown profile, and
+    for two policies of one name.
     """
     names = list(profiles) or ([] if stages or decided else [DEFAULT_PROFILE])
     recipes = {
@@ -300,14 +305,17 @@ def policies_of(
         for name in names
     }
     recipes |= {
-        ",".join(each): Recipe(plan=PlanOptions(stages=each, settings=settings)) for each in stages
+        ",".join(stage_names): Recipe(plan=PlanOptions(stages=stage_names, settings=settings))
+        for stage_names in stages
     }
-    taken = [*CONTROLS, PLANNED, *names, *(",".join(each) for each in stages)]
-    twice = next((name for name in taken if taken.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
-    found = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
-    return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
+    policy_names = [*CONTROLS, PLANNED, *names, *(",".join(stage_names) for stage_names in stages)]
+    duplicate = next((name for name in policy_names if policy_names.count(name) > 1), None)
+    if duplicate is not None:
+        raise UsageError(
+            f"{duplicate!r} is compared twice, or is the name of a control; leave one out"
+        )
+    compared = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
+    return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *compared)
 
 
 def _planned(path: str, options: CutOptions) -> GrownSession | None:
@@ -317,34 +325,34 @@ def _planned(path: str, options: CutOptions) -> GrownSession | None:
 
 
 def _grown_session(session: InputOptions, plan: PlanFile, options: MeasureOptions) -> GrownSession:
-    """Read what a plan was made for the beginning of.
+    """Read a session that begins with what a plan was made for.
 
-    Raises as ``load`` and ``apply_plan`` do, ChangedError where it does not begin like that, and
-    UsageError where it has not gone on.
+    Raises as ``load`` and ``apply_plan`` do, ChangedError if it begins otherwise, and UsageError if
+    it has not grown.
     """
     loaded = load(session)
-    known = tuple(islice(loaded.lines, plan.input.n_lines))
+    known_lines = tuple(islice(loaded.lines, plan.input.n_lines))
     if loaded.source.digest == plan.input:
         raise UsageError(
             f"{session.path}: has not gone on since the plan was made, so nothing tells what it "
             "needs; make the plan of its beginning, as of head -n 500"
         )
-    if digest_of(known) != plan.input:
+    if digest_of(known_lines) != plan.input:
         check_input(plan, loaded.source.digest, session.path)
     if plan.redo:
         raise UsageError(
             f"{session.path}: the plan undoes what the client compacted, and what was needed "
             "followed on that; make a plan without --redo"
         )
-    then = parse(known, loaded.format)
-    edits = apply_plan(then, plan, measure(then, options)).applied.edits
-    newest = then.effective[-1].id
+    transcript_then = parse(known_lines, loaded.format)
+    edits = apply_plan(transcript_then, plan, measure(transcript_then, options)).applied.edits
+    newest = transcript_then.effective[-1].id
     return GrownSession(transcript=loaded.transcript, edits=edits, newest=newest)
 
 
-def _behind(known: GrownSession, size: Callable[[Message], int]) -> Iterator[Cut]:
-    for messages in split_at_compactions(known.transcript):
-        yield from cut_after(messages, known.newest, size)
+def _behind(grown: GrownSession, size: Callable[[Message], int]) -> Iterator[Cut]:
+    for messages in split_at_compactions(grown.transcript):
+        yield from cut_after(messages, grown.newest, size)
 
 
 def _cuts(

@@ -1,4 +1,4 @@
-"""Compactions measured by what sessions went on to need."""
+"""Evaluates compactions by what sessions needed later."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from compactctl.lab.score import EvaluationCase
 from compactctl.summaries.extract.entities import EntityKind
 
 OTHERS = 8
-"""Other sessions that each one is compared with, at most."""
+"""The maximum number of other sessions that each one is compared with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +28,12 @@ class EvaluateOptions:
     """What to evaluate.
 
     Attributes:
-        policies: what is compared beside the controls.
-        keep: the shares of a prefix's tokens that are to be kept.
-        gates: what every policy must reach; ``baseline`` what it must not fall below.
+        paths: the sessions.
+        policies: the policies to compare besides the controls.
+        keep: the shares of a prefix's tokens to keep.
+        session: how to read and cut sessions.
+        gates: limits that every policy must reach.
+        baseline: earlier means that no policy may fall below.
     """
 
     paths: tuple[str, ...]
@@ -51,9 +54,9 @@ class FirstCut:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Demand that is chance: entities that futures of other projects take up, per own demand.
+    """Demand by chance: entities that futures of other projects mention, per own demand.
 
-    ``kinds`` has the same by kind of entity; ``pairs`` counts the comparisons.
+    ``kinds`` is the same by kind of entity; ``pairs`` is the number of comparisons.
     """
 
     share: float
@@ -63,7 +66,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOutcome:
-    """What became of one file: how many cuts counted, and at how many too little was asked for."""
+    """The number of cuts of one file that counted, and of those skipped for too little demand."""
 
     path: str
     project: str
@@ -73,7 +76,7 @@ class SessionOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationFailure:
-    """A file that could not be evaluated, with the exit code for that."""
+    """A file that could not be evaluated, and the exit code."""
 
     path: str
     reason: str
@@ -82,10 +85,10 @@ class EvaluationFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateResult:
-    """All trials, what they come to, and how much of it is noise.
+    """All trials, their aggregates, and the noise in them.
 
-    ``figures`` are over all sessions. ``noise`` is None where there are not sessions of two
-    projects to tell it by. ``findings`` are what gates and the baseline found, one line each.
+    ``figures`` are over all sessions. ``noise`` is None unless there are sessions of two projects.
+    ``findings`` are those of gates and the baseline, one line each.
     """
 
     options: EvaluateOptions
@@ -101,7 +104,7 @@ class EvaluateResult:
 
     @property
     def exit_code(self) -> int:
-        """The highest code of the files that failed, else whether a gate found something."""
+        """The highest code of the files that failed, else 1 if a gate failed, else 0."""
         failed = max((failure.exit_code for failure in self.failures), default=0)
         return failed or (GATE_FAILED if self.findings else 0)
 
@@ -112,9 +115,9 @@ class EvaluateResult:
 
 
 def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) -> EvaluateResult:
-    """Cut every session, run every policy on what is before the cut, and ask what comes after.
+    """Cut every session, apply every policy before the cut, and measure it by what follows.
 
-    A file that fails does not stop the others. Raises NoInputError when there are no files.
+    A file that fails does not stop the others. Raises NoInputError if there are no files.
     """
     inputs = discover(FileChoice(paths=options.paths))
     tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
@@ -149,13 +152,13 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
 
 
 def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
-    """Compare each session with the futures of other projects; None where there is one project."""
+    """Compare each session with futures of other projects; None if there is only one project."""
     demanded: Counter[EntityKind] = Counter()
     foreign: Counter[EntityKind] = Counter()
     pairs = 0
-    for at, first in enumerate(first_cuts):
-        rotated = (*first_cuts[at + 1 :], *first_cuts[:at])
-        others = [each for each in rotated if each.project != first.project][:OTHERS]
+    for index, first in enumerate(first_cuts):
+        rotated = (*first_cuts[index + 1 :], *first_cuts[:index])
+        others = [f for f in rotated if f.project != first.project][:OTHERS]
         for other in others:
             pairs += 1
             demanded.update(first.case.kinds(first.case.demand))
@@ -173,9 +176,9 @@ def _opened(item: InputFile, options: CutOptions) -> EvaluatedSession:
 
 
 def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Trial]:
-    """Try everything at every share; of what compacts nothing there is one trial.
+    """Try every policy at every share; the control that compacts nothing is tried once.
 
-    Where there is a plan, the share is what it keeps.
+    If there is a plan, the share is the one it keeps.
     """
     decided = [policy for policy in options.policies if policy.decided is not None]
     for case in session.cases:
@@ -197,12 +200,12 @@ def _outcome(session: EvaluatedSession) -> SessionOutcome:
 
 def _findings(result: EvaluateResult, options: EvaluateOptions) -> Iterator[str]:
     names = {policy.name for policy in options.policies}
-    judged = [each for each in result.figures if each.policy in names]
-    yield from findings(judged, options.gates, _without_controls(options.baseline))
+    rows = [row for row in result.figures if row.policy in names]
+    yield from findings(rows, options.gates, _without_controls(options.baseline))
 
 
 def _without_controls(baseline: Baseline | None) -> Baseline | None:
-    """Return a baseline without what every evaluation tries beside the policies."""
+    """Return a baseline without the controls, which every evaluation tries."""
     if baseline is None:
         return None
     controls = {policy.name for policy in CONTROL_POLICIES}

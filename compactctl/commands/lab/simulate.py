@@ -1,4 +1,4 @@
-"""Where the triggers of profiles would have fired in a transcript, and what would be left."""
+"""Replays a transcript with profiles: where their triggers would fire, and what would remain."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ from compactctl.tokens.models.prices import PriceTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateOptions:
-    """What to simulate: no ``profiles`` stands for all; ``seed`` jitters background triggers."""
+    """What to simulate; no ``profiles`` means all. ``seed`` varies background triggers."""
 
     input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -44,10 +44,10 @@ class SimulateOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateResult:
-    """What became of the transcript's largest conversation, without compaction and per profile.
+    """The transcript's largest conversation, without compaction and with each profile.
 
-    ``requests`` are those without compaction, the next one last; ``unusable`` says of profiles that
-    nobody named why they could not be simulated.
+    ``requests`` are those without compaction, the next one last; ``unusable`` says why default
+    profiles could not be simulated.
     """
 
     options: SimulateOptions
@@ -72,13 +72,13 @@ class SimulateResult:
         return sum(request.tokens for request in self.requests)
 
     def cost(self, requests: Sequence[SentRequest]) -> InputCost | None:
-        """Return what the input of requests costs; None where no price is known or asked for."""
+        """Return the input cost of requests; None without prices, or if the price is unknown."""
         prices = self.options.prices
         return None if prices is None else input_cost(requests, prices, self.measure.model.name)
 
 
 def simulate(options: SimulateOptions) -> SimulateResult:
-    """Walk through a transcript with each profile. Raises what ``stats`` raises."""
+    """Replay a transcript with each profile. Raises as ``stats`` does."""
     transcript = scan(options.input)
     check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
@@ -92,14 +92,14 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
     sizes = _sizes(conversation, request)
 
-    def replayed(profile: Profile) -> SimulatedSession:
+    def replay(profile: Profile) -> SimulatedSession:
         measuring = replace(options.measure, profile=profile)
         limits = limits_for(transcript, measuring, measured.model, measured.framed)
         return SessionSimulator(
             transcript, replace(measured, limits=limits), profile, request, random
         ).run(conversation)
 
-    replays, unusable = _tried(replayed, options.profiles)
+    replays, unusable = _tried(replay, options.profiles)
     return SimulateResult(
         options=options,
         transcript=transcript,
@@ -118,15 +118,15 @@ def simulate(options: SimulateOptions) -> SimulateResult:
 
 
 def _tried(
-    replayed: Callable[[Profile], SimulatedSession], named: tuple[Profile, ...]
+    replay: Callable[[Profile], SimulatedSession], named: tuple[Profile, ...]
 ) -> tuple[tuple[SimulatedSession, ...], tuple[str, ...]]:
-    """Replay profiles; of those that nobody named, one without room for input is only told of."""
+    """Replay profiles; a default one without space for input is reported, not an error."""
     if named:
-        return tuple(map(replayed, named)), ()
+        return tuple(map(replay, named)), ()
     replays, unusable = [], []
     for profile in _default_profiles():
         try:
-            replays.append(replayed(profile))
+            replays.append(replay(profile))
         except UsageError as error:
             unusable.append(f"{profile.name}: {error}")
     if not replays:
@@ -135,11 +135,11 @@ def _tried(
 
 
 def _default_profiles() -> tuple[Profile, ...]:
-    """Return the built-in profiles that compact by themselves."""
+    """Return the built-in profiles that compact on their own."""
     return tuple(builtin_profile(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
 def _sizes(conversation: Sequence[Message], request: RequestModel) -> list[int]:
-    """Return the tokens of every request when nothing is ever compacted."""
-    added = (request.weights.total(each.new) for each in requests_of(conversation))
+    """Return the tokens of every request without any compaction."""
+    added = (request.weights.total(simulated.new) for simulated in requests_of(conversation))
     return [request.fixed + round(tokens) for tokens in accumulate(added)]

@@ -1,4 +1,4 @@
-"""One conversation run again with a profile: where it would have been compacted, and to what."""
+"""Replays one conversation with a profile: where it would be compacted, and to what size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,20 +18,20 @@ from compactctl.profiles.profile import BackgroundTrigger, Profile
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger, TriggerInput
 
-# foreground: before a request, because the trigger fired; background: beside the work, as VS Code
-# Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
+# foreground: before a request, because the trigger fired; background: during the work, as VS Code
+# Copilot Chat does; reactive: the request no longer fit; manual: only on request.
 CompactionKind = Literal["foreground", "background", "reactive", "manual"]
-# Where nothing could be done it is tried again when the request has grown by this share of what the
-# trigger refers to, as what would be hidden grows with it.
+# If nothing could be done, try again when the request has grown by this share of the trigger's
+# base, since more can be hidden then.
 _PATIENCE = Fraction(1, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedRequest:
-    """A request: what came since the one before, and where it stands.
+    """A request: its new messages, and its position.
 
-    ``turn`` and ``step`` count those that had begun, the request itself included. ``warm`` tells
-    that a tool call was answered in this turn; ``line`` is that of the answer, from 0, and None for
+    ``turn`` and ``step`` count those that had begun, including the request's own. ``warm`` tells
+    whether a tool call was answered in this turn; ``line`` is that of the answer, from 0, None for
     the next request.
     """
 
@@ -44,16 +44,16 @@ class SimulatedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedCompaction:
-    """One compaction that would have run.
+    """One simulated compaction.
 
     Attributes:
-        request: the one that it ran before.
+        request: the request that it ran before.
         path: what set it off.
         why: the condition that held.
         tokens_before, tokens_after: the size of the request.
-        fits: whether the request was then within the available input, or the window where the
-            trigger refers to that or to the client.
-        stages: those that were used, by name.
+        fits: whether the request was then within the available input, or the window if the trigger
+            compares with that or with the client's threshold.
+        stages: the names of the stages that changed something.
     """
 
     request: SimulatedRequest
@@ -67,15 +67,16 @@ class SimulatedCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedSession:
-    """A conversation with one profile.
+    """A conversation replayed with one profile.
 
     Attributes:
+        profile: the profile.
         trigger: when it compacts.
-        limits: what is free for input by the profile's rule, and what its trigger refers to.
+        limits: the available input by the profile's rule, and the base of its trigger.
         firings: the compactions that changed something.
         idle: how often the trigger fired and nothing could be done.
-        requests: all of them, the next one last.
-        over: requests that did not fit even so.
+        requests: all requests, the next one last.
+        over: the number of requests that still did not fit.
     """
 
     profile: Profile
@@ -104,7 +105,7 @@ class SimulatedSession:
 
 @dataclass(slots=True)
 class _SessionState:
-    """A conversation as it grows and is compacted, with what it comes to."""
+    """A conversation as it grows and is compacted, and its size."""
 
     messages: tuple[Message, ...] = ()
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
@@ -113,14 +114,14 @@ class _SessionState:
     turns: int = 0
     # The stages that the newest compaction used.
     ran: tuple[str, ...] = ()
-    # It is not tried to compact it below so many tokens.
+    # Do not try to compact it while it has fewer tokens than this.
     idle_below: int = 0
 
 
 class SessionSimulator:
-    """Lives a conversation of a transcript again with a profile, request by request.
+    """Replays a conversation of a transcript with a profile, request by request.
 
-    ``measured`` has the profile's budget; ``request`` tells what a request comes to.
+    ``measured`` has the profile's budget; ``request`` computes the size of a request.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class SessionSimulator:
         self._reactive = make_plan(Recipe(measure=MeasureOptions(profile=after)), limits)
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:
-        """Go through all requests of a conversation and the next one."""
+        """Replay all requests of a conversation, and the next one."""
         state = _SessionState()
         firings: list[SimulatedCompaction] = []
         requests: list[SentRequest] = []
@@ -214,7 +215,7 @@ class SessionSimulator:
             originals=state.originals,
         )
         result = run(view, plan.steps, self.measured.meter)
-        state.ran = tuple(each.name for each in result.stages if each.outcome == "applied")
+        state.ran = tuple(record.name for record in result.stages if record.outcome == "applied")
         state.originals = result.view.originals
         if result.edits:
             state.messages, state.tokens, state.weight, state.turns = (), 0, 0.0, 0
@@ -258,16 +259,16 @@ class SessionSimulator:
 def requests_of(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
     """Yield the requests of a conversation, the next one last."""
     starts = [step[0] for step in find_steps(messages)]
-    begun = turn_starts(messages)
-    seen = 0
-    for number, end in enumerate((*starts, len(messages)), 1):
-        turn = sum(start < end for start in begun)
-        opening = begun[turn - 1] if turn else 0
+    turn_indices = turn_starts(messages)
+    n_sent = 0
+    for step_number, end in enumerate((*starts, len(messages)), 1):
+        turn = sum(start < end for start in turn_indices)
+        turn_start = turn_indices[turn - 1] if turn else 0
         yield SimulatedRequest(
-            new=tuple(messages[seen:end]),
+            new=tuple(messages[n_sent:end]),
             turn=turn,
-            step=number,
+            step=step_number,
             line=messages[end].line if end < len(messages) else None,
-            warm=any(message.results for message in messages[opening:end]),
+            warm=any(message.results for message in messages[turn_start:end]),
         )
-        seen = end
+        n_sent = end

@@ -25,12 +25,12 @@ _NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is worth saying about a transcript or its archive.
+    """A finding about a transcript or its archive.
 
-    ``note``: nothing is lost and nothing is to be done. ``repairable``: ``--repair`` sets it
-    right and loses nothing. ``unknown``: it could not be looked into. ``changed``: the transcript
-    is in no state that its archive knows, but the archive is whole. ``damaged``: a state cannot
-    be restored. ``rename`` is what a repair renames, and to what.
+    ``note``: nothing is lost, nothing to do. ``repairable``: ``--repair`` fixes it without loss.
+    ``unknown``: it could not be read. ``changed``: the transcript is in no archived state, but the
+    archive is intact. ``damaged``: a state cannot be restored. ``rename`` is what a repair renames,
+    and to what.
     """
 
     severity: Severity
@@ -40,10 +40,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenArchives:
-    """The archives that were read to their end, and what was found.
+    """The archives that were read to their end, and the findings.
 
-    ``operations`` are the proven ones, by number; ``kept`` the outcomes with which the state
-    before another operation begins, or a displaced file; ``n_bytes`` the size of the states in
+    ``operations`` are the proven ones, by number; ``kept`` are the outcomes with which the state
+    before another operation begins, or a displaced file; ``n_bytes`` is the size of the states in
     them, ``on_disk`` that of their files.
     """
 
@@ -64,25 +64,29 @@ class _FoundArchive:
 def prove_archives(
     contents: FolderContents, limits: ReadLimits, lines: Iterable[bytes] = ()
 ) -> ProvenArchives:
-    """Read every archive in the folder and prove that it gives the state before its operation.
+    """Read every archive in the folder and prove that it restores the state before its operation.
 
-    What holds more than ``limits`` is not looked into. ``lines`` are those of the transcript.
+    Archives over ``limits`` are not read. ``lines`` are those of the transcript.
     """
     findings: list[Finding] = []
-    known = [*_operations(contents, limits, findings)]
-    outcomes = frozenset(archive.operation.after for archive in known)
+    candidates = [*_operations(contents, limits, findings)]
+    outcomes = frozenset(archive.operation.after for archive in candidates)
     proven: list[_FoundArchive] = []
-    kept: set[Digest] = set()
-    for archive in known:
+    kept_outcomes: set[Digest] = set()
+    for archive in candidates:
         try:
-            kept |= _read(archive, limits, outcomes)
+            kept_outcomes |= _read(archive, limits, outcomes)
         except CompactctlError as error:
             findings.append(_refused(error))
         else:
             proven.append(archive)
-    displaced = (each for each in outcomes - kept if displaced_state(contents.displaced, each))
-    kept |= frozenset(displaced)
-    reached = kept | matching_states(lines, outcomes)
+    displaced = (
+        outcome
+        for outcome in outcomes - kept_outcomes
+        if displaced_state(contents.displaced, outcome)
+    )
+    kept_outcomes |= frozenset(displaced)
+    reached = kept_outcomes | matching_states(lines, outcomes)
     needed = frozenset(name for archive in proven for name in _needs(archive))
     linked = [
         archive
@@ -92,18 +96,18 @@ def prove_archives(
     findings += _names(contents, proven, linked)
     findings += [*_gaps(contents, proven)] or [*_reversed(proven)]
     return ProvenArchives(
-        operations=tuple(each.operation for each in proven),
-        kept=frozenset(kept),
-        n_bytes=sum(each.operation.before.n_bytes for each in proven),
-        on_disk=sum(each.path.stat().st_size for each in proven),
+        operations=tuple(archive.operation for archive in proven),
+        kept=frozenset(kept_outcomes),
+        n_bytes=sum(archive.operation.before.n_bytes for archive in proven),
+        on_disk=sum(archive.path.stat().st_size for archive in proven),
         findings=tuple(findings),
     )
 
 
 def worst_state(findings: Iterable[Finding]) -> TranscriptState:
-    """Return the worst that was found; ``proven`` when there is nothing but notes."""
-    found = {finding.severity for finding in findings}
-    return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")
+    """Return the worst severity found; ``proven`` if there are only notes."""
+    severities = {finding.severity for finding in findings}
+    return next((verdict for verdict in _WORST_FIRST if verdict in severities), "proven")
 
 
 def _operations(
@@ -137,18 +141,18 @@ def _number_in(name: str) -> int | None:
 def _read(
     archive: _FoundArchive, limits: ReadLimits, outcomes: Collection[Digest]
 ) -> frozenset[Digest]:
-    """Read an archive to its end; return the outcomes that the state in it begins with."""
+    """Read an archive to its end; return the outcomes that its state begins with."""
     before = archive.operation.before
     edits: list[str] = []
     sizes: list[int] = []
     lines = archived_lines(archive.path, limits)
-    found = matching_states(_raw(lines, edits, sizes), {*outcomes, before})
-    if before not in found or sum(sizes) != before.n_bytes:
+    states = matching_states(_raw(lines, edits, sizes), {*outcomes, before})
+    if before not in states or sum(sizes) != before.n_bytes:
         raise ArchiveError(
             f"{archive.path}: does not give back the state before; restore it from a backup"
         )
     read_edits(edits, archive.path)
-    return found & frozenset(outcomes)
+    return states & frozenset(outcomes)
 
 
 def _raw(lines: Iterable[ArchivedLine], edits: list[str], sizes: list[int]) -> Iterator[bytes]:
@@ -167,35 +171,43 @@ def _needs(archive: _FoundArchive) -> frozenset[str]:
 def _names(
     contents: FolderContents, proven: Sequence[_FoundArchive], linked: Collection[_FoundArchive]
 ) -> Iterator[Finding]:
-    """Yield the archives that do not have their own name, and what it is where that is clear.
+    """Yield the archives with a wrong name, and the right one if it is certain.
 
-    Only those that are ``linked`` to the transcript can get it back.
+    Only archives ``linked`` to the transcript can get their name back.
     """
-    right = {each.path for each in proven if each.path.name == _name(each, each.number)}
-    ids = {each.operation.id for each in proven if each.path in right}
-    free = _free_numbers(contents, right)
-    for each in proven:
-        if each.path in right:
+    well_named = {
+        archive.path for archive in proven if archive.path.name == _name(archive, archive.number)
+    }
+    ids = {archive.operation.id for archive in proven if archive.path in well_named}
+    free_numbers = _free_numbers(contents, well_named)
+    for archive in proven:
+        if archive.path in well_named:
             continue
-        if each.operation.id in ids:
-            yield _copy(each, is_stray=each.path in contents.misnamed)
+        if archive.operation.id in ids:
+            yield _copy(archive, is_stray=archive.path in contents.misnamed)
             continue
-        if each not in linked:
-            yield _of_elsewhere(each)
+        if archive not in linked:
+            yield _of_elsewhere(archive)
             continue
-        number = each.number if each.number in free else free[0] if len(free) == 1 else None
-        yield _misnamed(each, number)
+        number = (
+            archive.number
+            if archive.number in free_numbers
+            else free_numbers[0]
+            if len(free_numbers) == 1
+            else None
+        )
+        yield _misnamed(archive, number)
 
 
 def _name(archive: _FoundArchive, number: int | None) -> str:
     return "" if number is None else archive_name(number, archive.operation)
 
 
-def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int]:
-    """Return the numbers that no rightly named archive has, up to the next one."""
-    taken = {file.number for file in contents.archives if file.path in right}
+def _free_numbers(contents: FolderContents, well_named: Collection[Path]) -> list[int]:
+    """Return the numbers that no correctly named archive has, up to the next one."""
+    used = {file.number for file in contents.archives if file.path in well_named}
     n_all = len(contents.archives) + len(contents.misnamed)
-    return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
+    return [number for number in range(1, max(n_all, *used, 0) + 1) if number not in used]
 
 
 def _copy(archive: _FoundArchive, *, is_stray: bool) -> Finding:
@@ -219,15 +231,15 @@ def _misnamed(archive: _FoundArchive, number: int | None) -> Finding:
     if number is None:
         text = f"{what}; give it its name and number back"
         return Finding(severity="damaged", text=text)
-    place = archive.path.with_name(_name(archive, number))
-    text = f"{what}; its own name is {place.name}"
-    return Finding(severity="repairable", text=text, rename=(archive.path, place))
+    target = archive.path.with_name(_name(archive, number))
+    text = f"{what}; its own name is {target.name}"
+    return Finding(severity="repairable", text=text, rename=(archive.path, target))
 
 
 def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
-    """Yield the numbers up to the newest archive that are not there under any name."""
+    """Yield the numbers up to the newest archive that no archive has, under any name."""
     numbers = {file.number for file in contents.archives}
-    moved = {each.number for each in proven if each.path in contents.misnamed}
+    moved = {archive.number for archive in proven if archive.path in contents.misnamed}
     missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers - moved)
     if missing and not contents.misnamed:
         names = ", ".join(f"{number:04}" for number in missing)
@@ -244,40 +256,47 @@ def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator
 
 
 def _is_closed(proven: Sequence[_FoundArchive]) -> bool:
-    """Tell whether all operations build upon one another alone."""
-    ids = {each.operation.id for each in proven}
-    return all(_needs(each) <= ids for each in proven)
+    """Tell whether all operations build only upon one another."""
+    ids = {archive.operation.id for archive in proven}
+    return all(_needs(archive) <= ids for archive in proven)
 
 
 def _renumbering(proven: Sequence[_FoundArchive]) -> str:
     """Return which archives to rename for numbers without gaps, in the order they were written.
 
-    That no number is missing then says nothing any more, so this is left to a person.
+    Renaming hides that a number is missing, so this is left to the user.
     """
-    names = ((each.path.name, _name(each, n)) for n, each in enumerate(_in_order(proven), 1))
+    names = (
+        (archive.path.name, _name(archive, number))
+        for number, archive in enumerate(_in_order(proven), 1)
+    )
     return "rename " + ", ".join(f"{old} to {new}" for old, new in names if old != new)
 
 
 def _in_order(proven: Sequence[_FoundArchive]) -> Iterator[_FoundArchive]:
-    """Yield the archives by when they were written, each after those that it builds upon."""
-    left = sorted(proven, key=lambda each: (each.operation.recorded_at, each.number or 0))
-    while left:
-        ids = {each.operation.id for each in left}
-        following = next((each for each in left if ids.isdisjoint(_needs(each))), left[0])
-        left.remove(following)
-        yield following
+    """Yield the archives by the time they were written, each after those it builds upon."""
+    remaining = sorted(
+        proven, key=lambda archive: (archive.operation.recorded_at, archive.number or 0)
+    )
+    while remaining:
+        ids = {archive.operation.id for archive in remaining}
+        next_archive = next(
+            (archive for archive in remaining if ids.isdisjoint(_needs(archive))), remaining[0]
+        )
+        remaining.remove(next_archive)
+        yield next_archive
 
 
 def _reversed(proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
-    """Yield the archives that are numbered before what they build upon."""
+    """Yield the archives that are numbered before an operation they build upon."""
     numbers: dict[str, int] = {}
-    for each in proven:
-        numbers.setdefault(each.operation.id, each.number or 0)
-    for each in proven:
-        upon = each.operation.parent
-        if upon and (each.number or 0) < numbers.get(upon, 0):
+    for archive in proven:
+        numbers.setdefault(archive.operation.id, archive.number or 0)
+    for archive in proven:
+        upon = archive.operation.parent
+        if upon and (archive.number or 0) < numbers.get(upon, 0):
             text = (
-                f"{each.path}: builds upon operation {upon}, which has a higher number; "
+                f"{archive.path}: builds upon operation {upon}, which has a higher number; "
                 f"{_renumbering(proven)}"
             )
             yield Finding(severity="damaged", text=text)

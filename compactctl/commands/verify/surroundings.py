@@ -1,4 +1,4 @@
-"""What stands beside transcripts: drafts, and archive folders that a renamed one left behind."""
+"""Finds drafts beside transcripts, and archive folders left behind by a renamed transcript."""
 
 import re
 from collections import defaultdict
@@ -23,20 +23,20 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import Source, open_input
 from compactctl.store.files.stale_drafts import remove_stale_drafts, stale_drafts
 
-# What a file with a record of ours has in it; most files need no parsing to tell.
+# Every file with a record of ours matches; most files need no parsing.
 _MARK = re.compile(rb'compactctl\\*":\s*\{')
 _LINE_ENDS = (b"", b"\n", b"\r\n")
 
 
 def is_marked(source: Source) -> bool:
-    """Tell whether a transcript seems to hold records of compactctl."""
+    """Tell whether a transcript seems to hold records written by compactctl."""
     return any(map(_MARK.search, source.lines))
 
 
 class Surroundings:
-    """The files and folders in one folder, looked at once for all transcripts in it.
+    """The drafts and archive folders in one folder, read once for all transcripts in it.
 
-    Each kind is what it was when first asked for. Raises OSError.
+    Everything is computed on first access. Raises OSError.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -45,38 +45,39 @@ class Surroundings:
 
     @cached_property
     def drafts(self) -> tuple[Path, ...]:
-        """The drafts that killed runs left behind."""
+        """The drafts left behind by killed runs."""
         return tuple(stale_drafts(self._parent))
 
     def sweep(self, fs: FileSystem) -> None:
-        """Remove the drafts, for all transcripts in the folder: the second time nothing is done."""
+        """Remove the drafts; a second call does nothing."""
         if not self._is_swept:
             remove_stale_drafts(fs, self._parent)
             self._is_swept = True
 
     def folder_of(self, source: Source) -> Path | None:
-        """Return the folder that has a transcript's archives under another's name.
+        """Return the folder that holds a transcript's archives under another name.
 
-        The other transcript is not there, and this one is in a state after an operation in it.
+        That other transcript does not exist, and this one is in a state after one of its
+        operations.
         """
         candidates = self._begun(source)
         if not candidates:
             return None
         data = b"".join(source.lines)
-        found = [each.folder for each in candidates if _knows(each, data)]
-        return found[0] if len(found) == 1 else None
+        folders = [archive.folder for archive in candidates if _knows(archive, data)]
+        return folders[0] if len(folders) == 1 else None
 
     def transcript_of(self, folder: Path) -> Path | None:
         """Return the transcript whose archives are in an abandoned folder.
 
-        One without records of compactctl is none: the original that was compacted into another
-        file is in the state that a rewind of that file restores, and has no need of its archives.
+        It must hold records of compactctl: the original that was compacted into another file is in
+            the state that a rewind of that file restores, but does not need its archives.
         """
         return self._moved.get(folder)
 
     @cached_property
     def _moved(self) -> Mapping[Path, Path]:
-        found: dict[Path, Path] = {}
+        transcript_by_folder: dict[Path, Path] = {}
         for path in sorted(self._parent.iterdir()) if self._outcomes else ():
             if not _is_alone(path):
                 continue
@@ -84,45 +85,45 @@ class Surroundings:
                 source = open_input(path)
                 folder = self.folder_of(source) if is_marked(source) else None
                 if folder is not None:
-                    found.setdefault(folder, path)
-        return found
+                    transcript_by_folder.setdefault(folder, path)
+        return transcript_by_folder
 
     def _begun(self, source: Source) -> tuple[Archive, ...]:
-        """Return the abandoned archives that lead to something a transcript begins with."""
+        """Return the abandoned archives with an outcome that a transcript begins with."""
         ends = tuple(accumulate(map(len, source.lines)))
-        # A state may end before a line end, when that came with what was appended.
-        sizes = {end - len(more) for end in ends for more in _LINE_ENDS}
-        states = [each for size in sizes & self._sizes.keys() for each in self._sizes[size]]
-        found = matching_states(source.lines, states)
-        archives = (archive for state in found for archive in self._outcomes[state])
+        # A state may end before a line end, if that was written with what was appended.
+        sizes = {end - len(line_end) for end in ends for line_end in _LINE_ENDS}
+        states = [outcome for size in sizes & self._sizes.keys() for outcome in self._sizes[size]]
+        reached = matching_states(source.lines, states)
+        archives = (archive for state in reached for archive in self._outcomes[state])
         return tuple({archive.folder: archive for archive in archives}.values())
 
     @cached_property
     def _sizes(self) -> Mapping[int, list[Digest]]:
-        """The outcomes by their size, so that few of them are compared with a transcript."""
-        found: dict[int, list[Digest]] = defaultdict(list)
+        """The outcomes by size, so that few of them are compared with a transcript."""
+        outcomes_by_size: dict[int, list[Digest]] = defaultdict(list)
         for state in self._outcomes:
-            found[state.n_bytes].append(state)
-        return found
+            outcomes_by_size[state.n_bytes].append(state)
+        return outcomes_by_size
 
     @cached_property
     def _outcomes(self) -> Mapping[Digest, list[Archive]]:
-        """The states after the operations in abandoned folders, and who leads there."""
-        found: dict[Digest, list[Archive]] = defaultdict(list)
+        """The outcomes of the operations in abandoned folders, and their archives."""
+        archives_by_outcome: dict[Digest, list[Archive]] = defaultdict(list)
         for archive in map(Archive, _abandoned(self._parent)):
             with suppress(CompactctlError):
                 for operation in archive.operations:
-                    found[operation.after].append(archive)
-        return found
+                    archives_by_outcome[operation.after].append(archive)
+        return archives_by_outcome
 
 
 class SurroundingsByFolder(dict[Path, Surroundings]):
-    """The surroundings in every folder that is asked for."""
+    """The surroundings of each folder, computed on first access."""
 
     def __missing__(self, parent: Path) -> Surroundings:
-        """Look at one more folder."""
-        self[parent] = found = Surroundings(parent)
-        return found
+        """Add the surroundings of a folder."""
+        self[parent] = surroundings = Surroundings(parent)
+        return surroundings
 
 
 def _is_alone(path: Path) -> bool:
@@ -132,8 +133,10 @@ def _is_alone(path: Path) -> bool:
 
 
 def _abandoned(parent: Path) -> Iterator[Path]:
-    found = (sorted(place.glob(f"*{SUFFIX}")) for place in folders_for(parent))
-    for folder in chain.from_iterable(found):
+    folders_in_places = (
+        sorted(parent_folder.glob(f"*{SUFFIX}")) for parent_folder in folders_for(parent)
+    )
+    for folder in chain.from_iterable(folders_in_places):
         if not transcript_of(folder).exists() and archive_files(folder):
             yield folder
 

@@ -38,11 +38,10 @@ from compactctl.store.files.stale_drafts import stale_drafts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedTranscript:
-    """What a verification of one transcript came to.
+    """The result of verifying one transcript.
 
-    ``operations`` counts what was proven to be there to take back, ``n_bytes`` what was read of
-    archives, unpacked, ``on_disk`` the size of their files. ``repaired`` says what a repair has
-    set right.
+    ``operations`` counts those proven to be reversible, ``n_bytes`` the decompressed bytes read
+    from archives, ``on_disk`` the size of their files. ``repaired`` lists what a repair has fixed.
     """
 
     path: str
@@ -57,9 +56,9 @@ class VerifiedTranscript:
 def verify_transcript(
     path: Path, around: Surroundings, limits: ReadLimits = READ_LIMITS
 ) -> VerifiedTranscript | None:
-    """Prove every state of a transcript; None when it is not a compacted one. Writes nothing.
+    """Prove every state of a transcript; None if it is not compacted. Writes nothing.
 
-    ``around`` is what stands in its folder.
+    ``around`` describes its folder.
     """
     folder = archive_folder(path)
     try:
@@ -125,25 +124,25 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
     yield from _strangers(folder)
     for path in contents.unknown:
         yield Finding(severity="note", text=f"{path}: is not of compactctl, and was left alone")
-    known = {file.id for file in contents.archives}
+    operation_ids = {file.id for file in contents.archives}
     for path in contents.displaced:
-        if not any(path.name.removeprefix("displaced-").startswith(name) for name in known):
+        if not any(path.name.removeprefix("displaced-").startswith(name) for name in operation_ids):
             text = f"{path}: was displaced by an operation whose archive is not here"
             yield Finding(severity="note", text=text)
 
 
 def _strangers(folder: Path) -> Iterator[Finding]:
-    """Yield what other users may do in an archive folder, which a repair takes from them."""
-    is_open, way = is_open_to_others(folder), tamper_warning(folder)
-    if way:
-        yield Finding(severity="repairable" if is_open else "note", text=way)
+    """Yield the access of other users to an archive folder, which a repair removes."""
+    is_open, warning = is_open_to_others(folder), tamper_warning(folder)
+    if warning:
+        yield Finding(severity="repairable" if is_open else "note", text=warning)
     elif is_open:
         yield Finding(severity="repairable", text=f"{folder}: other users may read it")
 
 
 def _drafts(path: Path, folder: Path, around: Surroundings) -> Iterator[Finding]:
-    # A repair of another transcript may have removed some since.
-    beside = (each for each in around.drafts if path.name in each.name and each.exists())
+    # The repair of another transcript may have removed some.
+    beside = (draft for draft in around.drafts if path.name in draft.name and draft.exists())
     for draft in (*stale_drafts(folder), *beside):
         yield Finding(severity="repairable", text=f"{draft}: was left behind by a killed run")
 
@@ -155,7 +154,7 @@ def _inside(
     archives: ProvenArchives,
     findings: tuple[Finding, ...],
 ) -> VerifiedTranscript | None:
-    """Judge a transcript without archives that holds records of ours."""
+    """Verify a transcript without archives that holds records of ours."""
     moved = around.folder_of(source)
     if moved is not None:
         text = f"{moved}: is its archive folder, named for what the transcript was called before"
@@ -174,8 +173,8 @@ def _with_history(
     path: Path, loaded: TranscriptFile, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
     history = history_behind(loaded)
-    found = tuple(_prove_history(loaded, history, archives))
-    verified = _verified(path, (*findings, *found), archives)
+    history_findings = tuple(_prove_history(loaded, history, archives))
+    verified = _verified(path, (*findings, *history_findings), archives)
     if verified.verdict in ("damaged", "changed"):
         return verified
     return _verified(path, verified.findings, archives, len(history.steps))
@@ -184,14 +183,14 @@ def _with_history(
 def _prove_history(
     loaded: TranscriptFile, history: OperationHistory, archives: ProvenArchives
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the way from the transcript back to its first state.
+    """Yield what is wrong with the operations from the transcript back to its first state.
 
     ``archives`` are the transcript's, all of them proven.
     """
     try:
         steps, _ = history.steps, history.chain
     except (ChangedError, MissingArchiveError) as error:
-        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
+        lost = tuple(_without_archive(loaded, {operation.id for operation in archives.operations}))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
@@ -199,28 +198,28 @@ def _prove_history(
     except CompactctlError as error:
         yield Finding(severity="damaged", text=str(error))
         return
-    known = {step.id for step in steps}
-    lost = tuple(_without_archive(loaded, known))
+    step_ids = {step.id for step in steps}
+    lost = tuple(_without_archive(loaded, step_ids))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
     yield from _inline_steps(steps)
-    yield from _parents(history, known)
+    yield from _parents(history, step_ids)
     yield from lost
     yield from _outcomes(loaded, archives)
     yield from _late(history)
 
 
-def _without_archive(loaded: TranscriptFile, known: Collection[str]) -> Iterator[Finding]:
-    """Yield the operations that records of the transcript name and nothing can take back."""
+def _without_archive(loaded: TranscriptFile, known_ids: Collection[str]) -> Iterator[Finding]:
+    """Yield the operations that records of the transcript name and that nothing can undo."""
     named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
-    missing = named - {*known}
+    missing = named - {*known_ids}
     if missing:
         text = missing_archive_text(loaded.source.path, missing)
         yield Finding(severity="damaged", text=text)
 
 
 def _nothing_to_restore(loaded: TranscriptFile) -> Finding:
-    """Return the finding for a compacted transcript with no operation behind it."""
+    """Return the finding for a compacted transcript without a known operation."""
     path = loaded.source.path
     folder = archive_folder(path) if path is not None else "it"
     text = f"{path}: was compacted, but its archive is not here; put {folder} back"
@@ -228,7 +227,7 @@ def _nothing_to_restore(loaded: TranscriptFile) -> Finding:
 
 
 def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
-    """Take back every step whose originals stand in a transcript, and compare digests."""
+    """Undo every inline step, and compare digests."""
     for step in steps:
         if isinstance(step, InlineStep):
             try:
@@ -237,32 +236,34 @@ def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
                 yield Finding(severity="damaged", text=str(error))
 
 
-def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Finding]:
-    found = {step.parent for step in history.steps if step.parent is not None}
+def _parents(history: OperationHistory, known_ids: Collection[str]) -> Iterator[Finding]:
+    parents = {step.parent for step in history.steps if step.parent is not None}
     heads = {s.operation.head for s in history.steps if isinstance(s, ArchivedStep)}
-    for name in sorted({*found, *filter(None, heads)} - {*known}):
+    for operation_id in sorted({*parents, *filter(None, heads)} - {*known_ids}):
         text = (
-            f"{history.where}: builds upon operation {name}, whose archive is not here; put it "
-            "back beside the transcript to restore what was before"
+            f"{history.where}: builds upon operation {operation_id}, whose archive is not here; "
+            "put it back beside the transcript to restore what was before"
         )
         yield Finding(severity="damaged", text=text)
 
 
 def _outcomes(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield where the transcript is not in the newest state, and which outcomes are not kept."""
-    states = {state for each in archives.operations for state in (each.before, each.after)}
-    now = matching_states(loaded.lines, states)
+    """Yield whether the transcript is in another state than the newest, and outcomes not kept."""
+    states = {
+        state for operation in archives.operations for state in (operation.before, operation.after)
+    }
+    current_states = matching_states(loaded.lines, states)
     newest = archives.operations[-1] if archives.operations else None
-    # One that did not come through leaves the transcript in the state before it.
-    if newest and now.isdisjoint({newest.before, newest.after}):
+    # An interrupted operation leaves the transcript in the state before it.
+    if newest and current_states.isdisjoint({newest.before, newest.after}):
         yield _changed(loaded, newest)
     for operation in archives.operations:
-        if operation.after not in archives.kept | now:
+        if operation.after not in archives.kept | current_states:
             yield _not_kept(operation, archives)
 
 
 def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
-    """Tell that the transcript is neither in the state after the newest operation nor before it."""
+    """Return the finding for a transcript in no state around its newest operation."""
     text = (
         f"{loaded.source.path}: was edited since operation {operation.id}, or put back from a "
         "backup; every state in the archive can be restored"
@@ -271,8 +272,8 @@ def _changed(loaded: TranscriptFile, operation: Operation) -> Finding:
 
 
 def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
-    others = [each for each in archives.operations if each.id != operation.id]
-    if any(operation.id in (each.parent, each.head) for each in others):
+    others = [other for other in archives.operations if other.id != operation.id]
+    if any(operation.id in (other.parent, other.head) for other in others):
         text = f"operation {operation.id}: the state after it is kept nowhere"
         return Finding(severity="damaged", text=text)
     text = f"operation {operation.id}: its outcome was never written here, or was replaced"
@@ -297,7 +298,7 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
 def _beside(
     path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> VerifiedTranscript:
-    """Judge a transcript with archives beside it."""
+    """Verify a transcript with archives beside it."""
     verdict = worst_state(archives.findings)
     if verdict not in ("proven", "repairable"):
         return _verified(path, findings, archives)
@@ -311,7 +312,7 @@ def _beside(
 
 
 def _read(source: Source, path: Path, format_name: str) -> TranscriptFile:
-    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
+    """Read a transcript; of a data set only the bytes, since it holds no tags."""
     if format_name != FORMAT:
         return loaded_from(source, str(path), format_name or None)
     chosen = ALL_FORMATS[-1]
@@ -319,7 +320,7 @@ def _read(source: Source, path: Path, format_name: str) -> TranscriptFile:
 
 
 def _lost_operations(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Finding]:
-    """Yield the operations that the transcript names and that have no archive of any name."""
+    """Yield the operations that the transcript names and that have no archive under any name."""
     names = {operation.id for operation in archives.operations}
     names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
     yield from _without_archive(loaded, names)

@@ -1,4 +1,4 @@
-"""Proves that everything compactctl ever took out of transcripts can be put back."""
+"""Proves that everything compactctl removed from transcripts can be restored."""
 
 import os
 from collections import Counter
@@ -34,14 +34,14 @@ EXIT_CODES: Mapping[TranscriptState, int] = {
     "repairable": GATE_FAILED,
     "proven": 0,
 }
-"""The exit code for the worst verdict, the worst first."""
+"""The exit code by the worst verdict, worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOptions:
-    """What to look at, what to leave out by shell patterns, and whether to repair.
+    """What to verify, what to skip by shell patterns, and whether to repair.
 
-    ``limits`` are for the transcripts and for the states in their archives.
+    ``limits`` apply to the transcripts and to the states in their archives.
     """
 
     paths: tuple[str, ...]
@@ -52,9 +52,9 @@ class VerifyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyResult:
-    """What became of every compacted transcript that was found, in the order of the paths.
+    """The results of all compacted transcripts, in the order of the paths.
 
-    ``looked_at`` counts all files that were looked at.
+    ``looked_at`` counts all files that were examined.
     """
 
     transcripts: tuple[VerifiedTranscript, ...]
@@ -62,22 +62,22 @@ class VerifyResult:
 
     @property
     def verdicts(self) -> Mapping[TranscriptState, int]:
-        """How many transcripts there are of each verdict."""
-        found = Counter(each.verdict for each in self.transcripts)
-        return {verdict: found[verdict] for verdict in EXIT_CODES}
+        """The number of transcripts by verdict."""
+        counts = Counter(transcript.verdict for transcript in self.transcripts)
+        return {verdict: counts[verdict] for verdict in EXIT_CODES}
 
     @property
     def exit_code(self) -> int:
-        """7 when anything is damaged, else that of the next worst verdict, 0 when all is proven."""
-        found = {each.verdict for each in self.transcripts}
-        return next((code for verdict, code in EXIT_CODES.items() if verdict in found), 0)
+        """The code of the worst verdict: 7 if anything is damaged, 0 if everything is proven."""
+        verdicts = {transcript.verdict for transcript in self.transcripts}
+        return next((code for verdict, code in EXIT_CODES.items() if verdict in verdicts), 0)
 
 
 def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> VerifyResult:
     """Verify every compacted transcript among files and below folders.
 
-    Raises NoInputError when there is none, and for a path that does not exist; DiskError and
-    ChangedError when a repair cannot be carried out.
+    Raises NoInputError if there is none, and for a path that does not exist; DiskError and
+    ChangedError if a repair fails.
     """
     places = SurroundingsByFolder()
     paths = tuple(dict.fromkeys(_found(options, places)))
@@ -101,11 +101,11 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
 
 
 def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surroundings) -> None:
-    """Carry out what the findings name and the like: no archive and no transcript is changed.
+    """Carry out the repairs named by findings; no archive and no transcript is changed.
 
-    Archives and their folder get their own names back, drafts of killed runs go, the folder is
-    private again and has its README. ``around`` is what stands in the folder of the transcript.
-    Raises DiskError, and ChangedError while another run is at work there.
+    Archives and their folder get their names back, drafts of killed runs are removed, the folder is
+    made private and gets its README. ``around`` describes the folder of the transcript. Raises
+    DiskError, and ChangedError while another run is writing there.
     """
     folder = archive_folder(path)
     renames = [finding.rename for finding in findings if finding.rename]
@@ -143,7 +143,7 @@ def _found(
 
 
 def _transcript_of(folder: Path, places: SurroundingsByFolder) -> Path:
-    """Return the transcript of an archive folder, also when it was renamed since."""
+    """Return the transcript of an archive folder, even if it was renamed."""
     path = transcript_of(folder)
     return path if path.exists() else places[path.parent].transcript_of(folder) or path
 
@@ -153,14 +153,18 @@ def _below(
 ) -> Iterator[Path | VerifiedTranscript]:
     """Yield the files below a folder that may be compacted, and folders that could not be read."""
     problems: list[OSError] = []
-    for at, folders, files in os.walk(root, onerror=problems.append):
-        place = Path(at)
-        kept = sorted(each for each in folders if not _is_excluded(root, place / each, exclude))
-        archives = {each for each in kept if each.endswith(SUFFIX) and _is_archive(place / each)}
-        folders[:] = [each for each in kept if each not in archives]
-        found = {_transcript_of(place / each, places) for each in archives}
-        found |= {place / each for each in files if _may_be_compacted(each)}
-        yield from sorted(each for each in found if not _is_excluded(root, each, exclude))
+    for parent, folders, files in os.walk(root, onerror=problems.append):
+        folder = Path(parent)
+        remaining_names = sorted(
+            name for name in folders if not _is_excluded(root, folder / name, exclude)
+        )
+        archives = {
+            name for name in remaining_names if name.endswith(SUFFIX) and _is_archive(folder / name)
+        }
+        folders[:] = [name for name in remaining_names if name not in archives]
+        paths = {_transcript_of(folder / name, places) for name in archives}
+        paths |= {folder / name for name in files if _may_be_compacted(name)}
+        yield from sorted(path for path in paths if not _is_excluded(root, path, exclude))
     for problem in problems:
         yield _unreadable(problem)
 
@@ -200,24 +204,26 @@ def _size(path: Path | VerifiedTranscript) -> int:
         return 0
 
 
-def _name(found: Path | VerifiedTranscript) -> str:
-    return str(found.path if isinstance(found, VerifiedTranscript) else found)
+def _name(target: Path | VerifiedTranscript) -> str:
+    return str(target.path if isinstance(target, VerifiedTranscript) else target)
 
 
 def _verified(
     path: Path, options: VerifyOptions, places: SurroundingsByFolder
 ) -> VerifiedTranscript | None:
     first = verify_transcript(path, places[path.parent], options.limits)
-    wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
-    if first is None or not wrong or not options.repair:
+    repairable = (
+        [finding for finding in first.findings if finding.severity == "repairable"] if first else []
+    )
+    if first is None or not repairable or not options.repair:
         return first
-    repair(FileSystem(), path, wrong, places[path.parent])
-    if any(each.rename for each in wrong):
+    repair(FileSystem(), path, repairable, places[path.parent])
+    if any(finding.rename for finding in repairable):
         del places[path.parent]
     second = verify_transcript(path, places[path.parent], options.limits)
     if second is None:
         return first
-    done = tuple(each.text for each in wrong if each not in second.findings)
+    done = tuple(finding.text for finding in repairable if finding not in second.findings)
     return replace(second, repaired=done)
 
 
