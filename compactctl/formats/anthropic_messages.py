@@ -30,10 +30,10 @@ from compactctl.model.message import (
 )
 from compactctl.pipeline.writer import InsertionContext
 
-# Instructions to change in the middle of a conversation are the system's.
+# Later system messages change the instructions in the middle of a conversation.
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
-# Blocks that no other format stores in a message's content.
-_BLOCKS = (
+# Block types that only this format stores in the content of messages.
+_BLOCK_TYPES = (
     "tool_use",
     "tool_result",
     "thinking",
@@ -44,7 +44,7 @@ _BLOCKS = (
 
 
 class AnthropicMessages(ApiFormat):
-    """Reads and writes messages as Anthropic's API takes them."""
+    """Reads and writes messages of Anthropic's API."""
 
     name = "anthropic-messages"
     title = "Anthropic messages"
@@ -53,51 +53,53 @@ class AnthropicMessages(ApiFormat):
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
-        """Recognize a ``system`` field, tools, blocks or answers as only this API has them."""
-        known = [message for message in messages if _is_message(message)]
-        if not known or len(known) * 2 < len(messages):
+        """Recognize a ``system`` field, tools, blocks or answers that only this API has."""
+        chat = [message for message in messages if _is_message(message)]
+        if not chat or len(chat) * 2 < len(messages):
             return None
-        # The version is named in bodies for Bedrock and Vertex AI.
-        is_named = "anthropic_version" in request or _is_system(request.get("system"))
-        if is_named or any(map(_is_response, messages)):
+        # Requests to Bedrock and Vertex AI name the version.
+        is_request = "anthropic_version" in request or _is_system(request.get("system"))
+        if is_request or any(map(_is_response, messages)):
             return "distinctive"
         if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
             return "distinctive"
-        # Here the system prompt stands beside the messages; later ones may be of the system.
-        starts = messages[0].get("role") != "system" and len(known) == len(messages)
-        return "distinctive" if starts and any(map(_has_blocks, messages)) else "shared"
+        # This API has its system prompt outside of the messages; only later ones may be system's.
+        has_prompt_apart = messages[0].get("role") != "system" and len(chat) == len(messages)
+        return "distinctive" if has_prompt_apart and any(map(_has_blocks, messages)) else "shared"
 
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation."""
         return _AnthropicConversation(number)
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Keep a system message among the others behind the user's and before the assistant's.
+        """Keep a later system message after a user message and before an assistant message.
 
-        The API refuses it anywhere else, except at the end. Of messages of the assistant in a row
-        it makes one, in which thinking has to come first.
+        The API rejects it anywhere else, except at the end. It merges consecutive assistant
+        messages, and thinking has to come first in the merged message.
         """
-        is_thought = bool(second.parts) and isinstance(second.parts[0], ReasoningPart)
-        if first.role == second.role == "assistant" and is_thought:
+        starts_with_reasoning = bool(second.parts) and isinstance(second.parts[0], ReasoningPart)
+        if first.role == second.role == "assistant" and starts_with_reasoning:
             return ("user",)
-        before: tuple[Role, ...] = ()
-        if _is_among(first) and second.role != "assistant":
-            before = ("assistant",)
-        needs_user = _is_among(second) and (before or first.role not in ("user", "tool"))
-        return (*before, "user") if needs_user else before
+        roles: tuple[Role, ...] = ()
+        if _is_later_system_message(first) and second.role != "assistant":
+            roles = ("assistant",)
+        needs_user = _is_later_system_message(second) and (
+            roles or first.role not in ("user", "tool")
+        )
+        return (*roles, "user") if needs_user else roles
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a message of the user's or the assistant's: there are none of the system here.
+        """Build a user or assistant message; this API has no synthetic system messages.
 
-        The missing half of a tool pair is a block, and a call comes from the assistant.
+        Half of a tool pair becomes a block, of the assistant if it is a call.
         """
         if message.kind == "result":
-            answer = {"type": "tool_result", "tool_use_id": message.call_id}
-            return {"role": "user", "content": [{**answer, "content": message.text}]}
+            result = {"type": "tool_result", "tool_use_id": message.call_id}
+            return {"role": "user", "content": [{**result, "content": message.text}]}
         if message.kind == "call":
             call = {"type": "tool_use", "id": message.call_id, "name": message.tool, "input": {}}
-            said = {"type": "text", "text": message.text}
-            return {"role": "assistant", "content": [said, call]}
+            text_block = {"type": "text", "text": message.text}
+            return {"role": "assistant", "content": [text_block, call]}
         role = "assistant" if message.role == "assistant" else "user"
         return {
             "role": role,
@@ -105,21 +107,21 @@ class AnthropicMessages(ApiFormat):
         }
 
 
-def _is_among(message: Message) -> bool:
-    """Tell whether it is a system message among the others, not the system prompt or the tools."""
+def _is_later_system_message(message: Message) -> bool:
+    """Whether this is a system message, but not the system prompt or the tools."""
     return message.role == "system" and message.locks.immutable_reason is None
 
 
 class _AnthropicConversation(ConversationParser):
-    """Names the tool of each result by the call it answers."""
+    """Name the tool of each result by the call it answers."""
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        tools, prompt = (*path, "tools"), (*path, "system")
-        definitions = tool_definitions(request.get("tools"), tools)
-        system = content_parts(request.get("system"), prompt)
-        return preamble_drafts(definitions, tools, system, prompt)
+        tools_path, prompt_path = (*path, "tools"), (*path, "system")
+        definitions = tool_definitions(request.get("tools"), tools_path)
+        system = content_parts(request.get("system"), prompt_path)
+        return preamble_drafts(definitions, tools_path, system, prompt_path)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -162,24 +164,24 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 
 
 def _is_system(value: object) -> bool:
-    """Tell whether a system prompt is a text or blocks with a type; Bedrock's have none."""
+    """Whether a system prompt is a text or typed blocks; Bedrock's blocks have no type."""
     blocks = list_or_empty(value)
     return isinstance(value, str) or any("type" in object_or_empty(block) for block in blocks)
 
 
 def _is_response(message: Mapping[str, Any]) -> bool:
-    """Tell whether a message is a response as Anthropic's API gives it, with what it reports."""
+    """Whether a message is a response of Anthropic's API, with its usage."""
     return "stop_reason" in message and "input_tokens" in object_or_empty(message.get("usage"))
 
 
 def _has_blocks(message: Mapping[str, Any]) -> bool:
     blocks = [b for b in list_or_empty(message["content"]) if isinstance(b, Mapping)]
-    calls_apart = "tool_calls" in message
-    return not calls_apart and any(map(_is_block, blocks))
+    has_openai_calls = "tool_calls" in message
+    return not has_openai_calls and any(map(_is_block, blocks))
 
 
 def _is_block(block: Mapping[str, Any]) -> bool:
-    # Mistral's thinking is a list.
-    is_other = isinstance(block.get("thinking"), list)
-    known = block.get("type") in _BLOCKS or isinstance(block.get("source"), Mapping)
-    return known and not is_other
+    # Mistral stores thinking as a list.
+    is_mistral = isinstance(block.get("thinking"), list)
+    is_anthropic = block.get("type") in _BLOCK_TYPES or isinstance(block.get("source"), Mapping)
+    return is_anthropic and not is_mistral

@@ -1,4 +1,4 @@
-"""Messages of Bedrock Converse: in requests, in logs of invocations, on lines, or as an array."""
+"""Messages of Bedrock Converse: in requests, invocation logs, lines or an array."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,8 +31,8 @@ from compactctl.model.message import (
 from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
-# Blocks that no other API writes so; pictures and documents are looked into.
-_BLOCKS = frozenset(
+# Keys of blocks that only this API writes. Media blocks are recognized by their ``source``.
+_BLOCK_KEYS = frozenset(
     {
         "toolUse",
         "toolResult",
@@ -43,15 +43,15 @@ _BLOCKS = frozenset(
         "searchResult",
     }
 )
-_MEDIA = ("image", "document", "video", "audio")
-_REQUEST = ("modelId", "toolConfig", "inferenceConfig", "guardrailConfig")
-# The three are disjoint; together they are everything that was sent.
-_SENT = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-_HOUR = "1h"
+_MEDIA_KEYS = ("image", "document", "video", "audio")
+_REQUEST_KEYS = ("modelId", "toolConfig", "inferenceConfig", "guardrailConfig")
+# Disjoint: their sum is the size of the whole request.
+_INPUT_FIELDS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+_ONE_HOUR = "1h"
 
 
 class BedrockConverse(ApiFormat):
-    """Reads and writes messages as Bedrock's Converse takes them."""
+    """Reads and writes messages of Bedrock Converse."""
 
     name = "bedrock-converse"
     title = "Bedrock Converse messages"
@@ -59,63 +59,66 @@ class BedrockConverse(ApiFormat):
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
-        """Recognize blocks without a type, beside what only this API's requests have."""
-        if any(_answered(message) for message in messages):
+        """Recognize untyped blocks, and fields that only requests to this API have."""
+        if any(_answer_message(message) for message in messages):
             return "distinctive"
-        known = [message for message in messages if _is_message(message)]
-        if not known or len(known) * 2 < len(messages):
+        chat = [message for message in messages if _is_message(message)]
+        if not chat or len(chat) * 2 < len(messages):
             return None
-        has_system = any("text" in block for block in _bare(request.get("system")))
-        if has_system or any(name in request for name in _REQUEST):
+        has_system = any("text" in block for block in _untyped_blocks(request.get("system")))
+        if has_system or any(name in request for name in _REQUEST_KEYS):
             return "distinctive"
-        blocks = (block for message in known for block in _bare(message["content"]))
-        return "distinctive" if any(map(_is_own, blocks)) else "shared"
+        blocks = (block for message in chat for block in _untyped_blocks(message["content"]))
+        return "distinctive" if any(map(_is_converse_block, blocks)) else "shared"
 
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation."""
         return _ConverseConversation(number)
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Keep the user, who gives the results, and the assistant taking turns.
+        """Keep user and assistant messages alternating; tool results count as the user's.
 
-        Converse refuses a conversation in which they do not.
+        Converse rejects other conversations.
         """
-        if "system" in (first.role, second.role) or _by_user(first) != _by_user(second):
+        if "system" in (first.role, second.role) or _is_user_side(first) != _is_user_side(second):
             return ()
-        return ("assistant",) if _by_user(first) else ("user",)
+        return ("assistant",) if _is_user_side(first) else ("user",)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a message of the user's or the assistant's.
+        """Build a user or assistant message.
 
-        The missing half of a tool pair is a block, and a call comes from the assistant.
+        Half of a tool pair becomes a block, of the assistant if it is a call.
         """
-        said = {"text": message.text}
-        named = {"toolUseId": message.call_id}
+        text_block = {"text": message.text}
+        call_ref = {"toolUseId": message.call_id}
         if message.kind == "result":
-            return {"role": "user", "content": [{"toolResult": {**named, "content": [said]}}]}
+            return {
+                "role": "user",
+                "content": [{"toolResult": {**call_ref, "content": [text_block]}}],
+            }
         if message.kind == "call":
-            call = {**named, "name": message.tool, "input": {}}
-            return {"role": "assistant", "content": [said, {"toolUse": call}]}
+            call = {**call_ref, "name": message.tool, "input": {}}
+            return {"role": "assistant", "content": [text_block, {"toolUse": call}]}
         role = "assistant" if message.role == "assistant" else "user"
-        return {"role": role, "content": [said]}
+        return {"role": role, "content": [text_block]}
 
     def new_content(self, part: Part, current: object, text: str) -> object:
-        """Return a block where one stands; see ``Format.new_content``."""
+        """Return ``text`` in the shape of the current block; see ``Format.new_content``."""
         result = new_other_result(part.path, current, text)
         return new_block(part.path, current, text) if result is None else result
 
 
 class _ConverseConversation(ConversationParser):
-    """Names the tool of each result by the call it answers."""
+    """Name the tool of each result by the call it answers."""
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        listed = object_or_empty(request.get("toolConfig")).get("tools")
-        tools, prompt = (*path, "toolConfig", "tools"), (*path, "system")
-        definitions = tuple(_definitions(listed, tools))
-        system = _content_parts(request.get("system"), prompt)
-        return preamble_drafts(definitions, tools, system, prompt)
+        tool_list = object_or_empty(request.get("toolConfig")).get("tools")
+        tools_path, prompt_path = (*path, "toolConfig", "tools"), (*path, "system")
+        definitions = tuple(_definitions(tool_list, tools_path))
+        system = _content_parts(request.get("system"), prompt_path)
+        return preamble_drafts(definitions, tools_path, system, prompt_path)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _ROLES.get(text_or_empty(record.get("role")))
@@ -130,31 +133,33 @@ class _ConverseConversation(ConversationParser):
         self, answer: Mapping[str, Any], path: JsonPath
     ) -> tuple[JsonPath, MessageDraft] | None:
         path = (*path, "output", "message")
-        draft = self.message(_answered(answer), path)
+        draft = self.message(_answer_message(answer), path)
         return None if draft is None else (path, replace(draft, usage=self.usage(answer)))
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        sent = [integer_or_none(usage.get(name)) for name in _SENT]
-        if sent[0] is None:
+        counts = [integer_or_none(usage.get(name)) for name in _INPUT_FIELDS]
+        if counts[0] is None:
             return None
         details = map(object_or_empty, list_or_empty(usage.get("cacheDetails")))
-        for_hour = (each.get("inputTokens") for each in details if each.get("ttl") == _HOUR)
+        hour_writes = (
+            detail.get("inputTokens") for detail in details if detail.get("ttl") == _ONE_HOUR
+        )
         return ReportedUsage(
-            context=sum(tokens or 0 for tokens in sent),
+            context=sum(tokens or 0 for tokens in counts),
             output=integer_or_none(usage.get("outputTokens")),
-            cache_read=sent[1],
-            cache_write=sent[2],
-            cache_write_1h=sum(integer_or_none(tokens) or 0 for tokens in for_hour),
+            cache_read=counts[1],
+            cache_write=counts[2],
+            cache_write_1h=sum(integer_or_none(tokens) or 0 for tokens in hour_writes),
         )
 
 
-def _by_user(message: Message) -> bool:
+def _is_user_side(message: Message) -> bool:
     return message.role != "assistant"
 
 
 def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the parts of a message's content, or of a system prompt."""
+    """Parse the content of a message, or a system prompt."""
     return tuple(
         part
         for index, block in enumerate(list_or_empty(content))
@@ -171,41 +176,44 @@ def _block_parts(block: object, path: JsonPath) -> Iterator[Part]:
     elif result is not None:
         yield replace(result, embedded="type" in fields["toolResult"])
     elif isinstance(fields.get("guardContent"), Mapping):
-        # It is what stands in it, after a guardrail has looked at that.
-        yield from _guarded(fields["guardContent"], (*path, "guardContent"))
+        # The block wraps content that a guardrail checks.
+        yield from _guard_parts(fields["guardContent"], (*path, "guardContent"))
     elif isinstance(fields.get("reasoningContent"), Mapping):
         yield _reasoning(fields["reasoningContent"], (*path, "reasoningContent"))
     elif isinstance(fields.get("citationsContent"), Mapping):
-        yield from _cited(fields["citationsContent"], (*path, "citationsContent"))
+        yield from _citation_parts(fields["citationsContent"], (*path, "citationsContent"))
     elif "cachePoint" not in fields:
-        # A cache point says nothing to the model.
+        # A cache point has no content.
         yield from content_block_parts(fields, path)
 
 
-def _guarded(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+def _guard_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     text = object_or_empty(block.get("text")).get("text")
     if isinstance(text, str):
         yield TextPart(text=text, path=(*path, "text", "text"))
         return
-    # A guard takes no text in place of its picture.
+    # A guard block does not accept text in place of its image.
     for part in content_block_parts(block, path):
         yield replace(part, embedded=True) if isinstance(part, MediaPart | TextPart) else part
 
 
 def _reasoning(block: Mapping[str, Any], path: JsonPath) -> ReasoningPart:
-    said, at = object_or_empty(block.get("reasoningText")), (*path, "reasoningText", "text")
-    text = text_or_empty(said.get("text"))
-    sealed = len(text_or_empty(said.get("signature", block.get("redactedContent"))))
+    fields, text_path = (
+        object_or_empty(block.get("reasoningText")),
+        (*path, "reasoningText", "text"),
+    )
+    text = text_or_empty(fields.get("text"))
+    sealed = len(text_or_empty(fields.get("signature", block.get("redactedContent"))))
     return ReasoningPart(
         text=text,
         opaque=not text,
         sealed=sealed,
-        path=at if text else (*path, "redactedContent"),
+        path=text_path if text else (*path, "redactedContent"),
     )
 
 
-def _cited(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    """Yield an answer with citations, which would not fit another text."""
+def _citation_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    """Yield the text of an answer with citations; they would not fit another text."""
     for index, item in enumerate(map(object_or_empty, list_or_empty(block.get("content")))):
         text = text_or_empty(item.get("text"))
         yield TextPart(text=text, embedded=True, path=(*path, "content", index, "text"))
@@ -215,27 +223,30 @@ def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
     for index, tool in enumerate(map(object_or_empty, list_or_empty(tools))):
         for key in ("toolSpec", "systemTool"):
             if isinstance(tool.get(key), Mapping):
-                at = (*path, index, key)
-                yield from (replace(part, path=at) for part in tool_definitions([tool[key]], at))
+                tool_path = (*path, index, key)
+                yield from (
+                    replace(part, path=tool_path)
+                    for part in tool_definitions([tool[key]], tool_path)
+                )
 
 
-def _answered(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the message that Converse answered with, empty where there is none."""
+def _answer_message(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the message of an answer, or {}."""
     return object_or_empty(object_or_empty(answer.get("output")).get("message"))
 
 
-def _bare(content: object) -> list[Mapping[str, Any]]:
-    """Return the blocks of a content that have no type."""
+def _untyped_blocks(content: object) -> list[Mapping[str, Any]]:
+    """Return the blocks of a content that have no ``type``."""
     blocks = (block for block in list_or_empty(content) if isinstance(block, Mapping))
     return [block for block in blocks if "type" not in block]
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     content = record.get("content")
-    is_bare = isinstance(content, list) and len(_bare(content)) == len(content)
-    return text_or_empty(record.get("role")) in _ROLES and is_bare
+    is_untyped = isinstance(content, list) and len(_untyped_blocks(content)) == len(content)
+    return text_or_empty(record.get("role")) in _ROLES and is_untyped
 
 
-def _is_own(block: Mapping[str, Any]) -> bool:
-    media = (object_or_empty(block.get(name)) for name in _MEDIA)
-    return not _BLOCKS.isdisjoint(block) or any("source" in medium for medium in media)
+def _is_converse_block(block: Mapping[str, Any]) -> bool:
+    media = (object_or_empty(block.get(name)) for name in _MEDIA_KEYS)
+    return not _BLOCK_KEYS.isdisjoint(block) or any("source" in medium for medium in media)

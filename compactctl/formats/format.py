@@ -1,4 +1,4 @@
-"""What formats offer: recognise, read, and write the few records compactctl writes."""
+"""Base classes of formats: recognize, read and rewrite transcripts, and append to sessions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ Version = tuple[int, ...]
 
 
 class Format(RecordWriter, ABC):
-    """A transcript format: subclasses state what they have, and inherit that they lack the rest.
+    """A transcript format; the defaults are those of a format without optional features.
 
     Attributes:
-        name: what ``--format`` takes.
-        title: whose transcripts these are, in words.
-        reads_arrays: whether records may also stand in a JSON array.
-        can_write_assistant: whether ``new_record`` also writes what the assistant says, and the
-            half of a tool pair.
+        name: the value of ``--format``.
+        title: the name of the format in messages to users.
+        reads_arrays: whether records may also be stored in a JSON array.
+        can_write_assistant: whether ``new_record`` also writes assistant messages and halves of
+            tool pairs.
     """
 
     name: str
@@ -36,39 +36,39 @@ class Format(RecordWriter, ABC):
 
     @abstractmethod
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Tell from the first records (objects only) whether the file is of this format."""
+        """Recognize a file of this format by its first records (objects only)."""
 
     @abstractmethod
     def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines once, in order. Every line ends up as message, meta or opaque."""
+        """Read all lines once, in order. Every line becomes a message, metadata or opaque."""
 
     def new_id(self, message: Synthetic) -> str:
-        """Return the record id that a written summary or marker gets: the message's own."""
+        """Return the record id of a summary or marker: by default the id of its message."""
         return message.id
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
-        """Return what stands at the part's path once its content is ``text``.
+        """Return ``text`` as the new value at the path of a part that holds ``current``.
 
         Raises:
-            ValueError: the part cannot be rewritten, or its new text does not fit its shape.
+            ValueError: the part cannot be rewritten, or the text does not fit its shape.
         """
         return rewrite_value(message.parts[part], current, text, self.new_content)
 
     def new_content(self, part: Part, current: object, text: str) -> object:
-        """Return ``text`` in the shape of the current content of a part that is not a call."""
+        """Return ``text`` in the shape of the ``current`` content of a part that is not a call."""
         return text
 
 
 class NativeAppend(ABC):
-    """How to change what a client sends of a session without changing a byte that is there.
+    """Change what a client sends of a session by appending to its file.
 
     Attributes:
-        version_of: what the versions are of: the client, or the file where that alone tells one.
-        oldest_tested: the oldest version that was seen to honour this.
+        version_of: whether versions are those of the client, or of the file format.
+        oldest_tested: the oldest version for which appending was tested.
         newest_tested: the newest such version.
-        lists_open_since: the oldest version that leaves a note of the sessions it has open, None
-            where none does.
-        keeps_file_open: whether the client keeps the file of a session open as long as it goes on.
+        lists_open_since: the oldest version that lists its open sessions on disk; None if no
+            version does.
+        keeps_file_open: whether the client keeps the file of a running session open.
     """
 
     version_of: Literal["client", "file"]
@@ -78,9 +78,9 @@ class NativeAppend(ABC):
     keeps_file_open: bool = False
 
     def normalized(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        """Return a session without records that do not count any more, as if it were new.
+        """Return the lines without superseded records, each at its place in the conversation.
 
-        Each record stands where the conversation has it; the same lines where nothing was appended.
+        Lines without appended records are returned unchanged.
         """
         return lines
 
@@ -88,8 +88,11 @@ class NativeAppend(ABC):
     def lines_to_append(
         self, current: Sequence[bytes], desired: Sequence[bytes], operation: str
     ) -> list[bytes]:
-        """Return the lines that make a session of the lines ``current`` read as ``desired`` does.
+        """Return the lines to append so that the client sends what it would send for ``desired``.
 
-        They are marked with ``operation``, the last is the record to go on from. None are needed
-        where it reads so already. UsageError where something would be lost.
+        They are marked with ``operation``; the last one is the record that the session continues
+        from. [] if ``current`` is already equivalent.
+
+        Raises:
+            UsageError: appending would lose something.
         """

@@ -1,4 +1,4 @@
-"""Contents of the Gemini API and of Vertex AI: in requests, on lines, or as an array."""
+"""Contents of the Gemini API and Vertex AI: in requests, lines or an array."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,17 +33,17 @@ from compactctl.model.tags import read_tags
 from compactctl.pipeline.writer import InsertionContext
 
 _ROLES: Mapping[str, Role] = {
-    # A request of one question may leave the role out.
+    # A request with a single prompt may omit the role.
     "": "user",
     "user": "user",
     "model": "assistant",
-    # Of answers to calls, in older requests.
+    # Function responses in older requests.
     "function": "tool",
     "tool": "tool",
     "system": "system",
 }
-# What a part may hold; parts of other APIs say in ``type`` or ``kind`` what they are.
-_HELD = (
+# Keys of parts. Parts of other APIs have a ``type`` or ``kind``.
+_PART_KEYS = (
     "text",
     "inlineData",
     "fileData",
@@ -54,11 +54,11 @@ _HELD = (
     "thoughtSignature",
 )
 _DISCRIMINATORS = frozenset({"type", "kind", "part_kind"})
-_DERIVED = re.compile(r"call-\d+-\d+")
+_DERIVED_ID = re.compile(r"call-\d+-\d+")
 
 
 class GeminiApi(ApiFormat):
-    """Reads and writes contents as the Gemini API takes them."""
+    """Reads and writes contents of the Gemini API."""
 
     name = "gemini-api"
     title = "Gemini API contents"
@@ -69,37 +69,42 @@ class GeminiApi(ApiFormat):
         messages: Sequence[Mapping[str, Any]],
         request: Mapping[str, Any],
     ) -> DialectFit | None:
-        """Recognize contents with Gemini's parts, or an answer with ``candidates``."""
-        contents = [each for each in messages if _is_content(each) or "candidates" in each]
+        """Recognize contents with Gemini's parts, or answers with ``candidates``."""
+        contents = [
+            message for message in messages if _is_content(message) or "candidates" in message
+        ]
         return "distinctive" if contents and len(contents) * 2 >= len(messages) else None
 
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation."""
         return _GeminiConversation(number)
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Keep calls right behind a content of the user, where alone the API takes them."""
+        """Keep calls directly after a user content; the API accepts them nowhere else."""
         return ("user",) if first.role == "assistant" and second.calls else ()
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a content of the user's or the model's: there are none of the system here.
+        """Build a user or model content; there are no system contents.
 
-        The API takes names in camel case beside those in snake case, too.
+        Keys are in camel case, which the API accepts also among keys in snake case.
         """
-        said = {"text": message.text}
-        # A file without ids joins an answer to its call by order.
-        named = {} if _DERIVED.fullmatch(message.call_id) else {"id": message.call_id}
-        called = {**named, "name": message.tool}
+        text_part = {"text": message.text}
+        # A file without ids matches responses to calls by order.
+        id_field = {} if _DERIVED_ID.fullmatch(message.call_id) else {"id": message.call_id}
+        call_fields = {**id_field, "name": message.tool}
         if message.kind == "result":
-            answer = {**called, "response": {"output": message.text}}
-            return {"role": "user", "parts": [{"functionResponse": answer}]}
+            response = {**call_fields, "response": {"output": message.text}}
+            return {"role": "user", "parts": [{"functionResponse": response}]}
         if message.kind == "call":
-            return {"role": "model", "parts": [said, {"functionCall": {**called, "args": {}}}]}
-        return {"role": "model" if message.role == "assistant" else "user", "parts": [said]}
+            return {
+                "role": "model",
+                "parts": [text_part, {"functionCall": {**call_fields, "args": {}}}],
+            }
+        return {"role": "model" if message.role == "assistant" else "user", "parts": [text_part]}
 
 
 class _GeminiConversation(ConversationParser):
-    """Joins answers to calls by id, or by name and order where there are no ids."""
+    """Match responses to calls by id, or by name and order if there are no ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -108,15 +113,15 @@ class _GeminiConversation(ConversationParser):
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        # The Python SDK puts what stands beside the contents into ``config``.
+        # The Python SDK stores tools and the system prompt in ``config``.
         config = object_or_empty(request.get("config"))
-        for around, at in ((request, path), (config, (*path, "config"))):
-            tools: JsonPath = (*at, "tools")
-            definitions = tuple(_definitions(around.get("tools"), tools))
-            key = key_of(around, "systemInstruction")
-            prompt: JsonPath = (*at, key)
-            system = _system_parts(around.get(key), prompt)
-            yield from preamble_drafts(definitions, tools, system, prompt)
+        for holder, holder_path in ((request, path), (config, (*path, "config"))):
+            tools_path: JsonPath = (*holder_path, "tools")
+            definitions = tuple(_definitions(holder.get("tools"), tools_path))
+            key = key_of(holder, "systemInstruction")
+            prompt_path: JsonPath = (*holder_path, key)
+            system = _system_parts(holder.get(key), prompt_path)
+            yield from preamble_drafts(definitions, tools_path, system, prompt_path)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -124,7 +129,7 @@ class _GeminiConversation(ConversationParser):
             return None
         self.queue.begin_record(read_tags(record))
         parts = content_parts(record["parts"], (*path, "parts"), thoughts=True)
-        parts = tuple(map(self._joined, parts))
+        parts = tuple(map(self._with_call_id, parts))
         return MessageDraft(role=role_with(parts, role), parts=parts)
 
     def answer(
@@ -149,15 +154,15 @@ class _GeminiConversation(ConversationParser):
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         return _usage(answer, ())
 
-    def _joined(self, part: Part) -> Part:
+    def _with_call_id(self, part: Part) -> Part:
         match part:
             case ToolCallPart():
-                name = part.call_id or self.queue.id_for_call(part.tool)
-                self.tools[name] = part.tool
-                return replace(part, call_id=name)
+                call_id = part.call_id or self.queue.id_for_call(part.tool)
+                self.tools[call_id] = part.tool
+                return replace(part, call_id=call_id)
             case ToolResultPart():
-                name = part.call_id or self.queue.id_for_result(part.tool)
-                return replace(part, call_id=name, tool=part.tool or self.tools.get(name, ""))
+                call_id = part.call_id or self.queue.id_for_result(part.tool)
+                return replace(part, call_id=call_id, tool=part.tool or self.tools.get(call_id, ""))
             case _:
                 return part
 
@@ -165,12 +170,14 @@ class _GeminiConversation(ConversationParser):
 def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
     for index, tool in enumerate(list_or_empty(tools)):
         key = key_of(object_or_empty(tool), "functionDeclarations")
-        declared = object_or_empty(tool).get(key)
-        if isinstance(declared, list):
-            yield from tool_definitions(declared, (*path, index, key))
+        declarations = object_or_empty(tool).get(key)
+        if isinstance(declarations, list):
+            yield from tool_definitions(declarations, (*path, index, key))
         else:
-            # A tool that the provider runs.
-            yield from (replace(d, path=(*path, index)) for d in tool_definitions([tool], path))
+            # A tool that the provider runs, such as a search.
+            yield from (
+                replace(part, path=(*path, index)) for part in tool_definitions([tool], path)
+            )
 
 
 def _system_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
@@ -180,22 +187,22 @@ def _system_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
 
 
 def _usage(response: Mapping[str, Any], parts: Sequence[Part]) -> ReportedUsage | None:
-    """Return what a response reports; ``parts`` are those of the answer.
+    """Return the usage of a response with these ``parts``.
 
-    Thoughts are counted beside the answer, and are sent again as far as they are stored.
+    Thoughts are counted separately from the answer, and sent again only if they are stored.
     """
     usage = object_or_empty(field_of(response, "usageMetadata"))
     context = integer_or_none(field_of(usage, "promptTokenCount"))
     if context is None:
         return None
-    said = integer_or_none(field_of(usage, "candidatesTokenCount"))
-    thought = max(0, integer_or_none(field_of(usage, "thoughtsTokenCount")) or 0)
+    answer_tokens = integer_or_none(field_of(usage, "candidatesTokenCount"))
+    reasoning_tokens = max(0, integer_or_none(field_of(usage, "thoughtsTokenCount")) or 0)
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     return ReportedUsage(
         context=context,
-        output=None if said is None else said + thought,
-        growth=said if thought and not is_stored else None,
-        reasoning=thought,
+        output=None if answer_tokens is None else answer_tokens + reasoning_tokens,
+        growth=answer_tokens if reasoning_tokens and not is_stored else None,
+        reasoning=reasoning_tokens,
         cache_read=integer_or_none(field_of(usage, "cachedContentTokenCount")),
     )
 
@@ -207,12 +214,12 @@ def _role(record: Mapping[str, Any]) -> Role | None:
 
 def _is_content(record: Mapping[str, Any]) -> bool:
     parts = [part for part in list_or_empty(record.get("parts")) if isinstance(part, Mapping)]
-    return _role(record) is not None and any(map(_is_part, parts)) and all(map(_is_plain, parts))
+    return _role(record) is not None and any(map(_is_part, parts)) and all(map(_is_untyped, parts))
 
 
 def _is_part(part: Mapping[str, Any]) -> bool:
-    return any(field_of(part, name) is not None for name in _HELD)
+    return any(field_of(part, name) is not None for name in _PART_KEYS)
 
 
-def _is_plain(part: Mapping[str, Any]) -> bool:
+def _is_untyped(part: Mapping[str, Any]) -> bool:
     return _DISCRIMINATORS.isdisjoint(part)

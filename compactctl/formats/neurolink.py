@@ -36,10 +36,10 @@ _ROLES: Mapping[str, Role] = {
     "tool_call": "assistant",
     "tool_result": "tool",
 }
-_OWN_ROLES = ("tool_call", "tool_result")
-_WRITTEN_ROLES = {"call": "tool_call", "result": "tool_result"}
-# Names in ``metadata`` that other formats with an id and a role do not use.
-_OWN_METADATA = frozenset(
+_TOOL_ROLES = ("tool_call", "tool_result")
+_ROLES_BY_KIND = {"call": "tool_call", "result": "tool_result"}
+# Keys of ``metadata`` that other formats with ids and roles do not use.
+_METADATA_FIELDS = frozenset(
     {
         "isSummary",
         "summarizesFrom",
@@ -53,15 +53,15 @@ _OWN_METADATA = frozenset(
         "thoughtSignature",
     }
 )
-# All that a ChatMessage may hold; chat messages of others have no id beside so little.
-_FIELDS = frozenset(
+# All keys of a ChatMessage; other chat messages with an id have further keys.
+_CHAT_FIELDS = frozenset(
     {"id", "role", "content", "timestamp", "tool", "args", "result", "events", "metadata"}
 )
-_SUMMARY_RANGE = ("summarizesFrom", "summarizesTo")
+_RANGE_FIELDS = ("summarizesFrom", "summarizesTo")
 
 
 class NeuroLink(Format):
-    """Reads and writes the ChatMessage records of NeuroLink's conversation memory."""
+    """Reads and writes ChatMessage records of NeuroLink's conversation memory."""
 
     name = "neurolink"
     title = "NeuroLink conversation"
@@ -69,34 +69,34 @@ class NeuroLink(Format):
     can_write_assistant = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise messages with an id and NeuroLink's own roles or metadata, or nothing else."""
+        """Recognize messages with an id and NeuroLink's roles, metadata or no other keys."""
         messages = sample_messages(records)
         if not messages or not all(_is_message(message) for message in messages):
             return False
-        return any(map(_is_own, messages)) or all(map(_is_bare, messages))
+        return any(map(_is_distinctive, messages)) or all(map(_has_only_chat_fields, messages))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ChatLogReader(self.name, _NeuroLinkConversation).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a message of the role wanted, or the missing half of a tool pair."""
+        """Build a message, or half of a tool pair."""
         timestamp = (
             {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
         )
         tool = {"tool": message.tool} if message.tool else {}
         return {
             "id": self.new_id(message),
-            "role": _WRITTEN_ROLES.get(message.kind, message.role),
+            "role": _ROLES_BY_KIND.get(message.kind, message.role),
             "content": message.text,
             **tool,
             **timestamp,
-            "metadata": _metadata(message),
+            "metadata": _synthetic_metadata(message),
         }
 
 
 class _NeuroLinkConversation(ConversationParser):
-    """Joins results to calls by tool name, step and order: there are no call ids."""
+    """Match results to calls by tool name, step and order: there are no call ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -113,15 +113,15 @@ class _NeuroLinkConversation(ConversationParser):
             parts=self._parts(role, record, path),
             record_id=text_or_none(record.get("id")),
             model=text_or_none(metadata.get("modelUsed")),
-            # Older versions mark a truncation with nothing else.
+            # Older versions mark a truncation only like this.
             is_injected=role in ("user", "system") and metadata.get("truncated") is True,
             is_summary=metadata.get("isSummary") is True,
         )
 
     def _parts(self, role: str, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
         content, tool = record.get("content"), text_or_empty(record.get("tool"))
-        path_to_content = (*path, "content")
-        text, media = text_and_media(content, path_to_content)
+        content_path = (*path, "content")
+        text, media = text_and_media(content, content_path)
         step = integer_or_none(object_or_empty(record.get("metadata")).get("stepIndex"))
         if role == "tool_result":
             result = ToolResultPart(
@@ -130,42 +130,44 @@ class _NeuroLinkConversation(ConversationParser):
                 text=text,
                 is_error=object_or_empty(record.get("result")).get("success") is False,
                 media=media,
-                path=path_to_content,
+                path=content_path,
             )
             return (result,)
         is_text = isinstance(content, str)
-        part = TextPart(text=text, embedded=not is_text, path=path_to_content)
-        said: tuple[Part, ...] = (part, *media) if text else ()
+        part = TextPart(text=text, embedded=not is_text, path=content_path)
+        content_parts: tuple[Part, ...] = (part, *media) if text else ()
         if role != "tool_call":
-            return said
+            return content_parts
         call = ToolCallPart(
             call_id=self.queue.id_for_call(tool, step),
             tool=tool,
             arguments=json_text(record.get("args", {})),
             path=(*path, "args"),
         )
-        return (*said, call)
+        return (*content_parts, call)
 
 
-def _metadata(message: Synthetic) -> dict[str, Any]:
+def _synthetic_metadata(message: Synthetic) -> dict[str, Any]:
     if message.kind != "summary":
         return {"truncated": True}
-    known = {name: message.details[name] for name in _SUMMARY_RANGE if name in message.details}
-    return {"isSummary": True, **known}
+    summary_range = {
+        name: message.details[name] for name in _RANGE_FIELDS if name in message.details
+    }
+    return {"isSummary": True, **summary_range}
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     return _role(record) is not None and isinstance(record.get("id"), str)
 
 
-def _is_own(record: Mapping[str, Any]) -> bool:
+def _is_distinctive(record: Mapping[str, Any]) -> bool:
     names = object_or_empty(record.get("metadata")).keys()
-    return record.get("role") in _OWN_ROLES or not _OWN_METADATA.isdisjoint(names)
+    return record.get("role") in _TOOL_ROLES or not _METADATA_FIELDS.isdisjoint(names)
 
 
-def _is_bare(record: Mapping[str, Any]) -> bool:
+def _has_only_chat_fields(record: Mapping[str, Any]) -> bool:
     tags = {*tag_fields(read_tags(record)), METADATA_KEY}
-    return isinstance(record.get("content"), str) and record.keys() <= _FIELDS | tags
+    return isinstance(record.get("content"), str) and record.keys() <= _CHAT_FIELDS | tags
 
 
 def _role(record: Mapping[str, Any]) -> str | None:

@@ -51,17 +51,17 @@ _ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-# Of ``prompt_tokens``, as LiteLLM and DeepSeek report it beside or in place of OpenAI's details.
-_CACHE_READ = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
-_CONTENTS = ("content", "tool_calls", "function_call")
-# Mistral's API takes no other ids of calls; OpenAI's are longer.
+# Cache reads in LiteLLM and DeepSeek, in addition to or instead of OpenAI's details.
+_CACHE_READ_KEYS = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
+_CONTENT_KEYS = ("content", "tool_calls", "function_call")
+# The only call ids that Mistral's API accepts; OpenAI's are longer.
 _MISTRAL_ID = re.compile(r"[A-Za-z0-9]{9}")
-_OWN_ROLES = ("tool", "function")
-_OWN_FIELDS = ("tool_calls", "function_call", "choices")
+_TOOL_ROLES = ("tool", "function")
+_DISTINCTIVE_FIELDS = ("tool_calls", "function_call", "choices")
 
 
 class OpenAIChat(ApiFormat):
-    """Reads and writes chat messages as OpenAI's API takes them."""
+    """Reads and writes chat messages of OpenAI's API."""
 
     name = "openai-chat"
     title = "OpenAI chat messages"
@@ -73,39 +73,39 @@ class OpenAIChat(ApiFormat):
         """Recognize roles, calls, choices or tools that only this API has, or plain messages."""
         if "functions" in request or any(map(_is_tool, list_or_empty(request.get("tools")))):
             return "distinctive"
-        if any(map(_is_own, messages)):
+        if any(map(_is_distinctive, messages)):
             return "distinctive"
-        chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENTS)]
+        chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENT_KEYS)]
         return "shared" if chat and len(chat) * 2 >= len(messages) else None
 
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation."""
         return _OpenAIConversation(number)
 
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
-        """Keep an answer between results and the user where Mistral is asked, which demands one."""
+        """Keep an answer between results and a user message, which Mistral's API requires."""
         is_mistral = any(_MISTRAL_ID.fullmatch(result.call_id) for result in first.results)
         return ("assistant",) if is_mistral and second.role == "user" else ()
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a message with content of the same shape as its neighbour's."""
-        said = {
+        """Build a message with content of the same shape as its neighbor's."""
+        record = {
             "role": message.role,
             "content": text_content(beside.neighbour.get("content"), message.text),
         }
         if message.kind == "result":
-            return {**said, "tool_call_id": message.call_id}
+            return {**record, "tool_call_id": message.call_id}
         if message.kind != "call":
-            return said
+            return record
         function = {"name": message.tool, "arguments": "{}"}
         return {
-            **said,
+            **record,
             "tool_calls": [{"id": message.call_id, "type": "function", "function": function}],
         }
 
 
 class _OpenAIConversation(ConversationParser):
-    """Joins results to calls by id, or by order where there are no ids."""
+    """Match results to calls by id, or by order if there are no ids."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -115,9 +115,9 @@ class _OpenAIConversation(ConversationParser):
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         for key in ("tools", "functions"):
-            parts = tool_definitions(request.get(key), (*path, key))
-            if parts:
-                yield (*path, key), MessageDraft(role="system", parts=parts, is_injected=True)
+            definitions = tool_definitions(request.get(key), (*path, key))
+            if definitions:
+                yield (*path, key), MessageDraft(role="system", parts=definitions, is_injected=True)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -127,7 +127,7 @@ class _OpenAIConversation(ConversationParser):
         parts = _message_parts(record, path)
         if role == "tool" and not _holds_results(record, parts):
             return MessageDraft(role=role, parts=(self._result(record, path, parts),))
-        parts = self._identified(parts)
+        parts = self._with_call_ids(parts)
         return MessageDraft(
             role=role_with(parts, role),
             parts=parts,
@@ -147,9 +147,9 @@ class _OpenAIConversation(ConversationParser):
         draft = self.message(record, path)
         if draft is None:
             return None
-        name, model = (text_or_none(answer.get(key)) for key in ("id", "model"))
+        response_id, model = (text_or_none(answer.get(key)) for key in ("id", "model"))
         usage = _usage(answer, draft.parts)
-        return path, replace(draft, response_id=name, model=model, usage=usage)
+        return path, replace(draft, response_id=response_id, model=model, usage=usage)
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         return _usage(answer)
@@ -158,79 +158,81 @@ class _OpenAIConversation(ConversationParser):
         self, record: Mapping[str, Any], path: JsonPath, parts: Sequence[Part]
     ) -> ToolResultPart:
         content = record.get("content")
-        # Ollama's name of it is the second one.
+        # Ollama uses ``tool_name``.
         name = text_or_empty(record.get("name")) or text_or_empty(record.get("tool_name"))
-        call_id = text_or_none(record.get("tool_call_id"))
-        joined = CallId(call_id) if call_id else self.queue.id_for_result(name)
+        recorded_id = text_or_none(record.get("tool_call_id"))
+        call_id = CallId(recorded_id) if recorded_id else self.queue.id_for_result(name)
         text, media = result_content(content, (*path, "content"))
         return ToolResultPart(
-            call_id=joined,
-            tool=name or self.tools.get(joined, ""),
+            call_id=call_id,
+            tool=name or self.tools.get(call_id, ""),
             text=text,
-            # A block that nobody knows may name the call, where nothing else does.
-            embedded=not (call_id or all(map(is_replaceable, parts))),
+            # Without a recorded id, a block of unknown type may name the call.
+            embedded=not (recorded_id or all(map(is_replaceable, parts))),
             media=media,
             path=(*path, "content"),
         )
 
-    def _identified(self, parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Give calls without an id one that tells their position, and remember their tools."""
-        named = tuple(
+    def _with_call_ids(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        """Assign ids to calls without one, and remember the tools of all calls."""
+        identified = tuple(
             replace(part, call_id=self.queue.id_for_call(part.tool))
             if isinstance(part, ToolCallPart) and not part.call_id
             else part
             for part in parts
         )
-        self.add_calls(named)
-        return name_results(named, self.tools)
+        self.add_calls(identified)
+        return name_results(identified, self.tools)
 
 
 def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     calls = tuple(call_parts(record, path))
     content = content_parts(record.get("content"), (*path, "content"))
     if calls:
-        # Exporters repeat the calls of ``tool_calls`` among the content; the model sees one.
+        # Exporters repeat the calls of ``tool_calls`` in the content; the model sees them once.
         content = tuple(part for part in content if not isinstance(part, ToolCallPart))
     return (*reasoning_parts(record, path), *content, *extra_parts(record, path), *calls)
 
 
 def _holds_results(record: Mapping[str, Any], parts: Iterable[Part]) -> bool:
-    """Whether the content of a tool's message holds results of its own, as the AI SDK's does."""
+    """Whether a tool message has result blocks in its content, as in the AI SDK."""
     return "tool_call_id" not in record and any(isinstance(p, ToolResultPart) for p in parts)
 
 
 def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsage | None:
-    """Return what a record reports; ``parts`` are those of the answer.
+    """Return the usage of an answer with these ``parts``.
 
-    Reasoning that is not stored is never sent again. Some providers count it beside the output.
+    Reasoning that is not stored is never sent again. Some providers count it apart from the output.
     """
     usage = object_or_empty(record.get("usage"))
     if "prompt_tokens" not in usage:
-        # Gateways pass on what Anthropic's API reports.
+        # Gateways pass on the usage of Anthropic's API unchanged.
         return reported_usage(record) if "input_tokens" in usage else None
     context = integer_or_none(usage.get("prompt_tokens")) or 0
-    sent = object_or_empty(usage.get("prompt_tokens_details"))
-    written = object_or_empty(usage.get("completion_tokens_details"))
+    input_details = object_or_empty(usage.get("prompt_tokens_details"))
+    output_details = object_or_empty(usage.get("completion_tokens_details"))
     output = integer_or_none(usage.get("completion_tokens"))
-    reasoning = max(0, integer_or_none(written.get("reasoning_tokens")) or 0)
+    reasoning = max(0, integer_or_none(output_details.get("reasoning_tokens")) or 0)
     if output is not None and usage.get("total_tokens") == context + output + reasoning:
         output += reasoning
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     growth = None if output is None or is_stored else max(0, output - reasoning)
-    read = (sent.get("cached_tokens"), *map(usage.get, _CACHE_READ))
+    cache_reads = (input_details.get("cached_tokens"), *map(usage.get, _CACHE_READ_KEYS))
     return ReportedUsage(
         context=context,
         output=output,
         growth=growth if reasoning else None,
         reasoning=reasoning,
-        cache_read=next((tokens for tokens in read if isinstance(tokens, int)), None),
+        cache_read=next((tokens for tokens in cache_reads if isinstance(tokens, int)), None),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
     )
 
 
-def _is_own(message: Mapping[str, Any]) -> bool:
-    """Tell whether a message, or an answer as the API gives it, is of this API alone."""
-    return message.get("role") in _OWN_ROLES or any(name in message for name in _OWN_FIELDS)
+def _is_distinctive(message: Mapping[str, Any]) -> bool:
+    """Whether only this API writes such a message or answer."""
+    return message.get("role") in _TOOL_ROLES or any(
+        name in message for name in _DISTINCTIVE_FIELDS
+    )
 
 
 def _is_tool(tool: object) -> bool:

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: items as lines or an array, requests, and responses."""
+"""Items of OpenAI's Responses API: in lines, arrays, requests and responses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +27,8 @@ from compactctl.model.message import (
 )
 from compactctl.pipeline.writer import InsertionContext
 
-# Fields beside ``input`` that the API of no other model provider has (``ResponseCreateParams`` of
-# openai 3.57).
-_OWN_FIELDS = frozenset(
+# Fields of requests that only this API has (``ResponseCreateParams`` of openai 3.57).
+_REQUEST_FIELDS = frozenset(
     {
         "conversation",
         "instructions",
@@ -39,46 +38,50 @@ _OWN_FIELDS = frozenset(
         "truncation",
     }
 )
-# The id of a response in the API, and in the Agents SDKs for Python and JavaScript.
-_IDS = ("id", "response_id", "responseId")
+# Keys of a response's id in the API, and in the Agents SDKs for Python and JavaScript.
+_RESPONSE_ID_KEYS = ("id", "response_id", "responseId")
 
 
 class OpenAIResponses(ApiFormat):
-    """Reads and writes items as OpenAI's Responses API and its Agents SDKs take them."""
+    """Reads and writes items of OpenAI's Responses API and its Agents SDKs."""
 
     name = "openai-responses"
     title = "OpenAI Responses items"
     can_write_assistant = False
-    # As for Codex, whose requests go to this API.
+    # As in Codex, which uses this API.
     drops_past_reasoning = True
     new_content = staticmethod(partial(new_content, kind="input_text"))
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
-        """Recognize items, a response or fields of a request that only this API has."""
-        known = [each for each in messages if is_item(each) or _is_response(each)]
-        if len(known) * 2 < len(messages):
+        """Recognize items, responses or request fields that only this API has."""
+        items = [item for item in messages if is_item(item) or _is_response(item)]
+        if len(items) * 2 < len(messages):
             return None
-        is_request = "input" in request and bool(_OWN_FIELDS & request.keys())
-        if is_request or any(is_api_item(each) or _is_response(each) for each in known):
+        is_request = "input" in request and bool(_REQUEST_FIELDS & request.keys())
+        if is_request or any(is_api_item(item) or _is_response(item) for item in items):
             return "distinctive"
-        # Messages alone are those of other APIs as well.
-        return "shared" if any(each.get("role") for each in known) else None
+        # Other APIs may write the same messages.
+        return "shared" if any(item.get("role") for item in items) else None
 
     def start(self, number: int) -> ConversationParser:
-        """Begin to read the conversation of a number."""
+        """Return the parser of a conversation."""
         return _ItemConversation(number)
 
     def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:
-        """Return what a request goes on from: a response, or a conversation that the API keeps."""
-        kept = next(filter(None, map(_conversation, (request, answer))), None)
-        previous = (text_or_none(each.get("previous_response_id")) for each in (request, answer))
-        name = next(filter(None, (text_or_none(answer.get(key)) for key in _IDS)), None)
+        """Return the response, or the conversation stored by the API, that a request continues."""
+        conversation = next(filter(None, map(_conversation_id, (request, answer))), None)
+        previous = (
+            text_or_none(holder.get("previous_response_id")) for holder in (request, answer)
+        )
+        response_id = next(
+            filter(None, (text_or_none(answer.get(key)) for key in _RESPONSE_ID_KEYS)), None
+        )
         return ChainLink(
             follows=next(filter(None, previous), None),
-            part_of=kept,
-            name=name,
+            part_of=conversation,
+            name=response_id,
         )
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
@@ -88,7 +91,7 @@ class OpenAIResponses(ApiFormat):
 
 
 class _ItemConversation(ConversationParser):
-    """Names the tool of each output by the call that it answers, and the items of a response."""
+    """Name the tool of each output by the call it answers, and the response of each item."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -97,10 +100,10 @@ class _ItemConversation(ConversationParser):
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        tools, prompt = (*path, "tools"), (*path, "instructions")
-        definitions = tool_definitions(request.get("tools"), tools)
-        system = tuple(_instructions(request.get("instructions"), prompt))
-        return preamble_drafts(definitions, tools, system, prompt)
+        tools_path, prompt_path = (*path, "tools"), (*path, "instructions")
+        definitions = tool_definitions(request.get("tools"), tools_path)
+        system = tuple(_instruction_parts(request.get("instructions"), prompt_path))
+        return preamble_drafts(definitions, tools_path, system, prompt_path)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         draft = item_draft(record, path, self.tools)
@@ -111,29 +114,31 @@ class _ItemConversation(ConversationParser):
 
     def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         usage = object_or_empty(answer.get("usage"))
-        context = integer_or_none(_field(usage, "input_tokens"))
+        context = integer_or_none(_usage_field(usage, "input_tokens"))
         if context is None:
             return None
-        read, thought = (
-            object_or_empty(_field(usage, name))
+        input_details, output_details = (
+            object_or_empty(_usage_field(usage, name))
             for name in ("input_tokens_details", "output_tokens_details")
         )
         return ReportedUsage(
             context=context,
-            output=integer_or_none(_field(usage, "output_tokens")),
-            reasoning=max(0, integer_or_none(_field(thought, "reasoning_tokens")) or 0),
-            cache_read=integer_or_none(_field(read, "cached_tokens")),
-            cache_write=integer_or_none(_field(read, "cache_write_tokens")),
+            output=integer_or_none(_usage_field(usage, "output_tokens")),
+            reasoning=max(
+                0, integer_or_none(_usage_field(output_details, "reasoning_tokens")) or 0
+            ),
+            cache_read=integer_or_none(_usage_field(input_details, "cached_tokens")),
+            cache_write=integer_or_none(_usage_field(input_details, "cache_write_tokens")),
         )
 
 
-def _field(usage: Mapping[str, Any], name: str) -> object:
-    """Return a field of a usage, whose names the Agents SDK for JavaScript has in camel case."""
-    first, *rest = name.split("_")
-    return usage.get(name, usage.get("".join((first, *map(str.capitalize, rest)))))
+def _usage_field(usage: Mapping[str, Any], name: str) -> object:
+    """Return a usage field; the Agents SDK for JavaScript writes its key in camel case."""
+    head, *tail = name.split("_")
+    return usage.get(name, usage.get("".join((head, *map(str.capitalize, tail)))))
 
 
-def _conversation(holder: Mapping[str, Any]) -> str | None:
+def _conversation_id(holder: Mapping[str, Any]) -> str | None:
     value = holder.get("conversation")
     return text_or_none(value) or text_or_none(object_or_empty(value).get("id"))
 
@@ -142,12 +147,14 @@ def _is_response(record: Mapping[str, Any]) -> bool:
     items = record.get("output")
     if not isinstance(items, list) or "type" in record:
         return False
-    is_told = record.get("object") == "response" or any(name in record for name in _IDS[1:])
-    return is_told or any(isinstance(item, Mapping) and is_api_item(item) for item in items)
+    is_marked = record.get("object") == "response" or any(
+        name in record for name in _RESPONSE_ID_KEYS[1:]
+    )
+    return is_marked or any(isinstance(item, Mapping) and is_api_item(item) for item in items)
 
 
-def _instructions(value: object, path: JsonPath) -> Iterator[Part]:
-    """Yield the parts of instructions, which a response may hold as messages."""
+def _instruction_parts(value: object, path: JsonPath) -> Iterator[Part]:
+    """Yield the parts of instructions, which may be a text or a list of messages."""
     if isinstance(value, str):
         yield from content_parts(value, path)
     for index, item in enumerate(map(object_or_empty, list_or_empty(value))):

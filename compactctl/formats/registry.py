@@ -1,4 +1,4 @@
-"""All formats, in the order in which they are tried."""
+"""All formats in the order in which they are tried, and the detection of a file's format."""
 
 import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.conversation_view import Between
 from compactctl.model.message import Message, Role
 
-# The first of those that read a conversation alike is taken.
+# If several dialects read a conversation alike, the first one is used.
 DIALECTS: tuple[ApiFormat, ...] = (
     OpenAIChat(),
     AnthropicMessages(),
@@ -52,10 +52,10 @@ DIALECTS: tuple[ApiFormat, ...] = (
     OpenAIResponses(),
 )
 _API_LOG = ApiLog(DIALECTS)
-_OF_APIS: tuple[Format, ...] = (*DIALECTS, _API_LOG)
+_API_FORMATS: tuple[Format, ...] = (*DIALECTS, _API_LOG)
 
 ALL_FORMATS: tuple[Format, ...] = (
-    # Before Codex: its oldest rollouts hold bare items, and pi has entries of the same types.
+    # Before Codex, whose oldest rollouts have bare items of the same types as pi's entries.
     Pi(),
     Codex(),
     ClaudeCode(),
@@ -63,17 +63,17 @@ ALL_FORMATS: tuple[Format, ...] = (
     GeminiCli(),
     VsCodeChat(),
     SpringAi(),
-    # Before Claude Code, whose lines have UUIDs as well: these stand in a document.
+    # Recognized only in documents; its messages have UUIDs like lines of Claude Code.
     AgentCode(),
     OpenCode(),
     Roo(),
     Cline(),
     NeuroLink(),
-    *_OF_APIS,
+    *_API_FORMATS,
 )
 
-# Formats whose sessions can be changed by appending to them.
-_APPENDING: Mapping[str, NativeAppend] = {
+# Formats whose sessions can be compacted by appending to them.
+_NATIVE_APPENDS: Mapping[str, NativeAppend] = {
     "claude-code": ClaudeNativeAppend(),
     "codex": CodexNativeAppend(),
     "pi": PiNativeAppend(),
@@ -88,158 +88,160 @@ _JSON_TYPES = {
     list: "array",
 }
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Enough to get past leading metadata records, as few as an interactive answer allows.
+_UTF_16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Enough to get past leading metadata records, and few enough to answer at once.
 MAX_SNIFFED = 50
 
 
 def format_named(name: str) -> Format:
-    """Return the format called ``name``; raises UsageError with what there is.
+    """Return the format called ``name``.
 
     ``openai-chat:request.messages`` reads messages of a dialect at a path of each row, and
-    ``api-log:request.messages`` those of any.
+    ``api-log:request.messages`` messages of any dialect.
+
+    Raises:
+        UsageError: there is no such format.
     """
     name, _, path = name.partition(":")
     if path:
-        return _at_path(name, path)
+        return _dialect_at_path(name, path)
     for candidate in ALL_FORMATS:
         if candidate.name == name:
             return candidate
-    known = (candidate.name for candidate in ALL_FORMATS)
-    hint = suggestion(name, known, f"there are {_names()}")
+    names = (candidate.name for candidate in ALL_FORMATS)
+    hint = suggestion(name, names, f"there are {_names()}")
     raise UsageError(f"unknown format {name!r}; {hint}")
 
 
-def _at_path(name: str, path: str) -> Format:
+def _dialect_at_path(name: str, path: str) -> Format:
     dialects = [dialect for dialect in DIALECTS if name in (dialect.name, API_LOG)]
     if not dialects:
-        known = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
-        raise UsageError(f"{name} has no messages at a path of rows; {known} have")
-    usual = None if name == API_LOG else dialects[0]
-    return ApiLog(dialects, usual, from_dotted(path))
+        names = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
+        raise UsageError(f"{name} has no messages at a path of rows; {names} have")
+    default = None if name == API_LOG else dialects[0]
+    return ApiLog(dialects, default, from_dotted(path))
 
 
-def recognizes(chosen: Format, lines: Iterable[Decoded]) -> bool:
-    """Tell whether a format recognizes the records on some lines, or these have none."""
-    records = _records([value for line in lines for value in line.values])
-    return not records or chosen.sniff(records)
+def recognizes(candidate: Format, lines: Iterable[Decoded]) -> bool:
+    """Whether a format recognizes the records on some lines; True if there are no records."""
+    records = _objects([value for line in lines for value in line.values])
+    return not records or candidate.sniff(records)
 
 
 def native_append_of(name: str) -> NativeAppend | None:
-    """Return how sessions of a format are changed by appending, None where that is not known."""
-    return _APPENDING.get(name)
+    """Return how sessions of a format are compacted by appending; None if not supported."""
+    return _NATIVE_APPENDS.get(name)
 
 
 def can_write_assistant(name: str) -> bool:
-    """Tell whether the format called ``name`` writes halves of tool pairs."""
-    return any(each.can_write_assistant for each in ALL_FORMATS if each.name == name)
+    """Whether the format called ``name`` writes assistant messages and halves of tool pairs."""
+    return any(candidate.can_write_assistant for candidate in ALL_FORMATS if candidate.name == name)
 
 
 def between(name: str) -> Between | None:
-    """Return what tells the roles that have to stand between two messages of a format.
+    """Return the function for the roles that a format requires between two messages, or None.
 
-    In files of several APIs that is what the second of them demands; clients demand nothing.
+    In files of several APIs the dialect of the second message counts. Clients require nothing.
     """
     name, _, _ = name.partition(":")
-    demanding = {dialect.name: dialect for dialect in DIALECTS}
-    if name != API_LOG and name not in demanding:
+    dialects = {dialect.name: dialect for dialect in DIALECTS}
+    if name != API_LOG and name not in dialects:
         return None
 
     def roles(first: Message, second: Message) -> tuple[Role, ...]:
-        dialect = demanding.get(second.dialect or first.dialect or name)
+        dialect = dialects.get(second.dialect or first.dialect or name)
         return dialect.between(first, second) if dialect else ()
 
     return roles
 
 
 def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
-    """Return the first format that recognises the first records.
+    """Return the first format that recognizes the first records.
 
-    ``head`` is the start of the file, to name in the error what is not JSON at all.
+    ``head`` is the start of the file, from which the error describes a file that is not JSON.
 
     Raises:
         NotATranscriptError: no format fits.
-        NotUnderstoodError: it is of a format that is known by sight, or what is left of a
-            transcript that was cut off or overwritten.
+        NotUnderstoodError: the file is of an unsupported format, or was truncated or overwritten.
     """
-    rest = iter(lines)
-    opening = [line for line in islice(rest, 1) if line.values or line.damage]
-    cut: list[Decoded] = []
-    values = (value for line in _noting_cut(chain(opening, rest), cut) for value in line.values)
-    first = list(islice(values, MAX_SNIFFED))
-    records = _records(first)
+    lines = iter(lines)
+    first_line = [line for line in islice(lines, 1) if line.values or line.damage]
+    pieces: list[Decoded] = []
+    lines = _collect_pieces(chain(first_line, lines), pieces)
+    first_values = list(islice((value for line in lines for value in line.values), MAX_SNIFFED))
+    records = _objects(first_values)
     foreign = describe_file(head) or describe_records(records)
     if foreign is not None:
-        helps = foreign.hint(where) or f"--format forces one of {_names()}"
-        raise NotUnderstoodError(f"{where}: {foreign.description}; {helps}")
-    fitting = _fitting(first)
-    if isinstance(fitting, Ambiguous):
-        raise NotUnderstoodError(f"{where}: {fitting.description}")
-    if fitting is not None:
-        return fitting
-    for line in cut:
+        advice = foreign.hint(where) or f"--format forces one of {_names()}"
+        raise NotUnderstoodError(f"{where}: {foreign.description}; {advice}")
+    match = _match_format(first_values)
+    if isinstance(match, Ambiguous):
+        raise NotUnderstoodError(f"{where}: {match.description}")
+    if match is not None:
+        return match
+    for line in pieces:
         joining = join_advice(line.damage, where)
         raise NotUnderstoodError(f"{where}: line {line.index + 1}: {line.damage}; {joining}")
-    behind = None if first else prefix_advice(head, where) or docker_advice(head, where)
-    if behind is not None:
-        raise NotUnderstoodError(f"{where}: {behind}")
-    if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
-        _check_whole(head, where)
-    if not first:
+    problem = None if first_values else prefix_advice(head, where) or docker_advice(head, where)
+    if problem is not None:
+        raise NotUnderstoodError(f"{where}: {problem}")
+    whole = (line.values[0] for line in first_line if not line.damage)
+    if not any(isinstance(value, Mapping | list) for value in whole):
+        _check_not_truncated(head, where)
+    if not first_values:
         raise NotATranscriptError(f"{where}: {describe_non_json(head, where)}")
-    if all(value in ([], {}) for value in first):
+    if all(value in ([], {}) for value in first_values):
         raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
-    what = _describe_content(first, records)
+    content = _describe_content(first_values, records)
     path = next(filter(None, map(guess_messages_path, records[:1])), None)
     if path is not None:
-        helps = f"messages seem to stand at {path}: --messages-at {path}"
+        advice = f"messages seem to stand at {path}: --messages-at {path}"
     else:
-        helps = f"name one with --format ({_names()})"
-    raise NotATranscriptError(f"{where}: {what}; {helps}")
+        advice = f"name one with --format ({_names()})"
+    raise NotATranscriptError(f"{where}: {content}; {advice}")
 
 
-def _noting_cut(lines: Iterable[Decoded], cut: list[Decoded]) -> Iterator[Decoded]:
-    """Yield lines; the first that is a piece of a longer one is put into ``cut``."""
+def _collect_pieces(lines: Iterable[Decoded], pieces: list[Decoded]) -> Iterator[Decoded]:
+    """Yield lines; add the first one that is a piece of a cut line to ``pieces``."""
     for line in lines:
-        if not cut and join_advice(line.damage, "") is not None:
-            cut.append(line)
+        if not pieces and join_advice(line.damage, "") is not None:
+            pieces.append(line)
         yield line
 
 
-def _fitting(first: Sequence[Any]) -> Format | Ambiguous | None:
-    """Return the first format that recognizes these values; dialects are tried together."""
-    records = _records(first)
-    # A stray array among records is damage, and does not make the file one of arrays.
-    arrays = not any(isinstance(value, Mapping) for value in first)
+def _match_format(values: Sequence[Any]) -> Format | Ambiguous | None:
+    """Return the first format that recognizes these values; all dialects are tried together."""
+    records = _objects(values)
+    # A stray array among records is damage; the file is not one of arrays.
+    is_array = not any(isinstance(value, Mapping) for value in values)
     for candidate in ALL_FORMATS:
-        if candidate in _OF_APIS:
+        if candidate in _API_FORMATS:
             continue
-        if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
+        if (candidate.reads_arrays or not is_array) and candidate.sniff(records):
             return candidate
-    return _API_LOG.classify(_records(first, deep=True))
+    return _API_LOG.classify(_objects(values, deep=True))
 
 
-def _check_whole(head: bytes, where: str) -> None:
-    """Raise NotUnderstoodError where a file begins as JSON that was cut off or overwritten."""
-    if b"\0" in head and not head.startswith(_UTF_16):
+def _check_not_truncated(head: bytes, where: str) -> None:
+    """Raise NotUnderstoodError if a file starts with JSON that was truncated or overwritten."""
+    if b"\0" in head and not head.startswith(_UTF_16_BOMS):
         raise NotUnderstoodError(
             f"{where}: holds NUL bytes, so it is damaged or not text; "
             f"if it is a transcript, name its format with --format ({_names()})"
         )
     value = complete_value(head)
-    fitting = None if value is None else _fitting([value])
     if value:
-        known = None if isinstance(fitting, Ambiguous) else fitting
-        begins = "" if known is None else f"begins as {known.name} and "
+        match = _match_format([value])
+        begins = f"begins as {match.name} and " if isinstance(match, Format) else ""
         raise NotUnderstoodError(
             f"{where}: {begins}is not whole JSON; it was cut off or overwritten, so restore it "
             "from a backup"
         )
 
 
-def _records(first: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, Any]]:
-    """Return the objects among values, those in arrays included; ``deep``: in arrays of arrays."""
-    items = (item for value in first for item in (value if isinstance(value, list) else [value]))
+def _objects(values: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, Any]]:
+    """Return the objects among values and in arrays; with ``deep`` also in arrays of arrays."""
+    items = (item for value in values for item in (value if isinstance(value, list) else [value]))
     if deep:
         items = (
             item for value in items for item in (value if isinstance(value, list) else [value])
@@ -247,9 +249,9 @@ def _records(first: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, A
     return list(islice((item for item in items if isinstance(item, Mapping)), MAX_SNIFFED))
 
 
-def _describe_content(first: list[Any], records: list[Mapping[str, Any]]) -> str:
+def _describe_content(values: list[Any], records: list[Mapping[str, Any]]) -> str:
     if not records:
-        return f"its lines are JSON of type {_JSON_TYPES[type(first[0])]}, not records"
+        return f"its lines are JSON of type {_JSON_TYPES[type(values[0])]}, not records"
     keys = ", ".join(sorted(map(str, records[0]))[:6]) or "no keys"
     return f"no known transcript format fits (first record has: {keys})"
 

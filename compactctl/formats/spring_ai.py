@@ -1,4 +1,4 @@
-"""The format of Spring AI Session: events as lines, as an array, or in a document."""
+"""Events of Spring AI Session: lines, rows of its table, an array or a document."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,16 +35,184 @@ from compactctl.model.message import (
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
 
-ARGUMENTS = "arguments"
-RESPONSE = "responseData"
+_ARGUMENTS = "arguments"
+_RESPONSE = "responseData"
+
+_ROLES: Mapping[str, Role] = {
+    "SYSTEM": "system",
+    "USER": "user",
+    "ASSISTANT": "assistant",
+    "TOOL": "tool",
+}
+_TYPE = "messageType"
+_COLUMNS = {
+    _TYPE: "message_type",
+    "messageContent": "message_content",
+    "messageData": "message_data",
+    "sessionId": "session_id",
+}
+_BINARY_TYPES = ("image/", "audio/", "video/", "application/")
+
+_MESSAGES_KEY = "events"
+_TYPES_BY_ROLE: Mapping[Role, str] = {role: kind for kind, role in _ROLES.items()}
+_SOURCE = "compactctl"
+
+
+class SpringAi(Format):
+    """Reads and writes events of Spring AI Session, as rows or event records."""
+
+    name = "spring-ai"
+    title = "Spring AI Session events"
+    reads_arrays = True
+    can_write_assistant = True
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize events with a session id and a message type."""
+        events = sample_messages(records, _MESSAGES_KEY)
+        return bool(events) and sum(map(_is_event, events)) * 2 >= len(events)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return _EventReader(self.name, _SpringConversation, _MESSAGES_KEY).read(lines)
+
+    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
+        """Build a synthetic event in the form of its neighbor: a row or an event record."""
+        build = _new_row if _is_row(beside.neighbour) else _new_event
+        return build(message, self.new_id(message), beside.neighbour)
+
+    def new_content(self, part: Part, current: object, text: str) -> object:
+        """Return ``text``, as an attachment in place of media; see ``Format.new_content``."""
+        return {"mimeType": "text/plain", "data": text} if isinstance(part, MediaPart) else text
+
+
+class _EventReader(ChatLogReader):
+    """Leave out archived events, and those of subagents in a session of the main agent."""
+
+    is_open = False
+
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of any reader
+        super().__init__(*arguments)
+        self._archived: set[MessageId] = set()
+        self._branched: set[MessageId] = set()
+
+    def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
+        """Note archived events and those of subagents."""
+        session = record.get(_column(record, "sessionId"))
+        self.builder.add_session(session if isinstance(session, str) else None, message.line)
+        if _is_archived(record):
+            self._archived.add(message.id)
+        if _branch(record):
+            self._branched.add(message.id)
+
+    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return the active events of the main agent; of subagents if the file has only theirs."""
+        active = [message for message in messages if message.id not in self._archived]
+        main = [message for message in active if message.id not in self._branched]
+        return tuple(main or active)
+
+
+class _SpringConversation(ConversationParser):
+    """Parse events; calls and responses have ids, so nothing is matched."""
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+        """Parse an event; None for any other record."""
+        role = _ROLES.get(_kind(record))
+        if role is None:
+            return None
+        parts = _row_parts(record, path) if _is_row(record) else _event_parts(record, path)
+        metadata = _metadata(record)
+        is_synthetic = _is_true(record.get("synthetic")) or _is_true(metadata.get("synthetic"))
+        inner = object_or_empty(object_or_empty(record.get("message")).get("metadata"))
+        return MessageDraft(
+            role=role,
+            parts=parts,
+            record_id=text_or_none(record.get("id")),
+            model=text_or_none(inner.get("model")) if role == "assistant" else None,
+            # A summary is a synthetic prompt and the synthetic answer to it.
+            is_injected=is_synthetic and role == "user",
+            is_summary=is_synthetic,
+            is_subagent=bool(_branch(record)),
+        )
+
+
+def _is_event(record: Mapping[str, Any]) -> bool:
+    has_session = isinstance(record.get(_column(record, "sessionId")), str)
+    return has_session and _kind(record) in _ROLES
+
+
+def _is_row(record: Mapping[str, Any]) -> bool:
+    return _column(record, _TYPE) in record
+
+
+def _is_archived(record: Mapping[str, Any]) -> bool:
+    """Whether a compaction archived the event, so that it is no longer sent."""
+    return _is_true(record.get("archived"))
+
+
+def _branch(record: Mapping[str, Any]) -> str:
+    """Return the path of the event's subagent; "" for the main agent."""
+    return text_or_empty(record.get("branch"))
+
+
+def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the metadata of an event; rows store it as JSON text."""
+    metadata = record.get("metadata")
+    if not isinstance(metadata, str):
+        return object_or_empty(metadata)
+    try:
+        return object_or_empty(json.loads(metadata))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _column(record: Mapping[str, Any], name: str) -> str:
+    """Return the key of a field in a record: the name of its column, or camel case."""
+    as_column = _COLUMNS.get(name, name)
+    return as_column if as_column in record else name
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    if _is_row(record):
+        return text_or_empty(record.get(_column(record, _TYPE)))
+    return text_or_empty(object_or_empty(record.get("message")).get(_TYPE))
+
+
+def _row_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    content, data = _column(record, "messageContent"), _column(record, "messageData")
+    text = text_parts(record.get(content), (*path, content))
+    parse_tools = _response_parts if _kind(record) == "TOOL" else _call_parts
+    return (*text, *parse_tools(record.get(data), (*path, data)))
+
+
+def _event_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    message, path = object_or_empty(record.get("message")), (*path, "message")
+    return (
+        *text_parts(message.get("text"), (*path, "text")),
+        *_media_parts(list_or_empty(message.get("media")), (*path, "media")),
+        *_call_parts(message.get("toolCalls"), (*path, "toolCalls")),
+        *_response_parts(message.get("responses"), (*path, "responses")),
+    )
+
+
+def _media_parts(items: list[Any], path: JsonPath) -> Iterator[Part]:
+    for index, item in enumerate(map(object_or_empty, items)):
+        kind, data = text_or_empty(item.get("mimeType")), text_or_empty(item.get("data"))
+        if not data:
+            continue
+        if not kind.startswith(_BINARY_TYPES):
+            yield TextPart(text=data, path=(*path, index, "data"))
+        elif "://" in data[:20] or data.startswith("data:"):
+            yield media_from_url(data, kind, (*path, index))
+        else:
+            yield media_from_base64(data, kind, (*path, index))
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A call or a response, and where it stands."""
+    """A call or a response, and its path."""
 
     value: Mapping[str, Any]
-    at: JsonPath
+    path: JsonPath
 
     @property
     def call_id(self) -> CallId:
@@ -55,27 +223,25 @@ class _Item:
         return text_or_empty(self.value.get("name"))
 
 
-def calls(value: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the tool calls in ``value``, which stands at ``path``."""
+def _call_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
     return tuple(
         ToolCallPart(
             call_id=item.call_id,
             tool=item.tool,
-            arguments=_text(item.value.get(ARGUMENTS)),
-            path=(*item.at, ARGUMENTS),
+            arguments=_text(item.value.get(_ARGUMENTS)),
+            path=(*item.path, _ARGUMENTS),
         )
         for item in _items(value, path)
     )
 
 
-def responses(value: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the tool responses in ``value``, which stands at ``path``."""
+def _response_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
     return tuple(_response(item) for item in _items(value, path))
 
 
 def _response(item: _Item) -> ToolResultPart:
-    path = (*item.at, RESPONSE)
-    text, media = text_and_media(item.value.get(RESPONSE), path)
+    path = (*item.path, _RESPONSE)
+    text, media = text_and_media(item.value.get(_RESPONSE), path)
     return ToolResultPart(call_id=item.call_id, tool=item.tool, text=text, media=media, path=path)
 
 
@@ -89,232 +255,59 @@ def _text(value: object) -> str:
     return "" if value is None else json_text(value)
 
 
-ROLES: Mapping[str, Role] = {
-    "SYSTEM": "system",
-    "USER": "user",
-    "ASSISTANT": "assistant",
-    "TOOL": "tool",
-}
-TYPE = "messageType"
-_COLUMNS = {
-    TYPE: "message_type",
-    "messageContent": "message_content",
-    "messageData": "message_data",
-    "sessionId": "session_id",
-}
-DATA = ("messageData", _COLUMNS["messageData"])
-_BINARY = ("image/", "audio/", "video/", "application/")
-
-
-def column(record: Mapping[str, Any], name: str) -> str:
-    """Return what a record calls a field: as the column is called, or in camel case."""
-    as_column = _COLUMNS.get(name, name)
-    return as_column if as_column in record else name
-
-
-def is_event(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is an event of a session, whichever form it has."""
-    named = isinstance(record.get(column(record, "sessionId")), str)
-    return named and _kind(record) in ROLES
-
-
-def is_row(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record is a row of the table."""
-    return column(record, TYPE) in record
-
-
-def is_archived(record: Mapping[str, Any]) -> bool:
-    """Tell whether a compaction took the event out of what is sent."""
-    return _is_true(record.get("archived"))
-
-
-def branch_of(record: Mapping[str, Any]) -> str:
-    """Return the path of the subagent that an event belongs to, "" for the main agent's."""
-    return text_or_empty(record.get("branch"))
-
-
-def metadata_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the metadata of an event; in a row they are a text."""
-    metadata = record.get("metadata")
-    if not isinstance(metadata, str):
-        return object_or_empty(metadata)
-    try:
-        return object_or_empty(json.loads(metadata))
-    except (ValueError, RecursionError):
-        return {}
-
-
-class SpringConversation(ConversationParser):
-    """The events of a session, in the order of the file, which is that of the session."""
-
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Return the message of an event, None for any other record."""
-        role = ROLES.get(_kind(record))
-        if role is None:
-            return None
-        parts = _row_parts(record, path) if is_row(record) else _event_parts(record, path)
-        metadata = metadata_of(record)
-        synthetic = _is_true(record.get("synthetic")) or _is_true(metadata.get("synthetic"))
-        inner = object_or_empty(object_or_empty(record.get("message")).get("metadata"))
-        return MessageDraft(
-            role=role,
-            parts=parts,
-            record_id=text_or_none(record.get("id")),
-            model=text_or_none(inner.get("model")) if role == "assistant" else None,
-            # A summary is a question that stands in for one, and the answer.
-            is_injected=synthetic and role == "user",
-            is_summary=synthetic,
-            is_subagent=bool(branch_of(record)),
-        )
-
-
-def _kind(record: Mapping[str, Any]) -> str:
-    if is_row(record):
-        return text_or_empty(record.get(column(record, TYPE)))
-    return text_or_empty(object_or_empty(record.get("message")).get(TYPE))
-
-
-def _row_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    content, data = column(record, "messageContent"), column(record, "messageData")
-    text = text_parts(record.get(content), (*path, content))
-    listed = responses if _kind(record) == "TOOL" else calls
-    return (*text, *listed(record.get(data), (*path, data)))
-
-
-def _event_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    message, path = object_or_empty(record.get("message")), (*path, "message")
-    return (
-        *text_parts(message.get("text"), (*path, "text")),
-        *_media(list_or_empty(message.get("media")), (*path, "media")),
-        *calls(message.get("toolCalls"), (*path, "toolCalls")),
-        *responses(message.get("responses"), (*path, "responses")),
-    )
-
-
-def _media(items: list[Any], path: JsonPath) -> Iterator[Part]:
-    for index, item in enumerate(map(object_or_empty, items)):
-        kind, data = text_or_empty(item.get("mimeType")), text_or_empty(item.get("data"))
-        if not data:
-            continue
-        if not kind.startswith(_BINARY):
-            yield TextPart(text=data, path=(*path, index, "data"))
-        elif "://" in data[:20] or data.startswith("data:"):
-            yield media_from_url(data, kind, (*path, index))
-        else:
-            yield media_from_base64(data, kind, (*path, index))
-
-
 def _is_true(value: object) -> bool:
-    """Tell whether a flag is set; databases export them as numbers, too."""
+    """Whether a flag is set; databases may export flags as numbers."""
     return value is True or value == 1
 
 
-_MEMBERS = "events"
-_TYPES: Mapping[Role, str] = {role: kind for kind, role in ROLES.items()}
-_SOURCE = "compactctl"
-
-
-class SpringAi(Format):
-    """Reads and writes events of Spring AI Session, in the form that the file has."""
-
-    name = "spring-ai"
-    title = "Spring AI Session events"
-    reads_arrays = True
-    can_write_assistant = True
-
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise events that name their session and a type of message."""
-        events = sample_messages(records, _MEMBERS)
-        return bool(events) and sum(map(is_event, events)) * 2 >= len(events)
-
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return _EventReader(self.name, SpringConversation, _MEMBERS).read(lines)
-
-    def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a synthetic event in the form of its neighbour, a row or an event record."""
-        build = _row if is_row(beside.neighbour) else _event
-        return build(message, self.new_id(message), beside.neighbour)
-
-    def new_content(self, part: Part, current: object, text: str) -> object:
-        """Return a text, or an attachment that holds one; see ``Format.new_content``."""
-        return {"mimeType": "text/plain", "data": text} if isinstance(part, MediaPart) else text
-
-
-class _EventReader(ChatLogReader):
-    """Leaves out what is archived, and what belongs to subagents in a session of the main agent."""
-
-    is_open = False
-
-    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of any reader
-        super().__init__(*arguments)
-        self._archived: set[MessageId] = set()
-        self._branched: set[MessageId] = set()
-
-    def on_message(self, message: Message, record: Mapping[str, Any]) -> None:
-        """Take note of archived events and of those on a branch."""
-        session = record.get(column(record, "sessionId"))
-        self.builder.add_session(session if isinstance(session, str) else None, message.line)
-        if is_archived(record):
-            self._archived.add(message.id)
-        if branch_of(record):
-            self._branched.add(message.id)
-
-    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return the active events of the main agent, or of a subagent that is alone in a file."""
-        active = [message for message in messages if message.id not in self._archived]
-        main = [message for message in active if message.id not in self._branched]
-        return tuple(main or active)
-
-
-def _row(message: Synthetic, name: str, like: Mapping[str, Any]) -> Mapping[str, Any]:
+def _new_row(message: Synthetic, name: str, neighbour: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata: Mapping[str, Any] = {"compactionSource": _SOURCE}
-    is_text = isinstance(like.get("metadata"), str)
-    listed = _calls(message) or _responses(message)
+    is_text = isinstance(neighbour.get("metadata"), str)
+    tool_parts = _new_calls(message) or _new_responses(message)
     return {
-        **_copied(like),
+        **_copied_fields(neighbour),
         "id": name,
-        column(like, TYPE): _TYPES[message.role],
-        column(like, "messageContent"): None if _responses(message) else message.text,
-        column(like, "messageData"): json.dumps(listed) if listed else None,
+        _column(neighbour, _TYPE): _TYPES_BY_ROLE[message.role],
+        _column(neighbour, "messageContent"): None if _new_responses(message) else message.text,
+        _column(neighbour, "messageData"): json.dumps(tool_parts) if tool_parts else None,
         "synthetic": True,
         "archived": False,
-        "branch": like.get("branch"),
+        "branch": neighbour.get("branch"),
         "metadata": json.dumps(metadata) if is_text else metadata,
     }
 
 
-def _event(message: Synthetic, name: str, like: Mapping[str, Any]) -> Mapping[str, Any]:
-    said: dict[str, Any] = {TYPE: _TYPES[message.role], "metadata": {}}
-    if _responses(message):
-        said["responses"] = _responses(message)
+def _new_event(message: Synthetic, name: str, neighbour: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner: dict[str, Any] = {_TYPE: _TYPES_BY_ROLE[message.role], "metadata": {}}
+    if _new_responses(message):
+        inner["responses"] = _new_responses(message)
     else:
-        said["text"] = message.text
-    if _calls(message):
-        said["toolCalls"] = _calls(message)
+        inner["text"] = message.text
+    if _new_calls(message):
+        inner["toolCalls"] = _new_calls(message)
     return {
-        **_copied(like),
+        **_copied_fields(neighbour),
         "id": name,
-        "message": said,
+        "message": inner,
         "metadata": {"synthetic": True, "compactionSource": _SOURCE},
-        "branch": like.get("branch"),
+        "branch": neighbour.get("branch"),
         "archived": False,
     }
 
 
-def _copied(like: Mapping[str, Any]) -> dict[str, Any]:
-    names = (column(like, "sessionId"), "timestamp")
-    return {name: like[name] for name in names if name in like}
+def _copied_fields(neighbour: Mapping[str, Any]) -> dict[str, Any]:
+    keys = (_column(neighbour, "sessionId"), "timestamp")
+    return {key: neighbour[key] for key in keys if key in neighbour}
 
 
-def _calls(message: Synthetic) -> list[Mapping[str, Any]]:
+def _new_calls(message: Synthetic) -> list[Mapping[str, Any]]:
     if message.kind != "call":
         return []
     call = {"id": message.call_id, "type": "function", "name": message.tool}
-    return [{**call, ARGUMENTS: "{}"}]
+    return [{**call, _ARGUMENTS: "{}"}]
 
 
-def _responses(message: Synthetic) -> list[Mapping[str, Any]]:
+def _new_responses(message: Synthetic) -> list[Mapping[str, Any]]:
     if message.kind != "result":
         return []
-    return [{"id": message.call_id, "name": message.tool, RESPONSE: message.text}]
+    return [{"id": message.call_id, "name": message.tool, _RESPONSE: message.text}]
