@@ -1,7 +1,7 @@
-"""JSON documents: how they are written, and the pieces that several of them have.
+"""JSON documents: how they are encoded, and the objects that several of them share.
 
 Each document names its schema and version. Within a version, fields are only ever added. A fact
-has one name everywhere; the names that other systems use stand under ``as``.
+has the same name in every document; the names that other systems use are under ``as``.
 """
 
 import re
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from compactctl.commands.inspect.stats import StatsResult
     from compactctl.commands.measuring.measure import Measurement
 
-# What CI runners take for the beginning of a command. Of those that begin a line none can stand
+# What CI runners take for the start of a command. Of those that begin a line none can stand
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
 _COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
 # What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
 _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COUNTS = {"n_bytes": "bytes", "n_lines": "lines"}
 _SNAKE = re.compile(r"_(\w)")
-# What a document says of every stage.
+# The fields that documents have for every stage.
 _STAGE = (
     "name",
     "outcome",
@@ -50,10 +50,9 @@ _STAGE = (
 
 
 def dump_json(document: Mapping[str, Any]) -> str:
-    """Return a document as indented JSON text that ends with a newline, safe to be shown.
+    """Return a document as indented JSON text that ends with a newline, safe to show.
 
-    What a terminal or a CI runner would obey is written as an escape, which means the same in
-    JSON.
+    Control sequences and CI workflow commands are escaped, which does not change the JSON value.
     """
     return _COMMAND.sub(_escaped, _RAW.sub(_escaped, _dumped(document)))
 
@@ -82,10 +81,10 @@ def _dumped(document: Mapping[str, Any]) -> str:
 
 @singledispatch
 def encoded(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as JSON has it: records as objects, paths as strings.
+    """Return a value in terms of JSON: records as objects, paths as strings.
 
-    A type that ``record`` would not show as documents do is registered here, or beside the only
-    document that has it.
+    Types that ``record`` does not encode as documents need them are registered here, or next to the
+    only document that contains them.
     """
     encode: Callable[[Any], dict[str, Any]] = _BY_NAME.get(type(value).__name__, record)
     return encode(value)
@@ -98,10 +97,10 @@ def record(
     without: Collection[str] = (),
     **renamed: str,
 ) -> dict[str, Any]:
-    """Return a record as an object, with its fields in their order and named in camel case.
+    """Return a record as an object, with its fields in order and their names in camel case.
 
-    ``only`` are the attributes that are wanted, properties among them, in the order in which they
-    are to stand; ``renamed`` is what some are called instead: ``record(entry, number="no")``.
+    ``only`` selects attributes, including properties, and their order; ``renamed`` gives some of
+    them other names: ``record(entry, number="no")``.
     """
     names = only or [field.name for field in fields(value)]
     return {
@@ -137,13 +136,13 @@ def _path(path: PurePath) -> str:
 
 @encoded.register
 def _opaque(opaque: Opaque) -> dict[str, Any]:
-    """A line that is not understood; lines count from 1."""
+    """Encode a line that could not be parsed; lines count from 1."""
     return {**record(opaque), "line": opaque.line + 1}
 
 
 @encoded.register
 def _stage(stage: StageRecord) -> dict[str, Any]:
-    """What one stage did, without the figures that are its own."""
+    """Encode what one stage did, without the figures that only this stage has."""
     return record(stage, only=_STAGE, tokens_saved="tokensSaved")
 
 
@@ -163,17 +162,17 @@ _BY_NAME: Mapping[str, Callable[[Any], dict[str, Any]]] = {"ClientCompaction": _
 
 
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with their names in camel case."""
+    """Return values with their keys in camel case."""
     return {_key(name): value for name, value in values.items()}
 
 
 def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the tokens of tools, whose names are a transcript's and so stand as values."""
+    """Return the tokens of tools as objects; names from a transcript are values, never keys."""
     return [{"tool": name, "tokens": tokens} for name, tokens in tools.items()]
 
 
 def measure_fields(measured: "Measurement") -> dict[str, Any]:
-    """Return the fields that say what everything was measured with."""
+    """Return the fields about the measurement: model, counter, window and budget."""
     budget = measured.budget
     return {
         "model": measured.model.name,
@@ -188,7 +187,7 @@ def measure_fields(measured: "Measurement") -> dict[str, Any]:
 
 
 def fit_fields(measured: "Measurement", tokens: int) -> dict[str, Any]:
-    """Return the fields that say how much room a context of that size leaves."""
+    """Return the fields that say how much free space a context of that size leaves."""
     limits, fit = measured.limits, fit_of(tokens, measured.limits)
     return {
         "fits": fit.fits,
@@ -206,7 +205,7 @@ def fit_fields(measured: "Measurement", tokens: int) -> dict[str, Any]:
 
 
 def doubt_fields(result: "StatsResult") -> dict[str, Any]:
-    """Return the range in which the next request lies, who sends more, and what is in doubt."""
+    """Return the range of the next request's size, tokens that are not reported, and doubts."""
     size, health, unread = result.size, result.health, result.transcript.unread
     return {
         "unreadText": {
@@ -225,7 +224,7 @@ def doubt_fields(result: "StatsResult") -> dict[str, Any]:
 
 
 def written_fields(written: "Written | None") -> dict[str, Any]:
-    """Return the fields of what was written; null or 0 where nothing was."""
+    """Return the fields about written files; null or 0 if nothing was written."""
     return {
         "output": written.output if written else None,
         "archive": written.archive if written else None,

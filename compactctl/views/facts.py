@@ -1,4 +1,4 @@
-"""What several results say alike: what was measured, how full the window is, what was written."""
+"""Texts shared by several results: the measurement, the fill of the window, written files."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from compactctl.tokens.fit import Fit, LimitBase, Limits
     from compactctl.views.terminal.screen import TextStyle
 
-# What ``resolve_model`` calls a model that nobody named.
+# The source that ``resolve_model`` returns if no model was named.
 _UNNAMED = "unknown"
-# What levels and gates refer to, whoever the client is.
+# The limit that levels and gates refer to, for any client.
 BASES: "Mapping[LimitBase, str]" = {
     "client": "where its client compacts",
     "window": "the window",
@@ -41,12 +41,12 @@ _VERDICTS: dict[str, tuple[str, "TextStyle"]] = {
 BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
 # Only of what is more than the window.
 TOO_LARGE = "does not fit"
-# Statuses of a batch's rows that are called otherwise where users read them.
+# Statuses of a batch's rows that users see under another name.
 _STATUSES = {"skipped": "not a transcript"}
 
 
 def counter_text(measured: "Measurement") -> str:
-    """Return the counter and how far its counts can be trusted."""
+    """Return the name of the counter and how exact its counts are."""
     counter, model = measured.counter, measured.model
     is_own = model.is_exact and counter.id == model.counter
     if counter.exactness == "exact" and not is_own:
@@ -55,7 +55,7 @@ def counter_text(measured: "Measurement") -> str:
 
 
 def model_text(measured: "Measurement") -> str:
-    """Return the model and, where the tables do not list it, what is used instead."""
+    """Return the model and, if the tables do not list it, the row that is used instead."""
     model = measured.model
     if model.is_known:
         return f"model {one_line(model.name)}"
@@ -68,7 +68,7 @@ def model_text(measured: "Measurement") -> str:
 
 
 def window_facts(measured: "Measurement") -> "Iterator[Fact]":
-    """Yield the context window, with its source, and what of it is free for input."""
+    """Yield the context window with its source, and the part of it that is available for input."""
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
     yield from _reserve_facts(budget)
@@ -76,12 +76,12 @@ def window_facts(measured: "Measurement") -> "Iterator[Fact]":
 
 
 def tokens_text(count: int) -> str:
-    """Return a number of tokens, aligned with others of its kind."""
+    """Return a number of tokens, padded so that several align."""
     return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
 
 
 def _reserve_facts(budget: "Budget") -> "Iterator[Fact]":
-    """Yield what of a window is not for input."""
+    """Yield the part of a window that is reserved for output."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     if budget.usable != 1:
         margin = budget.window - budget.output_reserve - budget.available
@@ -89,7 +89,7 @@ def _reserve_facts(budget: "Budget") -> "Iterator[Fact]":
 
 
 def base_text(limits: "Limits") -> str:
-    """Return what levels and gates refer to."""
+    """Return the name of the limit that levels and gates refer to."""
     if limits.base == "client" and limits.client is not None:
         is_late = limits.due_at != limits.compacts_at
         return f"where {limits.client.name} {'should compact' if is_late else 'compacts'}"
@@ -97,17 +97,17 @@ def base_text(limits: "Limits") -> str:
 
 
 def warning_lines(warnings: "Iterable[str]") -> "Iterator[str]":
-    """Yield warnings as they are said on standard error."""
+    """Yield warnings as lines for standard error."""
     yield from (f"warning: {line_text(warning)}" for warning in warnings)
 
 
 def clock_text(time: str | None) -> str:
-    """Return a time in ISO 8601, UTC, as it is read in a table; "" without one."""
+    """Return a UTC time in ISO 8601 as shown in tables; "" for None."""
     return (time or "").removesuffix("+00:00").replace("T", " ")
 
 
 def utc_text(seconds: float | None) -> str | None:
-    """Return a time as ISO 8601; None without one, and for one that no calendar has."""
+    """Return a time as ISO 8601; None for None and for a time out of range."""
     if seconds is None:
         return None
     try:
@@ -117,7 +117,7 @@ def utc_text(seconds: float | None) -> str | None:
 
 
 def fit_facts(measured: "Measurement", tokens: int) -> "Iterator[Fact]":
-    """Yield the window, then what lies below it: the client's own compaction, or a reserve."""
+    """Yield the window, then the lower limits: the client's auto-compaction, or a reserve."""
     budget, limits = measured.budget, measured.limits
     yield Fact("window", _filled(budget.window, tokens))
     yield Fact("", one_line(budget.source))
@@ -135,7 +135,7 @@ def fit_facts(measured: "Measurement", tokens: int) -> "Iterator[Fact]":
 
 
 def _filled(limit: int, tokens: int) -> str:
-    """Return how full a limit is; all of it where it is nothing."""
+    """Return the share of a limit that is used; 1 if the limit is 0."""
     share = share_text(tokens / limit if limit else 1.0)
     remaining = limit - tokens
     verdict = f"{remaining:,} left" if remaining >= 0 else f"{-remaining:,} too many"
@@ -148,7 +148,7 @@ def _compaction(fit: "Fit") -> str:
 
 
 def _assumption(limits: "Limits") -> "Iterator[Fact]":
-    """Yield what the client takes the window for where it does not know the model."""
+    """Yield the window that the client assumes if it does not know the model."""
     if limits.assumed_window is None:
         return
     window = limits.budget.window
@@ -159,18 +159,18 @@ def _assumption(limits: "Limits") -> "Iterator[Fact]":
 
 
 def request_text(tokens: int, unreported: str) -> str:
-    """Return the size of a request; ``unreported`` tells why there is more, if there is."""
+    """Return the size of a request; ``unreported`` says why the real size may be larger."""
     return f"{tokens_text(tokens)} or more" if unreported else tokens_text(tokens)
 
 
 def unread_facts(unread: str) -> "Iterator[Fact]":
-    """Yield what text was not read, as ``unread_text`` says it, if that was much."""
+    """Yield the text of ``unread_text``, if there is any."""
     if unread:
         yield Fact("incomplete", line_text(unread), "bold red")
 
 
 def doubt_facts(size: "ContextSize") -> "Iterator[Fact]":
-    """Yield what a client sends beside what is counted, where that is not known."""
+    """Yield what a client usually sends besides the counted tokens, if that was not reported."""
     yield from _unreported(size)
     if size.range is not None:
         low, high = size.range
@@ -193,7 +193,7 @@ def _unreported(size: "ContextSize") -> "Iterator[Fact]":
 
 
 def health_facts(check: "CountCheck | None") -> "Iterator[Fact]":
-    """Yield how the counts compare with what was reported between requests, if anything was."""
+    """Yield how counts compare with the growth reported between requests, if any was reported."""
     if check is None:
         return
     if check.verdict == "too few":
@@ -211,7 +211,7 @@ def health_facts(check: "CountCheck | None") -> "Iterator[Fact]":
 
 
 def written_text(written: "Written", n_bytes: int | None = None, before: int = 0) -> str:
-    """Return what was written where; ``n_bytes`` is its size, ``before`` what was there of it."""
+    """Return the written file; ``n_bytes`` is its size, ``before`` the size before an append."""
     output = line_text(written.output)
     if written.appended_lines:
         lines = plural(written.appended_lines, "line")
@@ -221,13 +221,13 @@ def written_text(written: "Written", n_bytes: int | None = None, before: int = 0
 
 
 def undo_text(written: "Written") -> str:
-    """Return the command that undoes what was written."""
+    """Return the command that undoes the write."""
     insist = " --while-open" if written.undo_while_open else ""
     return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
 
 
 def session_lines(written: "Written") -> "Iterator[str]":
-    """Yield what is to be known of the session that it was made of."""
+    """Yield facts about the session that the transcript was made from."""
     if written.forked_from:
         yield f"this is a session of its own; {line_text(written.forked_from)} is as it was"
     if written.carried_lines:
@@ -235,17 +235,17 @@ def session_lines(written: "Written") -> "Iterator[str]":
 
 
 def _carried_text(lines: int) -> str:
-    """Return that lines were appended to a transcript while it was worked on, and kept."""
+    """Return the note that lines were appended to a transcript meanwhile, and were copied."""
     were = "line was" if lines == 1 else "lines were"
     return f"{lines:,} {were} appended meanwhile; carried over"
 
 
 def resume_lines(command: str | None) -> "Iterator[str]":
-    """Yield how to go on with a session, nothing where there is none."""
+    """Yield how to resume a session; nothing if there is no session."""
     if command:
         yield f"continue with: {line_text(command)}"
 
 
 def status_text(status: str) -> str:
-    """Return what the status of a batch's row is called where users read it."""
+    """Return the name under which users see the status of a batch's row."""
     return _STATUSES.get(status, status)

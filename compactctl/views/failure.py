@@ -1,4 +1,4 @@
-"""What a user sees when something went wrong: one line, or a report when we are at fault."""
+"""What a user sees after a failure: one line, or a bug report for an unexpected error."""
 
 import errno
 import platform
@@ -18,22 +18,22 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def error_line(error: CompactctlError) -> str:
-    """Return an error that compactctl raised on purpose; it says where, what and what to do.
+    """Return the text of an error that compactctl raised on purpose.
 
-    It is one line whatever it quotes: a file's name may have line ends in it.
+    It is always one line, even if it quotes a file name that contains line breaks.
     """
     return safe_text(_masked(f"compactctl: {error}").replace("\n", "\\n"))
 
 
 def _masked(message: str) -> str:
-    """Mask what a message quotes of a command line, a setting or a file; loaded when it is due."""
+    """Mask secrets that a message quotes from a command line, a setting or a file."""
     from compactctl.summaries.by_model.secrets import mask_secrets
 
     return mask_secrets(message)
 
 
 def usage_line(error: click.ClickException) -> str:
-    """Return a mistake on the command line and where to look it up."""
+    """Return a usage error and the command that shows the help."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     place = context.command_path if context else "compactctl"
     message = error.format_message().strip().removesuffix(".")
@@ -43,7 +43,7 @@ def usage_line(error: click.ClickException) -> str:
 
 
 def system_line(error: OSError) -> str:
-    """Return what the system refused to do, most often to write to standard output."""
+    """Return an error of the operating system, usually of writing to standard output."""
     where = f"{error.filename}: " if error.filename else "standard output: "
     otherwise = "check the file and its disk" if error.filename else "redirect it to a file"
     what_to_do = "make room and run it again" if error.errno in _FULL else otherwise
@@ -51,12 +51,12 @@ def system_line(error: OSError) -> str:
 
 
 def state_line(error: BaseException) -> str:
-    """Return what is on disk after work was broken off; its notes say what was done before."""
+    """Return the state on disk after an interruption; the error's notes say what was done."""
     return safe_text("; ".join(getattr(error, "__notes__", ())) or "nothing is half written")
 
 
 def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
-    """Return a report that holds no content of any transcript: places, versions, options."""
+    """Return a report without any content of transcripts: code locations, versions, options."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = (
         f"compactctl: an internal error; {state_line(error)}. Please report these lines:",
@@ -69,7 +69,7 @@ def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    """Return the command's name and the names of the options, no values and no paths."""
+    """Return the names of the command and its options, without values and paths."""
     options = [argument.partition("=")[0] for argument in arguments[1:] if argument.startswith("-")]
     return [*(argument for argument in arguments[:1] if argument.isalpha()), *options]
 

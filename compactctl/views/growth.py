@@ -1,4 +1,4 @@
-"""What grew since an earlier report: in words, and in documents of batches and reports."""
+"""What grew since an earlier report: as text, and as fields of batch and report documents."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def growth_lines(
 ) -> Iterator[str]:
     """Yield what grew, or that nothing did, and what could not be compared.
 
-    ``name`` is how a project is called.
+    ``name`` returns the name of a project.
     """
 
     def called(project: str) -> str:
@@ -55,7 +55,7 @@ def _finding_text(finding: GrowthFinding, project: str) -> str:
 
 
 def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:
-    """Return the fields of a document, null without a baseline."""
+    """Return the fields of a document; null without a baseline."""
     if growth is None:
         return {"growth": None, "comparedProjects": None}
     return {

@@ -1,7 +1,7 @@
-"""What other systems tell of the same work: the records that stand under ``as`` in a document.
+"""The records of other systems that a document repeats our figures in, under ``as``.
 
-Their names are data, here and beside the stages: a table gives each of them the name of our own
-figure. Messages and texts are not repeated.
+A table, here or next to the stages, maps each of their names to the name of our figure. Messages
+and texts are not repeated.
 """
 
 from collections.abc import Iterable, Mapping

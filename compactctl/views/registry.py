@@ -1,7 +1,7 @@
-"""Where each result is shown: the file with its views, and how their names begin.
+"""Maps each type of result to the file with its views and the prefix of their names.
 
-A view is named after its result and its output: ``log_terminal``, ``log_document``. It is imported
-when it is needed: a run needs one or two.
+A view is named after its result and its output: ``log_terminal``, ``log_document``. Views are
+imported on demand, because a run needs one or two.
 """
 
 import importlib
@@ -15,11 +15,11 @@ PACKAGE = "compactctl.views"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A way to show results, in the views that end in ``suffix``.
+    """A way to show results, by the views whose names end in ``suffix``.
 
-    ``print`` takes what such a view returns, and ``error``, whether it goes to standard error.
-    ``help`` is what ``--help`` says about the option that asks for it; "" for the output that
-    nobody has to ask for.
+    ``print`` takes the return value of such a view, and ``error``: whether to print to standard
+    error. ``help`` is the help text of the option that selects this output; "" for the default
+    output, which has no option.
     """
 
     suffix: str
@@ -80,25 +80,25 @@ PAGES = {
 
 
 def make_view(result: object, output: Output) -> object:
-    """Return a result as an output prints it."""
+    """Return the value that an output prints for a result."""
     return function_at(f"{RESULTS[type(result).__name__]}_{output.suffix}")(result)
 
 
 def messages_of(result: object) -> Iterable[str]:
-    """Return a result's lines for standard error, the same for every output."""
+    """Return a result's lines for standard error; they are the same for every output."""
     module, _, name = RESULTS[type(result).__name__].partition(":")
     lines: Iterable[str] = getattr(_module(module), f"{name}_messages", _silent)(result)
     return lines
 
 
 def make_page(result: object, options: object) -> str:
-    """Return a result as a page, as the options of the page ask for it."""
+    """Return a result as a page, with the options in ``options``."""
     page: str = function_at(f"{PAGES[type(result).__name__]}_page")(result, options)
     return page
 
 
 def function_at(place: str) -> Callable[..., Any]:
-    """Import and return the function at a place, which is ``module:function``."""
+    """Import and return a function, given as ``module:function``."""
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(_module(module), name)
     return function

@@ -1,4 +1,4 @@
-"""Rows as a Parquet file that says what it is, and whether anybody changed it since."""
+"""Writes rows to a Parquet file that says what it is, and shows whether it was changed."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,14 @@ def write_table(
     *,
     force: bool,
 ) -> tuple[str, ...]:
-    """Write rows, whole or not at all; return warnings, DiskError when that fails.
+    """Write all rows or nothing; return warnings. Raises DiskError.
 
     Args:
         rows: each with a value for every column.
         types: column -> name of its Arrow type.
         metadata: what the rows are -> version of their columns.
         path: the file.
-        force: overwrite what is another file, or was changed since; UsageError otherwise.
+        force: overwrite a file that is not ours or was changed; UsageError otherwise.
 
     Lone surrogates, as in names that are not UTF-8, are written as escapes; texts in a tuple are
     joined by commas.
@@ -45,10 +45,10 @@ def write_table(
 
 
 class TableFile:
-    """Rows that come some at a time, on their way into a file as ``write_table`` writes it.
+    """Writes rows that arrive in groups to a file, as ``write_table`` does.
 
-    Until they are published they lie in a file without a name in the same folder, and no more than
-    ``GROUP_ROWS`` and those of one call in memory. DiskError where that cannot be written.
+    Until they are published they are in an unnamed file in the same folder; at most ``GROUP_ROWS``
+    and those of one call are in memory. Raises DiskError if they cannot be written.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TableFile:
         self._stack = ExitStack()
 
     def add(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Take in rows, each with a value for every column."""
+        """Add rows, each with a value for every column."""
         self._held += rows
         if len(self._held) >= GROUP_ROWS:
             self._write()
@@ -77,7 +77,7 @@ class TableFile:
         return write_output(FileSystem(), self.path, content, force=is_ours)
 
     def close(self) -> None:
-        """Let go of the rows, published or not."""
+        """Release the rows, published or not."""
         self._stack.close()
 
     @cached_property

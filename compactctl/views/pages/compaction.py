@@ -27,7 +27,7 @@ _LINES = 2
 
 
 def compact_page(result: CompactResult, choice: PageChoice) -> str:
-    """Return the page; the result was asked for with its messages compared."""
+    """Return the page; the result must have its messages compared."""
     compared = result.requested.comparison
     if compared is None:
         raise ValueError("a page is drawn from compared messages, which were not asked for")
@@ -60,7 +60,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
 
 
 def _listed_fates(compared: Comparison) -> list[int]:
-    """Return the indices of the messages on a page: all, or the largest where there are many."""
+    """Return the indices of the listed messages: all, or the largest if there are many."""
     indices = range(len(compared.messages))
     if len(indices) <= MOST_MESSAGES:
         return list(indices)
@@ -68,7 +68,7 @@ def _listed_fates(compared: Comparison) -> list[int]:
 
 
 def _fate_size(compared: Comparison, index: int) -> int:
-    """Return the tokens of a message before or after, whichever are more."""
+    """Return the tokens of a message before or after, whichever is larger."""
     row = compared.messages[index].explained
     return max(row.tokens, row.tokens_after)
 
@@ -76,7 +76,7 @@ def _fate_size(compared: Comparison, index: int) -> int:
 def _fate_rows(
     compared: Comparison, listed: Sequence[int], choice: PageChoice, names: PageNames
 ) -> tuple[list[dict[str, object]], int | None]:
-    """Return the listed messages, and after how many characters their texts are cut, if any."""
+    """Return the listed messages, and the length at which their texts are cut, if any is."""
     chosen = [compared.messages[index] for index in listed]
     rewritten = [entry for entry in chosen if entry.explained.fate == "rewritten"]
     old = [entry.before or entry.after for entry in chosen]
@@ -99,7 +99,7 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
     choice: PageChoice,
     names: PageNames,
 ) -> dict[str, object]:
-    """Return a message, what became of it and why, and what it says since it was rewritten."""
+    """Return a message, its fate with the reason, and its new text if it was rewritten."""
     fate = entry.explained
     by = f"by {fate.stage}" if fate.stage else ""
     reason = "" if choice.redact else names.line(fate.reason)
@@ -140,7 +140,7 @@ def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Itera
 def _bars(
     result: CompactResult, before: Mapping[Category, int], after: Mapping[Category, int]
 ) -> dict[str, object]:
-    """Return the values of the two bars, which have one scale."""
+    """Return the values of the two bars, which share a scale."""
     window = result.measure.budget.window
     sizes = result.outcome.before.request_tokens, result.outcome.after.request_tokens
     whole = max(window, *sizes, 1)
@@ -159,7 +159,7 @@ def _bars(
 
 
 def _kinds(counted: Mapping[Category, int], whole: int) -> dict[str, int]:
-    """Return the tokens by category, with what a request holds beside them."""
+    """Return the tokens by category, with those of a request that are not in the transcript."""
     kinds: dict[str, int] = {name: tokens for name, tokens in counted.items() if tokens}
     return {**kinds, UNSEEN: max(0, whole - sum(kinds.values()))}
 
@@ -181,8 +181,8 @@ def _stage(record: StageRecord, choice: PageChoice, names: PageNames) -> dict[st
 def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object] | None:
     """Return the listed messages as bars, before and after; None without any.
 
-    Where there are too many, several that follow one another are one column. Each column leads to
-    the largest of its messages.
+    If there are too many, consecutive messages share a column. Each column links to the largest of
+    its messages.
     """
     if not listed:
         return None
@@ -243,7 +243,7 @@ def _audits(result: CompactResult) -> tuple[Audit, ...]:
 
 
 def _lost(result: CompactResult, choice: PageChoice, names: PageNames) -> Iterator[dict[str, str]]:
-    """Yield what the audits found; redacted, what kind of thing it is and where it was said."""
+    """Yield the losses that audits found; if redacted, only their kind and location."""
 
     def shown(text: str) -> str:
         return "" if choice.redact else names.line(text)

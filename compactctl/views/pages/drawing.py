@@ -1,8 +1,8 @@
-"""What drawings and lists on a page are made of: areas one upon the other, curves, bars.
+"""Parts of charts and lists on a page: stacked areas, curves, bars.
 
-A drawing is stretched to the width of the page. Across, a column of an area is one unit wide;
-down, everything is ``HEIGHT`` high. Places of what is not stretched, such as text, are shares of
-the whole in per cent.
+A chart is stretched to the width of the page. A column of an area is one unit wide, and a chart is
+``HEIGHT`` high. Positions of parts that are not stretched, such as text, are percentages of the
+chart.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ _TOP, _RIGHT = 96.0, 96.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """What one kind takes of each column; ``path`` is that of an SVG path."""
+    """The area of one category over the columns; ``path`` is an SVG path."""
 
     name: str
     path: str
@@ -33,9 +33,9 @@ class Area:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartLine:
-    """A named line, so many per cent from the top or from the left.
+    """A labeled line; ``at`` is its distance from the top or from the left in percent.
 
-    ``kind`` is what a limit or mark is of; "" for a line of the scale.
+    ``kind`` is the kind of a limit or mark; "" for a line of the scale.
     """
 
     label: str
@@ -45,7 +45,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Stacked areas over the requests, their scale, and lines across and down."""
+    """Stacked areas over the requests, their scale, and horizontal and vertical lines."""
 
     label: str
     columns: int
@@ -57,7 +57,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A row of a list: what it is called, how large it is, and where more is told of it."""
+    """A row of a list: its name, its size, and a link to details."""
 
     label: str
     figure: str
@@ -69,7 +69,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarList:
-    """Rows, the largest first, and what is not among them; ``paths`` are cut at their start."""
+    """Rows, largest first, and a note on omitted ones; ``paths`` are cut at their start."""
 
     title: str
     note: str
@@ -79,10 +79,10 @@ class BarList:
 
 
 def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float) -> list[Area]:
-    """Return the areas of what occurs, ``order`` from the bottom up, for a drawing up to ``top``.
+    """Return the areas of the categories that occur; ``top`` is the value at the upper edge.
 
-    Each reaches down to the ground; they are to be drawn in this order, the highest first, so that
-    the lower ones cover it.
+    ``order`` is from the bottom up. Each area reaches down to the base line, so they must be drawn
+    in the returned order, the highest first: lower ones cover it.
     """
     names = [name for name in order if any(column.get(name) for column in columns)]
     heights = [list(accumulate(column.get(name, 0) for name in names)) for column in columns]
@@ -94,7 +94,7 @@ def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float
 
 
 def _path(values: Sequence[int], top: float) -> str:
-    """Return the steps over the columns and back along the ground."""
+    """Return the steps over the columns and back along the base line."""
     before = HEIGHT
     moves = [f"M0 {HEIGHT}"]
     for column, value in enumerate(values):
@@ -106,23 +106,23 @@ def _path(values: Sequence[int], top: float) -> str:
 
 
 def grid(top: float, label: Callable[[float], str], limit: int = 5) -> tuple[ChartLine, ...]:
-    """Return at most so many lines at round values, the ground left out."""
+    """Return lines at round values, without the base line."""
     values = round_values(_HIGHEST_LINE * top, limit)
     return tuple(ChartLine(label=label(value), at=down(value, top)) for value in values)
 
 
 def down(value: float, top: float) -> float:
-    """Return how far from the top a value is, in per cent."""
+    """Return the distance of a value from the top, in percent."""
     return round(100 * (1 - value / top), 2)
 
 
 def across(column: float, columns: int) -> float:
-    """Return how far from the left a column begins, in per cent."""
+    """Return the distance of a column from the left, in percent."""
     return round(100 * column / columns, 3)
 
 
 def class_of(name: str) -> str:
-    """Return the class that has the colour of a category."""
+    """Return the CSS class with the color of a category."""
     return f"c-{name.replace(' ', '-')}"
 
 
@@ -132,19 +132,19 @@ def dollars(amount: float) -> str:
 
 
 def percent(part: float, whole: float) -> float:
-    """Return a part in per cent, 0 of nothing."""
+    """Return a part in percent; 0 if the whole is 0."""
     return round(100 * part / whole, 3) if whole else 0.0
 
 
 def series(index: int) -> str:
-    """Return the class with the colour of the so manieth thing."""
+    """Return the CSS class with the color of the series with this index."""
     return f"s-{index % SERIES}"
 
 
 def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, object] | None:
-    """Return the drawing of curves under these names; None without any.
+    """Return the chart of curves under these names; None without any.
 
-    Lines go across for recall, and down for the tokens that are kept.
+    The grid is horizontal for recall, and vertical for the tokens kept.
     """
     shares = [point.kept.value for curve in curves for point in curve.points]
     if not shares:
@@ -176,7 +176,7 @@ def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, obj
 
 
 def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
-    """Return a point, how far its interval reaches down the drawing, and what it says."""
+    """Return a point, the vertical extent of its interval, and its label."""
     mean = point.measures["recall"]
     says = f"{label}: {100 * mean.value:.1f} % recall at {100 * point.kept.value:.1f} % kept"
     if mean.sessions > 1:

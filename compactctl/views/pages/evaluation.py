@@ -77,7 +77,7 @@ def _warnings(result: EvaluateResult, choice: PageChoice, names: PageNames) -> I
 
 
 def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
-    """Return what each policy and control is called; of profiles in files, redacted, a number."""
+    """Return the name of each policy and control; if redacted, profiles in files get a number."""
     paths = {policy.name for policy in result.options.policies if policy.is_in_file}
     policies = dict.fromkeys(
         policy.name for policy in (*CONTROL_POLICIES, *result.options.policies)
@@ -113,7 +113,7 @@ def _has_interval(figures: EvalFigures) -> bool:
 def _sessions(
     result: EvaluateResult, choice: PageChoice, names: PageNames
 ) -> list[dict[str, object]]:
-    """Return how often each session was cut, and recall of the first policy by share."""
+    """Return the number of cuts of each session, and the first policy's recall by share."""
     return [
         {
             "name": names.file(session.path),

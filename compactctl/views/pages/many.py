@@ -1,4 +1,4 @@
-"""``batch`` and ``report`` as a page: how large sessions are, which are the worst, what grows."""
+"""``batch`` and ``report`` as a page: sizes of sessions, the worst ones, and growth."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -84,7 +84,7 @@ def report_page(result: ReportResult, choice: PageChoice) -> str:
 
 
 def batch_page(result: BatchResult, choice: PageChoice) -> str:
-    """Return the page of a batch, which is that of its report."""
+    """Return the page of a batch, which is the page of its report."""
     rows = tuple(report_row(table_values(row)) for row in result.rows)
     options = ReportOptions(paths=(), tolerance=result.options.gates.tolerance)
     report = ReportResult(options=options, rows=rows, summary=summarize(rows), growth=result.growth)
@@ -92,7 +92,7 @@ def batch_page(result: BatchResult, choice: PageChoice) -> str:
 
 
 def _sizes(summary: ReportSummary) -> BarList:
-    """Return how many files there are of each size."""
+    """Return the number of files by size."""
     largest = max((size_bin.files for size_bin in summary.bins), default=1)
     return BarList(
         title="Size of the next request",
@@ -112,10 +112,9 @@ def _sizes(summary: ReportSummary) -> BarList:
 def _project_weeks(
     rows: Sequence[ReportRow], whole: Sequence[RowGroup], names: PageNames
 ) -> dict[str, object] | None:
-    """Return the weeks from the first to the last, drawn and as rows; None unless there are two.
+    """Return all weeks as a chart and as rows; None unless there are at least two.
 
-    The largest projects have an area and a column each. ``whole`` are the weeks of all projects
-    together.
+    The largest projects have an area and a column each; ``whole`` are the weeks of all projects.
     """
     groups_by_week = by_week(rows)
     weeks = _all_weeks(list(groups_by_week))
@@ -148,7 +147,7 @@ def _project_weeks(
 
 
 def _all_weeks(weeks: Sequence[str]) -> list[str]:
-    """Return all weeks from the first known one to the last, the newest at most."""
+    """Return all weeks from the first one with data to the last, at most the newest."""
     if not weeks:
         return []
     last = _monday(weeks[-1])
@@ -191,7 +190,7 @@ def _row(
 
 
 def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> BarList:
-    """Return the files with the largest requests, called by their paths below what all share."""
+    """Return the files with the largest requests; names are paths below the shared folder."""
     ranked = sorted(rows, key=lambda row: (-row.context, row.path))
     ranked = [row for row in ranked if row.context]
     largest = max((row.context for row in ranked), default=1)
@@ -216,7 +215,7 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
 
 
 def _shared_folder(paths: Sequence[str]) -> str:
-    """Return how all paths begin, up to the end of a folder's name."""
+    """Return the folder that all paths begin with."""
     first, last = min(paths, default=""), max(paths, default="")
     pairs = zip(first, last, strict=False)
     start = first[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
@@ -245,7 +244,7 @@ def _shares(title: str, sizes: Iterable[tuple[str, int]], whole: int) -> BarList
 
 
 def _tools(summary: ReportSummary, names: PageNames) -> Iterable[tuple[str, int]]:
-    """Return the tokens by tool; redacted, those of one kind together."""
+    """Return the tokens by tool; if redacted, by kind of tool."""
     tokens_by_name: dict[str, int] = {}
     for tool, tokens in summary.tools.items():
         name = names.tool(tool)
@@ -261,7 +260,7 @@ def _groups(summary: ReportSummary, names: PageNames) -> Iterator[dict[str, obje
 def _table(
     title: str, groups: Sequence[RowGroup], count: int, name: Callable[[str], str]
 ) -> dict[str, object]:
-    """Return groups of files as rows, and how many there are beside those."""
+    """Return groups of files as rows, and the number of omitted groups."""
     return {
         "title": title,
         "noun": title.removesuffix("s"),

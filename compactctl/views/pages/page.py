@@ -1,6 +1,6 @@
-"""A page from a template: one file that holds all it needs and allows itself nothing else.
+"""Renders a page from a template: one self-contained file that may load nothing else.
 
-Texts of a transcript are put on it cut, masked and safe, or not at all.
+Texts of a transcript are cut, masked and escaped, or left out.
 """
 
 import base64
@@ -45,7 +45,7 @@ _LONGEST_TOKEN = 2_000
 
 
 class PageNames:
-    """Names of files, tools and models as they are, or what is left of them on a shared page."""
+    """Names of files, tools and models on a page; redacted ones on a page to share."""
 
     def __init__(self, choice: PageChoice) -> None:
         self._redact = choice.redact
@@ -53,7 +53,7 @@ class PageNames:
         self._numbers: dict[tuple[str, str], int] = {}
 
     def file(self, path: str) -> str:
-        """Return a file's name; redacted, its number and what language it is in."""
+        """Return a file's name; if redacted, its number and language."""
         if not self._redact:
             return self.line(path)
         ending = PurePath(path).suffix
@@ -61,27 +61,27 @@ class PageNames:
         return f"file {self._number('file', path)}{kind}"
 
     def project(self, project: str) -> str:
-        """Return a project's name; redacted, its number."""
+        """Return a project's name; if redacted, its number."""
         return f"project {self._number('project', project)}" if self._redact else self.line(project)
 
     def profile(self, path: str) -> str:
-        """Return the path of a user's own profile; redacted, its number."""
+        """Return the path of a user's profile; if redacted, its number."""
         return f"profile {self._number('profile', path)}" if self._redact else self.line(path)
 
     def tool(self, tool: str) -> str:
-        """Return a tool's name; redacted, that of the kind that many clients have, or a number."""
+        """Return a tool's name; if redacted, its kind or a number."""
         if not self._redact:
             return self.line(tool) or "(unnamed)"
         return kind_of(tool) or f"tool {self._number('tool', tool)}"
 
     def model(self, model: str) -> str:
-        """Return a model's name; redacted, that it is one."""
+        """Return a model's name; if redacted, only that it is a model."""
         return "another model" if self._redact else self.line(model)
 
     def measured(self, measured: Measurement) -> Iterator[str]:
-        """Yield what was counted with, and the model; redacted, the row of the built-in table.
+        """Yield the counter and the model; if redacted, the model's row in the built-in table.
 
-        A model's name may hold an account or a deployment, as ARNs do.
+        A model's name can contain an account or a deployment, as ARNs do.
         """
         counter = measured.counter
         text = counter_text(measured).removeprefix(counter.id)
@@ -94,14 +94,14 @@ class PageNames:
             yield "another model"
 
     def counter(self, counter: str) -> str:
-        """Return what a counter is called; redacted, nothing of a command or a file."""
+        """Return the name of a counter; if redacted, without its command or file."""
         kind_name = next(
             (name for kind, name in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
         )
         return kind_name if self._redact and kind_name else self.line(counter)
 
     def line(self, text: str) -> str:
-        """Return a text on one line, without the secrets in it."""
+        """Return a text on one line, with secrets masked."""
         return one_line(mask_secrets(text) if self._mask else text, _NAME_WIDTH)
 
     def _number(self, kind: str, name: str) -> int:
@@ -110,10 +110,10 @@ class PageNames:
 
 
 def page_of(template: str, values: dict[str, object]) -> str:
-    """Return a page; whatever the values hold is text in it, and nothing is ever run or loaded.
+    """Return a page; all values are escaped as text, and nothing in them can run or load.
 
-    Beside its own style and script, which it names by their digests, its policy allows nothing:
-    no network, no image, no form, no style or handler in an attribute.
+    Its content security policy allows only its own style and script, by digest: no network, image,
+    form, or style or handler in an attribute.
     """
     style, script = _read("page.css"), _read("page.js")
     policy = "; ".join((
@@ -151,9 +151,9 @@ def _environment() -> "Environment":
 
 
 def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
-    """Write a page, whole or not at all; return warnings. Raises as ``write_output`` does.
+    """Write a page completely or not at all; return warnings. Raises as ``write_output`` does.
 
-    A page that compactctl wrote, and nobody changed, gives way.
+    An unchanged page by compactctl is overwritten.
     """
     return write_output(
         FileSystem(),
@@ -164,9 +164,9 @@ def write_page(page: str, choice: PageChoice) -> tuple[str, ...]:
 
 
 def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[str], int | None]:
-    """Return the text of each message, and after how many characters its parts are cut, if any.
+    """Return the text of each message, and the length at which parts are cut, if any is.
 
-    Redacted, all texts are "".
+    If redacted, all texts are "".
     """
     if choice.redact:
         return [""] * len(messages), None
@@ -181,20 +181,20 @@ def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[s
 
 
 def _cuts(messages: Sequence[Message]) -> Sequence[int]:
-    """Return the cuts that can be enough: each leaves no more letters than there is room for."""
+    """Return the lengths to try: with each, the texts fit the available characters."""
     lengths = [len(text) for m in messages for p in m.parts for text in part_texts(p)]
     return [cut for cut in _CUTS if sum(min(cut, length) for length in lengths) <= TEXT_BYTES]
 
 
 def _text(message: Message, *, cut: int, mask: bool) -> str:
-    """Return what a message says; names of tools and files in it are masked with the rest."""
+    """Return the text of a message, masked together with names of tools and files in it."""
     shown = partial(_shown, cut=cut, mask=mask)
     text = "\n".join(part_text(part, shown) for part in message.parts)
     return mask_secrets(text) if mask else text
 
 
 def _shown(text: str, *, cut: int, mask: bool) -> str:
-    """Return the beginning of a text; what a cut parts is masked as a whole."""
+    """Return the beginning of a text; a secret at the cut is masked as a whole."""
     head = text[: cut + _LONGEST_TOKEN]
     head = mask_secrets(head) if mask else head
     beginning = safe_text(head[:cut])
@@ -207,9 +207,9 @@ def _size(text: str) -> int:
 
 
 def page_contents(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
-    """Yield what is on a page and what is not, for those who pass it on.
+    """Yield what is on a page and what is not, for users who share it.
 
-    ``cut`` is that of ``shown_texts``, ``unlisted`` how many messages are not on the page.
+    ``cut`` is the length from ``shown_texts``, ``unlisted`` the number of messages not on the page.
     """
     if choice.redact:
         yield (
@@ -227,7 +227,7 @@ def page_contents(choice: PageChoice, cut: int | None, unlisted: int) -> Iterato
 
 
 def page_contents_of_many(choice: PageChoice) -> Iterator[str]:
-    """Yield what is on a page of figures about files."""
+    """Yield what is on a page of figures about files, for users who share it."""
     if choice.redact:
         yield "This page holds figures only: no names of files or projects."
         return

@@ -1,4 +1,4 @@
-"""What a session's next request holds, as lists on a page: categories, tools, files, messages."""
+"""Lists on a page about a session's next request: categories, tools, files, messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
@@ -18,7 +18,7 @@ MOST_MESSAGES = 4_000
 
 
 def request_rows(result: StatsResult) -> dict[str, int]:
-    """Return the tokens of the next request by what they are, the most first, the error last."""
+    """Return the tokens of the next request by category, largest first, the counting error last."""
     rows = (*result.categories.items(), *_inferred(result.size))
     ordered = sorted(rows, key=lambda row: (row[0] == "unexplained", -row[1]))
     return {name: tokens for name, tokens in ordered if tokens}
@@ -34,9 +34,9 @@ def _inferred(size: ContextSize) -> Iterator[tuple[str, int]]:
 
 
 def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[dict[str, object]]:
-    """Return the rows as stretches of a bar that is ``whole`` tokens long, ``tokens`` of it full.
+    """Return the rows as segments of a bar of ``whole`` tokens, of which ``tokens`` are filled.
 
-    What was counted too much is nothing that can be drawn; the others are shorter for it.
+    A negative error cannot be drawn; it shortens the other segments.
     """
     sizes = {name: size for name, size in rows.items() if size > 0}
     share = tokens / max(1, sum(sizes.values()))
@@ -69,7 +69,7 @@ def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
 
 
 def tool_bars(result: StatsResult, names: PageNames) -> BarList:
-    """Return the tools by what their calls and results take."""
+    """Return the tools by the tokens of their calls and results."""
     uses = [(use.call_tokens + use.result_tokens, use) for use in result.breakdown.tools]
     largest = max((tokens for tokens, _ in uses), default=1)
     rows = tuple(
@@ -90,7 +90,7 @@ def tool_bars(result: StatsResult, names: PageNames) -> BarList:
 
 
 def file_bars(timeline: Timeline, names: PageNames) -> BarList:
-    """Return the files by what reads of them take."""
+    """Return the files by the tokens of their reads."""
     files = [file for file in timeline.files if file.tokens]
     largest = max((file.tokens for file in files), default=1)
     rows = tuple(
@@ -146,7 +146,7 @@ def _kind(message: TimelineMessage, names: PageNames) -> str:
 
 
 def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, object]], int]:
-    """Return the files that were read most often, and how many more were read twice or more."""
+    """Return the files that were read most often, and the number of other files read again."""
     reread = [file for file in timeline.files if len(file.reads) > 1]
     reread.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
     rows = [_read_row(file, timeline, names) for file in reread[:_ROWS]]
@@ -154,7 +154,7 @@ def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, obje
 
 
 def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[str, object]:
-    """Return the reads along the session: where, in per cent, and whether shown again later."""
+    """Return the reads of a file: the position in percent, and whether a later read repeats it."""
     covered = len(file.covered)
     note = f"{len(file.reads):,} reads" + (f", {covered:,} shown again later" if covered else "")
     count = max(1, len(timeline.rounds.rounds))
@@ -170,7 +170,7 @@ def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[
 
 
 def _place_of(timeline: Timeline, index: int) -> str:
-    """Return where a message stands: its line, or its number where all stand on one line."""
+    """Return the position of a message: its line, or its number if all are on one line."""
     lines = timeline.messages[index].message.line, timeline.messages[-1].message.line
     if lines == (0, 0):
         return f"message {index + 1:,}"
@@ -178,12 +178,12 @@ def _place_of(timeline: Timeline, index: int) -> str:
 
 
 def anchor_of(index: int) -> str:
-    """Return the name by which a message is found on its page."""
+    """Return the anchor of a message on its page."""
     return f"m{index + 1}"
 
 
 def largest_messages(timeline: Timeline) -> list[int]:
-    """Return the indices of the messages on a page: all, or the largest where there are many."""
+    """Return the indices of the listed messages: all, or the largest if there are many."""
     indices = range(len(timeline.messages))
     if len(indices) <= MOST_MESSAGES:
         return list(indices)

@@ -1,4 +1,4 @@
-"""The archives of sessions, and whether all that they hold can be put back."""
+"""The archives of sessions, and whether they restore everything."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,7 +37,7 @@ _FINDING_WIDTH = 1_000
 
 
 def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per archive, and what they come to."""
+    """Yield the output: a row per archive, and totals."""
     if not result.archives:
         yield f"there are none like that below {_folder_text(result)}"
         return
@@ -55,7 +55,7 @@ def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
 
 
 def archives_document(result: ArchivesResult) -> dict[str, Any]:
-    """Return an object per archive, and what they take on disk."""
+    """Return an object per archive, and their size on disk."""
     return {
         "schema": "compactctl.archives/1",
         "folder": result.folder,
@@ -68,7 +68,7 @@ def archives_document(result: ArchivesResult) -> dict[str, Any]:
 
 
 def archives_messages(result: ArchivesResult) -> Iterator[str]:
-    """Yield what could not be read."""
+    """Yield the archives that could not be read."""
     yield from warning_lines(result.warnings)
 
 
@@ -104,7 +104,7 @@ def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
 
 
 def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
-    """Yield what to print: each transcript with what was found, then how many of which kind."""
+    """Yield the output: each transcript with its findings, then their number by kind."""
     for verified in result.transcripts:
         yield Accent(_verdict(verified), _STYLES.get(verified.verdict, ""))
         for repair in verified.repaired:
@@ -124,7 +124,7 @@ def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
-    """Return an object per compacted transcript, with what was found in it."""
+    """Return an object per compacted transcript, with its findings."""
     fields = ("exit_code", "looked_at", "verdicts", "transcripts")
     return {"schema": "compactctl.verify/1", **record(result, only=fields)}
 

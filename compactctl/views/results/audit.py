@@ -1,4 +1,4 @@
-"""What compactions lost, made up, and showed again."""
+"""What compactions lost, invented, and caused to be read again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ _SIZES = (
 
 
 def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per compaction, then what was found in each."""
+    """Yield the output: a row per compaction, then the findings of each."""
     name = path_name(result.options.input.path)
     if not result.compactions:
         yield f"{name}: no compaction in it"
@@ -72,7 +72,7 @@ def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
 
 
 def audit_document(result: AuditResult) -> dict[str, Any]:
-    """Return what was found in each compaction, and which gates that fails."""
+    """Return the findings of each compaction, and the gates that fail."""
     return {
         "schema": "compactctl.audit/1",
         "path": result.options.input.path,
@@ -92,7 +92,7 @@ def audit_messages(result: AuditResult) -> Iterator[str]:
 
 @encoded.register
 def audit_fields(audit: Audit) -> dict[str, Any]:
-    """Return what an audit found as an object."""
+    """Return the findings of an audit as an object."""
     readable = audit.invented is not None
     known_by_kind = {_LISTS[kind]: audit.known_counts.get(kind, 0) for kind in LOSS_KINDS}
     lost_by_kind = {_LISTS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
@@ -294,7 +294,7 @@ def _second_look(look: RepeatedRead) -> dict[str, Any]:
 
 @encoded.register
 def _spot(spot: SourceRef) -> dict[str, int | None]:
-    """Where something stands: its line in a file, or its message in a document."""
+    """The position of a finding: its line in a file, or its message in a document."""
     is_line = spot.unit == "L"
     return {
         "line": spot.number if is_line else None,

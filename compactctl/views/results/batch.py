@@ -1,4 +1,4 @@
-"""What became of many transcripts: a list of files with totals, and a document of all rows."""
+"""The results for many transcripts: a list of files with totals, and a document of all rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ _OPTION = "--messages-at"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedFile:
-    """A file, or a data set with the sums of its conversations; what is not known is None.
+    """A file, or a data set with the sums of its conversations; unknown values are None.
 
-    Of a data set the ``context`` is the largest, ``used`` that of the fullest and ``status`` that
-    of the worst. ``is_incomplete`` tells that much text was not read.
+    For a data set, ``context`` is the largest one, ``used`` that of the fullest conversation and
+    ``status`` that of the worst. ``is_incomplete`` means that much text was not read.
     """
 
     path: str
@@ -53,7 +53,7 @@ class ListedFile:
 
 
 def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
+    """Yield the output: a row per transcript or data set, the errors, the totals."""
     listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
     yield table(_columns(result), [_cells(file, result) for file in listed])
     yield ""
@@ -62,7 +62,7 @@ def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
 
 
 def listed_files(rows: Iterable[BatchRow]) -> Iterator[ListedFile]:
-    """Yield a file for each row, and one for the rows of a data set in their place."""
+    """Yield a file for each row; the rows of a data set become one file."""
     for data_set, members in groupby(rows, key=lambda row: row.data_set):
         if data_set is None:
             yield from (_joined(row.path, [row]) for row in members)
@@ -93,7 +93,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 def _shared(values: Sequence[str]) -> str | None:
-    """Return the value that all have, None where they differ."""
+    """Return the value that all share, None if they differ."""
     return values[0] if len(set(values)) == 1 else None
 
 
@@ -146,7 +146,7 @@ def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
 
 
 def _error(row: BatchRow) -> str:
-    """Return what went wrong with a file; most errors begin with its path already."""
+    """Return the error of a file; most errors begin with its path already."""
     error = safe_text(_error_of(row))
     path = safe_text(row.path)
     return error if path in error else f"{path}: {error}"
@@ -222,7 +222,7 @@ def _row(row: BatchRow) -> dict[str, Any]:
 
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written, and what the exit code means."""
+    """Yield the lines for standard error: written files, and the meaning of the exit code."""
     yield from warning_lines(warning for file in result.written for warning in file.warnings)
     yield from _doubted(result.rows)
     yield from _unread(result.rows)
@@ -267,7 +267,7 @@ def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
 
 
 def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
-    """Yield that files were skipped in which messages seem to stand where an option reads them."""
+    """Yield that files were skipped whose messages seem to be where an option would read them."""
     skipped = [row for row in rows if row.status == "skipped" and _OPTION in _error_of(row)]
     if skipped:
         files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
@@ -275,7 +275,7 @@ def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
 
 
 def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
-    """Return a row per file that was written: of a data set one that was changed, if any was."""
+    """Return a row per written file; for a data set one that was changed, if any was."""
     written: dict[str, BatchRow] = {}
     for row in rows:
         if row.output is not None and (row.output.path not in written or _is_compacted(row)):
@@ -284,7 +284,7 @@ def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
 
 
 def _way_back(written: Sequence[BatchRow]) -> str:
-    """Return how many outputs differ from their inputs, and how one of these is undone."""
+    """Return how many outputs differ from their inputs, and the command that undoes one."""
     compacted = sum(map(_is_compacted, written))
     undo = "; undo one with: compactctl rewind FILE"
     if compacted == len(written):
@@ -309,11 +309,11 @@ def _limits(result: BatchResult) -> Iterator[str]:
 
 
 def _bases(rows: Sequence[BatchRow]) -> str:
-    """Return what the limit refers to, which may differ between files."""
+    """Return the names of the limits, which may differ between files."""
     bases = {row.measure.base for row in rows if row.measure is not None}
     return " or ".join(text for base, text in BASES.items() if base in bases) or "what fits"
 
 
 def _noun(rows: Sequence[BatchRow]) -> str:
-    """Return what rows are of."""
+    """Return the noun for what rows represent."""
     return "file" if all(row.data_set is None for row in rows) else "conversation"

@@ -1,7 +1,7 @@
-"""What a batch leaves in files and for CI runners: its rows, pages, and commands in a log.
+"""The output of a batch in files and for CI runners: rows, pages, and commands in the log.
 
-Commands as their makers document them: GitHub's workflow commands, Azure's logging commands and
-GitLab's sections. What stands in them from outside is escaped so that it cannot end them.
+The commands are those that the vendors document: GitHub's workflow commands, Azure's logging
+commands and GitLab's sections. Text from transcripts is escaped so that it cannot end them.
 """
 
 import csv
@@ -79,7 +79,7 @@ _ROUND_COLUMNS: Mapping[str, str] = {
 
 
 def report_format(path: str, asked: str | None) -> str:
-    """Return the format asked for, else that of the file's ending, else Parquet."""
+    """Return the requested format, else that of the file's suffix, else Parquet."""
     ending = Path(path).suffix.removeprefix(".").lower()
     return asked or (ending if ending in REPORT_FORMATS else "parquet")
 
@@ -114,13 +114,13 @@ def write_report(
 def write_values(
     rows: Sequence[Mapping[str, object]], path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write rows as they stand in other reports; a column that these lack is null."""
+    """Write rows of other reports; a column that they lack is null."""
     whole = ({**dict.fromkeys(TABLE_TYPES), **row} for row in rows)
     return write_table(whole, TABLE_TYPES, {METADATA: FILES_VERSION}, path, force=force)
 
 
 def batch_csv(result: BatchResult) -> str:
-    """Return a line per file below one of names; a text that would be a formula begins with '."""
+    """Return a header and a line per file; a text that would be a formula begins with '."""
     page = io.StringIO(newline="")
     writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
     writer.writeheader()
@@ -134,12 +134,12 @@ def _cell(value: object) -> object:
 
 
 def batch_jsonl(result: BatchResult) -> str:
-    """Return an object per file, a line each."""
+    """Return one line per file, each a JSON object."""
     return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
 
 
 def batch_markdown(result: BatchResult) -> str:
-    """Return a page with totals and the worst files; texts from outside are shown as they are."""
+    """Return a Markdown page with totals and the worst files; names and errors are escaped."""
     return "\n".join(_lines(result)) + "\n"
 
 
@@ -180,7 +180,7 @@ def _plain(text: str) -> str:
 
 
 def batch_junit(result: BatchResult) -> str:
-    """Return the report; characters that XML does not have become question marks."""
+    """Return the JUnit report; characters that XML does not allow become question marks."""
     rows = result.rows
     suites = ET.Element("testsuites")
     suite = ET.SubElement(
@@ -235,7 +235,7 @@ def _writable(text: str) -> str:
 
 
 class DetailFiles:
-    """Files for the messages and the rounds of a batch, None where they are not wanted.
+    """Files for the messages and the rounds of a batch, each None if not requested.
 
     A context manager; without ``publish`` nothing is written.
     """
@@ -259,7 +259,7 @@ class DetailFiles:
             file.close()
 
     def take(self, details: FileDetails) -> None:
-        """Take in the rows of one file. Raises DiskError."""
+        """Add the rows of one file. Raises DiskError."""
         if self._messages:
             self._messages.add(_message_row(details.path, row) for row in details.messages)
         if self._rounds:
@@ -267,7 +267,7 @@ class DetailFiles:
             self._rounds.add({"path": details.path, **row} for row in rounds)
 
     def publish(self, result: BatchResult, *, force: bool) -> BatchResult:
-        """Write the files, and say in the result which; errors as for ``write_table``."""
+        """Write the files and return the result that names them; errors as for ``write_table``."""
         for file in self._files():
             warnings = file.publish(force=force)
             table = WrittenFile(
@@ -291,11 +291,10 @@ def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
 
 
 def annotate(result: BatchResult, runner: str) -> None:
-    """Tell a CI runner of the worst files, on standard error.
+    """Annotate the worst files in a CI runner's log, on standard error.
 
-    ``runner`` is one of RUNNERS, "auto" to find out which it is, or "none".
-
-    On GitHub the page of totals goes to the summary of the step, unless that is full.
+    ``runner`` is one of RUNNERS, "auto" to detect it, or "none". On GitHub, the page of totals is
+    added to the summary of the step, unless that is full.
     """
     chosen = runner_of(os.environ) if runner == "auto" else runner
     if chosen not in RUNNERS:
@@ -319,12 +318,12 @@ def _append(summary: Path, page: bytes) -> None:
 
 
 def runner_of(variables: Mapping[str, str]) -> str:
-    """Return the runner that these environment variables are of, "" for none that is known."""
+    """Return the runner that sets these environment variables, "" if it is none of RUNNERS."""
     return next((name for name, variable in _VARIABLES.items() if variables.get(variable)), "")
 
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
-    """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
+    """Yield the lines that annotate the worst files; nothing if every file passes."""
     fail_on = result.options.gates.fail_on
     findings = [
         (line_text(row.path), _finding_text(row, fail_on)) for row in failing_rows(result.rows)
@@ -364,7 +363,7 @@ def _escaped(text: str, table: Mapping[str, str]) -> str:
 
 
 def failing_rows(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
-    """Return the rows that fail the batch, the most severe first, ten at most."""
+    """Return the rows that fail the batch, the most severe first, at most ten."""
     failing = sorted(
         (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
     )
@@ -372,7 +371,7 @@ def failing_rows(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
 
 
 def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    """Say on one line all that a row fails for; "" when it does not."""
+    """Return all reasons for which a row fails on one line; "" if it passes."""
     if row.status == "failed":
         return (row.failure and row.failure.error) or "failed"
     return "; ".join(_gates(row, fail_on))
@@ -390,5 +389,5 @@ def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
 
 
 def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Return what ``--fail-on`` names of a row, which may be over a limit as well."""
+    """Return the flags of a row that ``--fail-on`` names; the row may be over a limit too."""
     return tuple(flag for flag in row.flags if flag in fail_on)

@@ -1,4 +1,4 @@
-"""What batches remember of files: where it is, and how much."""
+"""The cache of batches: its location and size."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from compactctl.views.terminal.text import line_text, plural, size_text
 
 
 def cache_terminal(result: CacheResult) -> Iterator[str]:
-    """Yield the file with its size, and whether it was cleared."""
+    """Yield the cache file with its size, and whether it was cleared."""
     state = result.state
     held = f"{plural(state.results, 'result')}, {size_text(state.n_bytes)}"
     done = "cleared: " if result.cleared else ""
@@ -17,5 +17,5 @@ def cache_terminal(result: CacheResult) -> Iterator[str]:
 
 
 def cache_document(result: CacheResult) -> dict[str, Any]:
-    """Return where the cache is, and what it holds or held."""
+    """Return the location of the cache, and its contents or, once cleared, former contents."""
     return {"schema": "compactctl.cache/1", **record(result.state), "cleared": result.cleared}

@@ -1,4 +1,4 @@
-"""Whether a compaction is due, and what the answer rests on."""
+"""Whether a compaction is due, and why."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ _STYLES: dict[str, TextStyle] = {
 
 
 def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
-    """Yield what to print: the answer first, then what it rests on."""
+    """Yield the output: the answer first, then the reasons."""
     answer = "compaction is not due"
     if result.is_unsure:
         answer = "whether compaction is due is unknown"
@@ -46,7 +46,7 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
 
 
 def check_document(result: CheckResult) -> dict[str, Any]:
-    """Return the answer, what ``stats`` says of the size, and how bad that is."""
+    """Return the answer, the size as in ``stats``, and the level."""
     measured, situation = result.stats.measure, result.situation
     usage = utilization(result.stats.usage.tokens, measured.budget.available)
     document = {
@@ -81,7 +81,7 @@ def check_messages(result: CheckResult) -> Iterator[str]:
 
 
 def _fired_text(result: CheckResult) -> str:
-    """Return what fired, and in how many conversations where there are several."""
+    """Return the condition that fired, and in how many conversations if there are several."""
     if not result.fired_in:
         return REFUSED
     text = result.trigger.describe(result.fired_in[0])
@@ -112,7 +112,7 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
 
 
 def _reached(level: str) -> dict[str, bool]:
-    """Return how bad a level is, as yes and no."""
+    """Return which levels are reached, as booleans."""
     return {
         "isAboveWarning": level != NO_LEVEL.name,
         "isAboveError": level in ("critical", "over", "blocked"),

@@ -1,4 +1,4 @@
-"""What stands beside a client: its setup, its hooks, its status line."""
+"""Integrations of a client: its setup, its hooks, its status line."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _THOUSAND = 1_000
 
 
 def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
-    """Yield what to print: how each file changes, as diff shows it."""
+    """Yield the output: how each file changes, as diff shows it."""
     if not result.changes:
         yield _NO_CHANGES[result.action]
     for change in result.changes:
@@ -34,7 +34,7 @@ def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
 
 
 def integrate_document(result: IntegrateResult) -> dict[str, Any]:
-    """Return each file that changes, as it is and as it will be."""
+    """Return each file that changes, with its current and new content."""
     return {
         "schema": "compactctl.integrate/1",
         "client": result.request.client,
@@ -43,7 +43,7 @@ def integrate_document(result: IntegrateResult) -> dict[str, Any]:
 
 
 def integrate_messages(result: IntegrateResult) -> Iterator[str]:
-    """Yield what is done with it, and what is left to do."""
+    """Yield what was done, and what remains to be done by the user."""
     if result.changes and result.action == "print":
         client = result.request.client
         yield f"nothing is written; to do so: compactctl integrate {client} --install"
@@ -69,7 +69,7 @@ def _file_text(content: bytes) -> str:
 
 
 def hook_terminal(result: HookResult) -> Iterator[Raw]:
-    """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
+    """Yield what the client reads: JSON or text, or nothing."""
     match result.options.integration.answer:
         case "decision":
             answer = _answer(result, {"decision": "block", "reason": result.refusal})
@@ -84,7 +84,7 @@ def hook_terminal(result: HookResult) -> Iterator[Raw]:
 
 
 def hook_document(result: HookResult) -> dict[str, Any]:
-    """Return what is said, and to whom."""
+    """Return the message, and who receives it."""
     return {
         "schema": "compactctl.hook/1",
         "client": result.options.integration.client,
@@ -105,12 +105,12 @@ def _answer(result: HookResult, refusal: Mapping[str, Any]) -> str:
 
 
 def statusline_terminal(result: StatusLineResult) -> Iterator[str]:
-    """Yield the line."""
+    """Yield the status line."""
     yield _SEPARATOR.join(_pieces(result))
 
 
 def statusline_document(result: StatusLineResult) -> dict[str, Any]:
-    """Return the figures of the line."""
+    """Return the figures of the status line."""
     return {"schema": "compactctl.statusline/1", **record(result)}
 
 
@@ -132,7 +132,7 @@ def _context(result: StatusLineResult) -> str:
 
 
 def _short(tokens: int) -> str:
-    """Return tokens as there is room for: 950, 68k, 1.2M."""
+    """Return a short number of tokens: 950, 68k, 1.2M."""
     if tokens < _THOUSAND:
         return str(tokens)
     thousands = round(tokens / _THOUSAND)

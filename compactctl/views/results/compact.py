@@ -1,4 +1,4 @@
-"""A compaction: what each stage did, what it came to, where it was written; and a rescue."""
+"""A compaction: what each stage did, the sizes, and the written files; and a rescue."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -47,9 +47,9 @@ _SHOWN_LINES = 3
 
 
 def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
-    """Yield what to print: one row per stage, the sum, and what it means.
+    """Yield the output: one row per stage, the total, and its meaning.
 
-    Where messages are to be explained, they come first.
+    Explained messages come first, if requested.
     """
     if result.options.explain:
         yield from _fates(result)
@@ -74,7 +74,7 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
 
 
 def compact_document(result: CompactResult) -> dict[str, Any]:
-    """Return each stage, what it came to and what was written; messages where explained."""
+    """Return each stage, the sizes and the written files, and messages if explained."""
     outcome, written = result.outcome, result.written
     used = [record for record in result.stages if record.outcome == "applied"]
     document = {
@@ -122,7 +122,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
 
 
 def compact_messages(result: CompactResult) -> Iterator[str]:
-    """Yield warnings, what was written, and how to undo it, for standard error."""
+    """Yield the lines for standard error: warnings, written files, and how to undo it."""
     for opaque in result.opaque[:_SHOWN_LINES]:
         yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
     others = len(result.opaque) - _SHOWN_LINES
@@ -236,14 +236,14 @@ def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
 
 
 def _undone_facts(result: CompactResult) -> Iterator[Fact]:
-    """Yield what the client had compacted and was started from once more, if anything."""
+    """Yield what the client had compacted and this compaction replaced, if anything."""
     if result.undone:
         hidden = sum(len(compaction.hidden) for compaction in result.undone)
         yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
 
 
 def unseen_text(tokens: int, source: str) -> str:
-    """Return by how much the next request is more or less than what is counted of it."""
+    """Return by how much the next request is larger or smaller than its counted tokens."""
     compared = "more" if tokens > 0 else "less"
     return f"{tokens_text(abs(tokens))} {compared} in the next request ({safe_text(source)})"
 
@@ -255,7 +255,7 @@ def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
 
 
 def _verdict(result: CompactResult) -> Fact:
-    """Return whether the size to reach was reached, or, without one, whether the limit is kept."""
+    """Return whether the target was reached or, without a target, whether it fits the limit."""
     name, what, good = "target", "", "reached"
     if result.outcome.target is None:
         name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
@@ -291,7 +291,7 @@ def _way_on(result: CompactResult) -> str:
 
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
-    """Return what a stage did; what it counts is 0 where it did nothing."""
+    """Return what a stage did; its counts are 0 if it did nothing."""
     stage = stage_named(record.name)
     summary = next((written for written in result.summaries if written.group == record.group), None)
     fields = {
@@ -328,7 +328,7 @@ def _tier(used: Iterable[StageRecord]) -> int:
 
 
 def _written(result: CompactResult, written: Written) -> Iterator[str]:
-    """Yield what was written where, what it lacks, how to undo it, and how to go on."""
+    """Yield the written file, what it lacks, how to undo it, and how to resume."""
     yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
     yield from session_lines(written)
     if written.left_out_from is not None:
@@ -346,7 +346,7 @@ def _written(result: CompactResult, written: Written) -> Iterator[str]:
 
 
 def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what the context was and is, the way back, and the way on."""
+    """Yield the output: the context before and after, and how to undo and resume it."""
     done = result.compacted
     if done.compacted or done.written is not None:
         yield Facts(tuple(_rescue_facts(result)))
@@ -363,7 +363,7 @@ def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
 
 
 def rescue_document(result: RescueResult) -> dict[str, Any]:
-    """Return how to go on, with the document of ``compact`` for what was done."""
+    """Return how to resume, with the document of ``compact``."""
     return {
         "schema": "compactctl.rescue/1",
         "path": result.compacted.options.input.path,
@@ -375,7 +375,7 @@ def rescue_document(result: RescueResult) -> dict[str, Any]:
 
 
 def rescue_messages(result: RescueResult) -> Iterator[str]:
-    """Yield warnings, and that nothing was written, for standard error."""
+    """Yield the lines for standard error: warnings, and whether nothing was written."""
     done = result.compacted
     yield from warning_lines(done.warnings)
     if done.options.output.dry_run and result.earlier is None:

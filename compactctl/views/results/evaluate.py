@@ -1,4 +1,4 @@
-"""What compactions keep of what sessions went on to need."""
+"""How much compactions keep of what sessions needed later."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class Curve:
 
 
 class _Scale:
-    """Places on the drawing; ``widest`` is the share of tokens at its right end."""
+    """Positions on the drawing; ``widest`` is the share of tokens at its right end."""
 
     def __init__(self, widest: float) -> None:
         self.widest = widest
@@ -95,7 +95,7 @@ class _Scale:
 
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
-    """Yield the figures, the curve of recall, and with several sessions a row for each."""
+    """Yield the figures, the recall curve, and a row per session if there are several."""
     yield Accent("What compactions keep of what sessions went on to need", "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
@@ -113,7 +113,7 @@ def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
 
 
 def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
-    """Return all trials, and what they come to by policy and by session."""
+    """Return all trials, and their figures by policy and by session."""
     return {
         "schema": SCHEMA,
         "caveat": _DOCUMENT_CAVEAT,
@@ -130,7 +130,7 @@ def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
 
 
 def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
-    """Yield what went wrong, what was written, and what a gate found, for standard error."""
+    """Yield the lines for standard error: errors, written files, and results of gates."""
     yield from (f"not evaluated: {line_text(failure.reason)}" for failure in result.failures)
     yield from warning_lines(result.warnings)
     yield from (f"wrote {path_name(path)}" for path in result.written)
@@ -164,7 +164,7 @@ def _noise_text(result: EvaluateResult) -> str:
 
 
 def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
-    """Return a row per policy and share, without columns in which nothing stands."""
+    """Return a row per policy and share, without empty columns."""
     columns = [
         (text("Policy", "end", min_width=8), [one_line(row.policy) for row in figures]),
         (number("Asked"), [f"{row.asked:.0%}" for row in figures]),
@@ -184,7 +184,7 @@ def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
 
 
 def percent_text(mean: Mean | None) -> str:
-    """Return a mean in per cent; "" for what was not measured."""
+    """Return a mean in percent; "" if it was not measured."""
     return "" if mean is None else f"{100 * mean.value:.1f}"
 
 
@@ -194,7 +194,7 @@ def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Co
 
 
 def _interval(mean: Mean) -> str:
-    """Return the interval; one session alone has none."""
+    """Return the interval; a single session has none."""
     return "" if mean.sessions == 1 else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
 
 
@@ -207,7 +207,7 @@ def _count(count: int) -> str:
 
 
 def curves(result: EvaluateResult) -> tuple[Curve, ...]:
-    """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
+    """Return the policies, then the controls, without those that keep everything: a corner."""
     names = [policy.name for policy in result.options.policies]
     figures_by_policy: dict[str, list[EvalFigures]] = {name: [] for name in names}
     for figures in result.figures:
@@ -225,7 +225,7 @@ def curves(result: EvaluateResult) -> tuple[Curve, ...]:
 
 
 def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
-    """Draw recall upwards against tokens kept, a letter per policy."""
+    """Draw recall over tokens kept, with a letter per policy."""
     widest = max(point.kept.value for curve in recall_curves for point in curve.points)
     rows = [[" "] * (_PLOT_WIDTH + 1) for _ in range(_PLOT_HEIGHT)]
     for curve, mark in reversed(list(zip(recall_curves, _MARKS, strict=False))):
@@ -259,12 +259,12 @@ def _sessions_table(result: EvaluateResult) -> ScreenItem:
 
 
 def asked_shares(result: EvaluateResult) -> list[float]:
-    """Return the shares that policies were to keep, as the first of them was."""
+    """Return the shares to keep, as requested of the first policy."""
     return [figures.asked for figures in result.figures if figures.policy == _first(result)]
 
 
 def recalls(result: EvaluateResult, path: str) -> list[str]:
-    """Return the recall of the first policy in a session, for each share that was asked for."""
+    """Return the recall of the first policy in a session, for each requested share."""
     by_share = {
         figures.asked: figures.measures.get("recall")
         for figures in result.of_session(path)
@@ -279,7 +279,7 @@ def _first(result: EvaluateResult) -> str:
 
 
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
-    """Write the drawing, whole or not at all; return warnings. Raises as ``write_output`` does."""
+    """Write the drawing completely or not at all; return warnings. Raises as ``write_output``."""
     content = Content.from_chunks((drawing(result).encode(),))
     return write_output(FileSystem(), Path(path), content, force=force)
 
@@ -344,7 +344,7 @@ def _svg_legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
 def write_trials(
     trials: Sequence[Trial], path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write one line per context; see ``write_table``. Null is what was not measured."""
+    """Write one line per context; see ``write_table``. Values that were not measured are null."""
     counts = {f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")}
     types = {**_COLUMNS, **counts}
     return write_table(map(_flat, trials), types, {_METADATA: _VERSION}, path, force=force)

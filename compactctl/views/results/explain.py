@@ -1,4 +1,4 @@
-"""One message: what it costs, what became of it, and how to get it back."""
+"""One message: its cost, its fate, and how to restore it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -38,13 +38,13 @@ _OPTIONS: Mapping[Way, str] = {
 
 
 def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
-    """Yield what to print: facts about the message, one below the other."""
+    """Yield the output: facts about the message."""
     yield Accent(f"{path_name(result.options.input.path)}: {_where(result)}", "bold")
     yield Facts(tuple(_facts(result)))
 
 
 def explain_document(result: ExplainResult) -> dict[str, Any]:
-    """Return what is known of the message, its fate, its links and the way back to it."""
+    """Return the facts about the message, its fate, its links and how to restore it."""
     message, hidden = result.entry.message, result.hidden
     return {
         "schema": "compactctl.explain/1",
@@ -122,7 +122,7 @@ def _sent(result: ExplainResult) -> str:
 
 
 def _fate_text(fate: MessageFate) -> str:
-    """Say what would become of the message, and why."""
+    """Say what a compaction would do to the message, and why."""
     by = f" by {fate.stage}" if fate.stage else ""
     remaining = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
     return f"{fate.fate}{by}{remaining}: {one_line(fate.reason)}"

@@ -1,4 +1,4 @@
-"""What authors of agent harnesses ask: of errors, prompts, chunks and budgets."""
+"""Results for authors of agent harnesses: errors, prompts, chunks and budgets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +30,7 @@ _AGAIN = {
 
 
 def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
-    """Yield what to print: the verdict, then what else the error says."""
+    """Yield the output: the verdict, then other facts in the error."""
     if result.overflow:
         yield Accent("overflow: the context is longer than the model takes", "bold")
     else:
@@ -39,7 +39,7 @@ def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
 
 
 def overflow_document(result: Overflow) -> dict[str, Any]:
-    """Return what the error says of the context."""
+    """Return what the error says about the context."""
     fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
     return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
 
@@ -62,7 +62,7 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
 
 
 def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
-    """Yield what to print: the prompts; several have a line between them."""
+    """Yield the output: the prompts, with a line between them if there are several."""
     for place, prompt in enumerate(result.prompts, start=1):
         if len(result.prompts) > 1:
             yield Verbatim(f"══ prompt {place} of {len(result.prompts)}")
@@ -91,7 +91,7 @@ def prompt_messages(result: PromptResult) -> Iterator[str]:
 
 
 def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per chunk, and what it was measured with."""
+    """Yield the output: a row per chunk, and how it was measured."""
     several = len(result.conversations) > 1
     for index, conversation in enumerate(result.conversations, 1):
         if several:
@@ -150,7 +150,7 @@ def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
 
 
 def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per file, the budget, then a line per file that is not whole."""
+    """Yield the output: a row per file, the budget, then a line per file that is cut."""
     columns = (
         number("Tokens"),
         text("What fits"),
@@ -167,7 +167,7 @@ def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
 
 
 def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
-    """Return what fits of each file, and of the budget."""
+    """Return the part of each file that fits, and the budget."""
     return {
         "schema": "compactctl.file-budget/1",
         "windowTokens": result.budget.window,
@@ -227,7 +227,7 @@ def _file_document(verdict: FileAllocation) -> dict[str, Any]:
 
 
 def limit_output_terminal(result: LimitOutputResult) -> Iterator[Raw]:
-    """Yield what to print: the output within its limits, and nothing else."""
+    """Yield the output: the output within its limits, and nothing else."""
     yield Raw([result.data])
 
 

@@ -1,4 +1,4 @@
-"""The compactions behind a transcript, and what each is made of."""
+"""The compactions of a transcript, and the groups of each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ _OPERATION = (
 
 
 def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per operation, then a row per group in effect."""
+    """Yield the output: a row per operation, then a row per group in effect."""
     if result.operations:
         yield from _operations(result)
     elif result.archive_missing or not result.by_client:
@@ -38,7 +38,7 @@ def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
 
 
 def log_document(result: LogResult) -> dict[str, Any]:
-    """Return an object per operation, and one per compaction by the client itself."""
+    """Return an object per operation, and one per compaction by the client."""
     return {
         "schema": "compactctl.log/1",
         "path": result.options.input.path,
@@ -97,7 +97,7 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
 
 
 def _tokens(operation: Operation) -> tuple[str, str]:
-    """Return the tokens before and after, where the stages that were recorded still say them."""
+    """Return the tokens before and after, if the recorded stages still have them."""
     stages = operation.stages
     if not stages or operation.detail:
         return "", ""
@@ -204,7 +204,7 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
 
 
 def _unrecorded(step: OperationStep) -> dict[str, Any]:
-    """Return the same fields for a compaction inside the transcript, null where nothing tells."""
+    """Return the same fields for a compaction inside the transcript; null if unknown."""
     unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after"))
     return {
         "head": step.id,

@@ -1,4 +1,4 @@
-"""What there is to choose from: stages, profiles, models, settings."""
+"""The stages, profiles, models and settings that a user can choose from."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ _REACHES = {
 
 
 def stages_terminal(result: StagesResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what each stage does, in the order in which they lose more and more."""
+    """Yield the output: what each stage does, from the least to the most lossy."""
     yield Facts(tuple(Fact(stage.name, stage.title) for stage in result.stages))
     yield ""
     yield "explain one and its options with: compactctl stages STAGE"
@@ -42,12 +42,12 @@ def stages_document(result: StagesResult) -> dict[str, Any]:
 
 
 def profiles_terminal(result: ProfilesResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per profile, or everything about the one asked for."""
+    """Yield the output: a row per profile, or everything about the requested one."""
     return _explained(result.profiles[0]) if result.named else _listed(result.profiles)
 
 
 def profiles_document(result: ProfilesResult) -> dict[str, Any]:
-    """Return all that profiles decide."""
+    """Return everything that profiles decide."""
     return {
         "schema": "compactctl.profiles/1",
         "profiles": [_profile_document(profile) for profile in result.profiles],
@@ -55,7 +55,7 @@ def profiles_document(result: ProfilesResult) -> dict[str, Any]:
 
 
 def _explained(profile: Profile) -> Iterator[ScreenItem]:
-    """Yield what a profile does, when, and where the figures are from."""
+    """Yield what a profile does, when, and the sources of its figures."""
     yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
     yield Facts(tuple(_profile_facts(profile)))
     yield ""
@@ -224,7 +224,7 @@ def _stage_document(stage: ProfileStage) -> dict[str, Any]:
 
 
 def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per beginning of a name, or how a name was looked up."""
+    """Yield the output: a row per name prefix, or how a name was looked up."""
     if result.resolved is not None:
         yield Facts(tuple(_model_facts(result.resolved)))
         return
@@ -271,7 +271,7 @@ def _model_facts(row: KnownModel) -> Iterator[Fact]:
 
 
 def _rule(model: ModelInfo) -> str:
-    """Return in words why this is what is known of the model."""
+    """Return in words how the model's row was chosen."""
     row = one_line(model.matched_prefix)
     match model.rule:
         case "own table":
@@ -293,7 +293,7 @@ def _rule(model: ModelInfo) -> str:
 
 
 def _also(model: ModelInfo) -> str:
-    """Return what else there is to say about a window."""
+    """Return further notes on a window."""
     if model.long_window is not None:
         return f"; {model.long_window:,} once a larger request was answered"
     return " for input alone" if model.is_input_only else ""
@@ -352,7 +352,7 @@ def _resolved_document(row: KnownModel) -> dict[str, Any]:
 
 
 def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
-    """Yield what to print: the files read, then a row per option."""
+    """Yield the output: the files read, then a row per option."""
     files = result.files or ("none was found",)
     yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))
     yield ""

@@ -1,4 +1,4 @@
-"""What the reports of batches say together."""
+"""The combined figures of several batch reports."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from compactctl.views.terminal.text import line_text, one_line, plural, share_te
 
 
 def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
-    """Yield what to print: totals, distributions, groups, the largest and the failing files."""
+    """Yield the output: totals, distributions, groups, the largest and the failing files."""
     yield Facts(tuple(_totals(result)))
     top = result.options.top
     if not result.summary.tokens:
@@ -59,7 +59,7 @@ def report_document(result: ReportResult) -> dict[str, Any]:
 
 
 def report_messages(result: ReportResult) -> Iterator[str]:
-    """Yield warnings, what was written, and that figures grew, for standard error."""
+    """Yield the lines for standard error: warnings, written files, and growth."""
     for file in result.written:
         yield from warning_lines(file.warnings)
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"

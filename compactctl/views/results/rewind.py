@@ -1,4 +1,4 @@
-"""What a rewind restored."""
+"""The state that a rewind restored."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ from compactctl.views.terminal.text import path_name, plural, shell_path, size_t
 
 
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what was restored and its digest."""
+    """Yield the output: the restored state and its digest."""
     if not result.moved:
         path = path_name(result.options.input.path)
         yield f"{path}: nothing to undo, it is in that state already"
@@ -44,7 +44,7 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
 
 
 def rewind_messages(result: RewindResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written and how to go back."""
+    """Yield the lines for standard error: the written file and how to undo it."""
     yield from warning_lines(result.warnings)
     if result.options.check:
         yield "checked only: nothing was written"

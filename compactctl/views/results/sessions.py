@@ -1,4 +1,4 @@
-"""Sessions and files: as a list, to choose from where a command was given none, and chosen."""
+"""Sessions and files: as a list, as choices for a command without a file, and as the choice."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -44,7 +44,7 @@ _FULL = 0.8
 
 
 def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per session, and what was left out."""
+    """Yield the output: a row per session, and the number of hidden ones."""
     if result.rows:
         yield session_table(result.rows, result.now, result.home)
         yield ""
@@ -70,7 +70,7 @@ def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
 
 
 def sessions_document(result: SessionsResult) -> dict[str, Any]:
-    """Return an object per session, and how many are not among them."""
+    """Return an object per session, and the number of hidden ones."""
     return {
         "schema": "compactctl.sessions/1",
         "found": result.found,
@@ -89,7 +89,7 @@ def sessions_messages(result: SessionsResult) -> Iterator[str]:
 def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
     """Return a row per session; ``now`` is in seconds, ``home`` is shortened in paths.
 
-    A column that says nothing of any of them is left out.
+    A column that is empty for all of them is left out.
     """
     cells = [_session_cells(row, now, home) for row in rows]
     filled = [index for index in range(len(_COLUMNS)) if any(row[index] for row in cells)]
@@ -160,9 +160,9 @@ def _session_document(row: SessionRow) -> dict[str, Any]:
 def choices_terminal(
     choices: SessionChoices, command: str, options: Sequence[str] = ()
 ) -> Iterator[ScreenItem]:
-    """Yield what to print: why none was taken, the sessions, and what to type.
+    """Yield the output: why no session was chosen, the sessions, and what to type.
 
-    ``options`` are those that were typed already.
+    ``options`` are those that the user typed.
     """
     yield f"{command}: {line_text(choices.why)}:"
     yield ""
@@ -174,7 +174,7 @@ def choices_terminal(
 
 
 def chosen_line(row: SessionRow, now: float, home: str) -> str:
-    """Return which session was taken, on one line."""
+    """Return which session was chosen, on one line."""
     session = row.session
     title = f' "{one_line(session.details.title, 48)}"' if session.details.title else ""
     project = session.details.project
@@ -187,9 +187,9 @@ def chosen_line(row: SessionRow, now: float, home: str) -> str:
 def candidates_terminal(
     candidates: Candidates, command: str, now: float, options: Sequence[str] = ()
 ) -> Iterator[ScreenItem]:
-    """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch.
+    """Yield the output: the files and what to type; ``now`` is in seconds since the epoch.
 
-    ``options`` are those that were typed already.
+    ``options`` are those that the user typed.
     """
     if not candidates.files:
         yield _nothing_found(candidates, command)

@@ -18,7 +18,7 @@ _LINE_WIDTH = 24
 
 
 def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per profile, and where these were named a row per compaction."""
+    """Yield the output: a row per profile and, for named profiles, per compaction."""
     yield Accent(path_name(result.options.input.path), "bold")
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(_facts(result)))
@@ -46,7 +46,7 @@ def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
 
 
 def simulate_document(result: SimulateResult) -> dict[str, Any]:
-    """Return what the session came to, without compaction and with each profile."""
+    """Return the figures of the session without compaction and with each profile."""
     return {
         "schema": "compactctl.simulate/1",
         "path": result.options.input.path,
@@ -159,7 +159,7 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
 
 
 def _cost(cost: InputCost | None) -> dict[str, Any]:
-    """Return what input costs in US dollars; None where nobody asked or no price is known."""
+    """Return the cost of input in US dollars; None if not requested or without a price."""
     return {
         "inputCost": round(cost.cached, 4) if cost else None,
         "uncachedInputCost": round(cost.uncached, 4) if cost else None,

@@ -1,4 +1,4 @@
-"""Where the context of a session went, and how full it makes the window."""
+"""What fills the context of a session, and how much of the window it uses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -50,7 +50,7 @@ _SHOWN_LINES = 5
 
 
 def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield what to print for a result."""
+    """Yield the output for a result."""
     yield from _head(result)
     yield ""
     if result.options.graph and result.timeline is not None:
@@ -72,7 +72,7 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
 
 
 def stats_document(result: StatsResult) -> dict[str, Any]:
-    """Return the sizes, what they rest on, and what they are made of."""
+    """Return the sizes, how they were measured, and their breakdown."""
     transcript, breakdown = result.transcript, result.breakdown
     calibration = result.size.calibration
     usage = utilization(result.usage.tokens, result.measure.budget.available)
@@ -123,7 +123,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
 
 
 def stats_messages(result: StatsResult) -> Iterator[str]:
-    """Yield the lines for standard error: warnings, and what to do about a full context."""
+    """Yield the lines for standard error: warnings, and advice on a full context."""
     warnings = (*result.transcript.warnings, *result.warnings)
     yield from warning_lines(warnings)
     if result.options.rounds_out is not None and result.rounds is not None:
@@ -151,7 +151,7 @@ def _counts(result: StatsResult) -> str:
 
 
 def _request_facts(result: StatsResult) -> Iterator[Fact]:
-    """Yield how large the next request is, and how much room it leaves."""
+    """Yield the size of the next request, and the free space it leaves."""
     usage = result.usage
     verdict, style = _LEVELS[usage.level]
     if not fit_of(usage.tokens, result.measure.limits).fits:
@@ -170,18 +170,18 @@ def _request_facts(result: StatsResult) -> Iterator[Fact]:
 
 
 def request_name(result: StatsResult) -> str:
-    """Return what the request that is shown is called: of several, it is the largest."""
+    """Return the name of the request that is shown: the largest of several."""
     return "next request" if result.counts.conversations <= 1 else "largest request"
 
 
 def conversation_facts(result: StatsResult) -> Iterator[Fact]:
-    """Yield of how many conversations that request is one, if of several."""
+    """Yield the number of conversations, if there are several."""
     if result.counts.conversations > 1:
         yield Fact("", f"of {plural(result.counts.conversations, 'conversation')}, sent one by one")
 
 
 def _category_table(result: StatsResult) -> Table:
-    """Return the tokens of every category, and their sum."""
+    """Return the tokens of every category, and the total."""
     window, total = result.measure.budget.window, result.breakdown.total
     columns = (
         text("Category"),
@@ -198,7 +198,7 @@ def _category_table(result: StatsResult) -> Table:
 
 
 def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield how exact the rows of the table are, where they differ, and what no file holds."""
+    """Yield how exact the rows of the table are, if they differ, and what no file contains."""
     word = result.measure.counter.exactness
     if result.breakdown.categories["media"] and word != "estimate":
         yield f"media is an estimate by size, the other rows are {word}"
@@ -214,7 +214,7 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:
-    """Yield what the next request holds beside the table, if anything is known of it."""
+    """Yield what the next request contains besides the table, if anything is known."""
     size = result.size
     if not size.source:
         return
@@ -263,12 +263,12 @@ def _title(what: str, shown: int, count: int) -> Iterator[str]:
 
 
 def _line_text(line: int) -> str:
-    """Return a line's number; what was counted on top of the transcript has none."""
+    """Return a line's number; parts counted in addition to the transcript have none."""
     return str(line + 1) if line >= 0 else "added"
 
 
 def _tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield the tools that cost most."""
+    """Yield the tools with the most tokens."""
     tools = result.breakdown.tools
     if not tools:
         return
@@ -317,7 +317,7 @@ def _repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
 
 
 def _unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield what is in the file and never reaches the model."""
+    """Yield the records in the file that are never sent to the model."""
     rows = list(_outside_rows(result))
     if rows:
         columns = (number("Records"), number("Bytes"), text("What", "end", min_width=20))

@@ -1,4 +1,4 @@
-"""Messages and their parts, as text to be read and as a document."""
+"""Messages and their parts, as text and as a document."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,7 +37,7 @@ _STORAGE = ("path", "embedded")
 
 
 def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
-    """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
+    """Yield the output: the messages as text or, if requested, the raw lines."""
     if result.options.detail == "raw":
         yield Raw(records_of(result))
     else:
@@ -58,7 +58,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
 
 
 def view_messages(result: ViewResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    """Yield the lines for standard error: the number of matches, or why nothing is shown."""
     yield from warning_lines(result.warnings)
     if result.found is not None:
         yield f"{path_name(result.options.input.path)}: {_found(result, result.found)}"
@@ -82,9 +82,9 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
 
 
 def _title(viewed: ViewedMessage, place: str) -> str:
-    """Return a message's heading; ``place`` says what its number counts.
+    """Return a message's heading; ``place`` is the noun for what its number counts.
 
-    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
+    For hidden messages, these are the lines that ``--jsonl`` prints.
     """
     message, hidden = viewed.message, viewed.hidden
     marks = [
@@ -100,7 +100,7 @@ def _title(viewed: ViewedMessage, place: str) -> str:
 
 
 def part_text(part: Part, shown: Callable[[str], str]) -> str:
-    """Return what a part says; ``shown`` makes safe text of its own, cut where that is wanted."""
+    """Return the text of a part; ``shown`` makes its content safe, and cuts it if requested."""
     match part:
         case TextPart():
             return "\n".join(filter(None, (shown(part.text), _added_text(part.added))))
@@ -146,7 +146,7 @@ def _cut(text: str, *, full: bool) -> str:
 
 
 def _found(result: ViewResult, count: int) -> str:
-    """Say how many messages a search found, and which of them are shown if not all."""
+    """Say how many messages match a search, and which of them are shown if not all."""
     whole = f"{plural(count, 'message')} found"
     if len(result.messages) == count:
         return whole
@@ -177,5 +177,5 @@ def _part_document(part: Part) -> dict[str, Any]:
 
 @encoded.register
 def _media_document(part: MediaPart) -> dict[str, Any]:
-    """What a tool returned beside its text: it has no kind of its own there."""
+    """Encode media that a tool returned besides its text; they have no ``kind`` there."""
     return record(part, without=_STORAGE)

@@ -1,6 +1,6 @@
-"""How far a command is, on standard error: on a terminal while it works, gone when it is done.
+"""Progress of a command on standard error; a terminal shows it only while the command works.
 
-rich is imported when something is going to be shown, and not before.
+rich is imported only when something is shown.
 """
 
 import sys
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 _NAME_WIDTH = 30
-# What is done sooner shows no progress.
+# Work that finishes sooner shows no progress.
 _PATIENCE = 1.0
 # Enough for a log, and for CI runners that end a job without output.
 _SECONDS_BETWEEN_LINES = 60.0
 
 
 class WorkProgress:
-    """What is being done, from the first second of work on; nothing where there is no terminal."""
+    """The current work, shown on a terminal after the first second."""
 
     def __init__(self, what: str, path: str, *, enabled: bool = True) -> None:
         self._text = f"{what} {one_line(path_name(path)[-_NAME_WIDTH:])}"
@@ -64,7 +64,7 @@ class WorkProgress:
 
 
 class BatchProgress:
-    """Files that are done, of all: a bar on a terminal, elsewhere a line a minute."""
+    """The number of finished files: a bar on a terminal, otherwise one line per minute."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -72,7 +72,7 @@ class BatchProgress:
         self._said = monotonic()
 
     def tell(self, done: "FilesDone") -> None:
-        """Show that a file is done."""
+        """Show that a file is finished."""
         if self._is_terminal:
             self._draw(done)
         elif monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
@@ -116,7 +116,7 @@ def _text_column() -> "ProgressColumn":
     from rich.progress import TextColumn
     from rich.table import Column
 
-    # Names of files are not markup, and what has no room is cut instead of wrapped.
+    # File names are not markup, and long lines are cut instead of wrapped.
     column = Column(no_wrap=True, overflow="ellipsis")
     return TextColumn("{task.description}", markup=False, table_column=column)
 

@@ -1,4 +1,4 @@
-"""The terminal: where tables and lines go, and how wide it is."""
+"""Prints tables and lines to the terminal, fitted to its width."""
 
 import codecs
 import sys
@@ -27,7 +27,7 @@ _LEAST_TEXT = 24
 
 @dataclass(frozen=True, slots=True)
 class Accent:
-    """A line in a colour, where there are colours."""
+    """A line in color, if colors are allowed."""
 
     text: str
     style: TextStyle
@@ -35,7 +35,7 @@ class Accent:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label and what there is to say about it: safe text on one line."""
+    """A label and its text: safe text on one line."""
 
     label: str
     text: str
@@ -44,21 +44,21 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts one below the other, their texts aligned."""
+    """Facts below each other, with their texts aligned."""
 
     rows: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Safe text that stays as it is, however wide the terminal is."""
+    """Safe text that is not wrapped or cut, whatever the width of the terminal."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes that go to standard output as they are."""
+    """Bytes that go to standard output unchanged."""
 
     pieces: Iterable[bytes]
 
@@ -67,10 +67,10 @@ ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
 
 
 class Screen:
-    """Standard output or error; nothing printed on it is taken as markup.
+    """Standard output or error; nothing printed on it is interpreted as markup.
 
-    A terminal gets lines no wider than itself, with colours unless NO_COLOR or TERM=dumb forbid
-    them. A file or a pipe gets everything in full and plain; ``width`` is None then.
+    On a terminal, lines fit its width and have colors unless NO_COLOR or TERM=dumb is set. A file
+    or a pipe gets full lines without colors; ``width`` is None then.
     """
 
     def __init__(self, *, error: bool = False) -> None:
@@ -78,13 +78,13 @@ class Screen:
         self.width = self._console.width if self._stream.isatty() else None
 
     def show(self, *items: ScreenItem) -> None:
-        """Print items, one below the other."""
+        """Print items below each other."""
         for item in items:
             for lines, style in item_lines(item, self.width):
                 self._write(lines, style)
 
     def _write(self, lines: Sequence[str], style: TextStyle) -> None:
-        # Wrapped, or beside others, safe texts may begin a line or become a command.
+        # Once wrapped or joined, safe texts may begin a line and become a command.
         shown = defused("\n".join(lines))
         if not style or self.width is None:
             click.echo(shown, file=self._stream)
@@ -104,7 +104,7 @@ class Screen:
 
 
 def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[str], TextStyle]]:
-    """Yield an item's lines for a terminal of this width, None for any, with their styles."""
+    """Yield an item's lines with their styles, for a terminal of this width (None: unlimited)."""
     match item:
         case str():
             yield _wrapped(item, width), ""
@@ -132,13 +132,13 @@ def write_bytes(lines: Iterable[bytes]) -> None:
 
 
 def print_messages(*lines: str) -> None:
-    """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
+    """Print changes, warnings and advice to standard error; paths in them are never broken."""
     for line in lines:
         click.echo(defused(line), err=True)
 
 
 def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:
-    """Print items, one below the other, while they are made."""
+    """Print items below each other as they are produced."""
     screen = Screen(error=error)
     for item in items:
         if isinstance(item, Raw):
@@ -181,7 +181,7 @@ _STAND_INS = (
 
 
 def register() -> None:
-    """Make the error handler known to Python."""
+    """Register the error handler with Python."""
     codecs.register_error(PLAIN, _plain)
 
 

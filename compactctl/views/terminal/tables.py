@@ -1,4 +1,4 @@
-"""Tables that fit the width there is: aligned columns, no frames, readable in a log."""
+"""Tables that fit the available width: aligned columns, no frames, readable in a log."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,9 +6,9 @@ from typing import Literal
 
 from compactctl.views.terminal.text import share_text
 
-# Not rich.table: where there is no room it cuts numbers and titles, takes a column's width to
-# nothing, and cuts the end of a path, which is what tells files apart. Columns that may be left
-# out, and ends that may be cut, would stay our own code; padding is all it would save.
+# Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
+# the end of a path, which distinguishes files. Leaving out columns and cutting at one end would
+# still be our own code; it would only save the padding.
 CutEnd = Literal["never", "end", "start"]
 
 GAP = "  "
@@ -22,12 +22,12 @@ class Column:
     """One column of a table.
 
     Attributes:
-        title: what its figures are, with their unit.
-        right: whether it is aligned to the right.
-        cut: which end of a text is cut off when there is no room.
-        min_width: how narrow it may be cut, in characters.
-        spare: on a narrow terminal columns are left out, those with the highest number first;
-            0 is never left out.
+        title: the title, with the unit of its figures.
+        right: whether it is right-aligned.
+        cut: the end at which long texts are cut.
+        min_width: minimum width after cutting, in characters.
+        spare: on a narrow terminal, columns are left out, those with the highest number first; 0 is
+            never left out.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of safe, one-line cells under titles; ``total`` is a row set apart below the others."""
+    """Rows of safe one-line cells under titles; ``total`` is a separate row at the bottom."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -64,10 +64,9 @@ def table(
 
 
 def table_lines(grid: Table, width: int | None) -> list[str]:
-    """Return a table as lines, titles first, at most ``width`` wide; None is as wide as it gets.
+    """Return a table as lines, titles first, at most ``width`` wide; None for any width.
 
-    Without enough room texts are cut and spare columns left out; what is neither stays, and the
-    lines are wider than asked for.
+    To fit, texts are cut and spare columns left out. If that is not enough, the lines are wider.
     """
     if width is not None:
         grid = _fitted(grid, width)
@@ -81,7 +80,7 @@ def table_lines(grid: Table, width: int | None) -> list[str]:
 
 
 def bar(share: float, width: int = _BAR_WIDTH) -> str:
-    """Return a bar of blocks for a share between 0 and 1, at most ``width`` letters wide."""
+    """Return a bar of blocks for a share between 0 and 1, at most ``width`` characters wide."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     full, part = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[part] if part else "")
@@ -93,7 +92,7 @@ def bar_cell(share: float) -> str:
 
 
 def cell_width(shown: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     if shown.isascii():
         return len(shown)
     from rich.cells import cell_len
@@ -137,7 +136,7 @@ def _without(grid: Table, index: int) -> Table:
 
 
 def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
-    """Take ``excess`` from the columns that may be cut, the widest first."""
+    """Remove ``excess`` characters from the columns that may be cut, the widest first."""
     for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
         cut = min(excess, _room(grid.columns[index], widths[index]))
         if cut > 0:
@@ -147,7 +146,7 @@ def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
 
 
 def _room(column: Column, width: int) -> int:
-    """Return how much can be cut off a column of this width; its title stays whole."""
+    """Return how much a column of this width can be cut without cutting its title."""
     min_width = max(column.min_width, cell_width(column.title))
     return 0 if column.cut == "never" else max(0, width - min_width)
 

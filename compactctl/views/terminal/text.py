@@ -1,4 +1,4 @@
-"""Text from transcripts made safe for terminals and logs, and small figures as text."""
+"""Makes text from transcripts safe for terminals and logs, and formats small figures."""
 
 import re
 import shlex
@@ -13,13 +13,13 @@ _COLOUR = r"(?:\x1b\[[\d;]*[mK])*"
 
 
 def _coloured(word: str) -> str:
-    """Return a pattern for a word with colours around its letters; Buildkite takes them out."""
+    """Return a pattern for a word with color codes between its letters, which Buildkite ignores."""
     return "".join(f"{_COLOUR}{re.escape(letter)}" for letter in word)
 
 
 _HEADERS = "|".join(map(_coloured, ("---", "+++", "~~~")))
 _OPENED = rf"{_coloured('^^^')}{_COLOUR}\s{_coloured('+++')}"
-# The mark goes behind what is found.
+# The mark is inserted after the match.
 _PATTERNS = (
     # GitHub Actions ##[error], Azure Pipelines ##vso[task.complete], anywhere in a line; TeamCity
     # ##teamcity[message] at its start.
@@ -34,14 +34,14 @@ _PATTERNS = (
 
 
 def is_on_runner(variables: Mapping[str, str]) -> bool:
-    """Tell whether these environment variables are those of a job on a CI runner."""
+    """Whether these environment variables are those of a job on a CI runner."""
     return any(variables.get(name) for name in _VARIABLES)
 
 
 def defused(text: str, mark: str = BACKSLASH) -> str:
-    """Return text in which no CI runner finds a command; ``mark`` parts what would be one.
+    """Return text in which no CI runner finds a command; ``mark`` is inserted into each.
 
-    Carriage returns end lines, too, as they do for the runners.
+    Carriage returns end lines too, as they do for the runners.
     """
     if "\r" in text:
         return "\r".join(defused(line, mark) for line in text.split("\r"))
@@ -59,19 +59,19 @@ _LAST_BYTE = 0xFF
 # Python's stand-ins for the bytes of a file name that are not UTF-8.
 _BYTES = range(0xDC80, 0xDD00)
 _NO_BYTE = 0xDC00
-# Ends a quotation and begins the next: nothing to a shell.
+# Ends a quoted string and begins the next; adds nothing for a shell.
 _TWO_QUOTES = "''"
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
 def safe_text(text: str) -> str:
-    """Return text with control characters as visible escapes and without runners' commands."""
+    """Return text with control characters as visible escapes and without CI commands."""
     return defused(_visible(text))
 
 
 def line_text(text: str) -> str:
-    """Return safe text that stays one line, whatever is in the names of files."""
+    """Return safe text on one line, even if file names contain line breaks."""
     return safe_text(text.replace("\n", "\\n"))
 
 
@@ -82,7 +82,7 @@ def one_line(text: str, width: int = 200) -> str:
 
 
 def size_text(n_bytes: int) -> str:
-    """Return a size in bytes as people read it: 950 B, 3.9 MB (powers of ten)."""
+    """Return a size in bytes with its unit: 950 B, 3.9 MB (powers of ten)."""
     unit, factor = next((row for row in _UNITS if n_bytes >= row[1]), ("B", 1))
     return f"{n_bytes} B" if factor == 1 else f"{n_bytes / factor:.1f} {unit}"
 
@@ -101,13 +101,13 @@ def share_text(share: float) -> str:
 
 
 def limit_text(share: float) -> str:
-    """Return a share that a user named, with all of its decimals, one at least: 17.25 %."""
+    """Return a share that a user named, with all its decimals, at least one: 17.25 %."""
     short, whole = share_text(share), f"{share * 100:.12g} %"
     return max(short, whole, key=len)
 
 
 def share_beyond(share: float, limit: float) -> tuple[str, str]:
-    """Return a share and the limit that it is beyond, with the decimals that tell them apart."""
+    """Return a share and the limit it exceeds, with enough decimals to distinguish them."""
     texts = ((f"{share * 100:.{n}f} %", f"{limit * 100:.{n}f} %") for n in range(1, 12))
     return next((pair for pair in texts if pair[0] != pair[1]), (f"{share:%}", f"{limit:%}"))
 
@@ -118,7 +118,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def project_text(project: str, home: str) -> str:
-    """Return a folder as people name it: ``~`` for their home."""
+    """Return a folder with ``~`` for the home folder."""
     path = PurePath(project)
     if home not in ("", "/") and path.is_relative_to(home):
         return one_line(str(PurePath("~", path.relative_to(home))))
@@ -126,14 +126,14 @@ def project_text(project: str, home: str) -> str:
 
 
 def shell_path(path: str) -> str:
-    """Return a path as it can be pasted into a shell, where a leading dash is not an option."""
+    """Return a path that can be pasted into a shell; a leading dash is not taken for an option."""
     is_like_option = path.startswith("-") and path != "-"
     quoted = shlex.quote(f"./{path}" if is_like_option else path)
     return defused(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
 
 
 def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
-    """Return a command for a file, with options as they were typed, as it can be pasted."""
+    """Return a command for a file, with its options, that can be pasted into a shell."""
     quoted = (
         defused(_NOT_TYPED.sub(_typed, shlex.quote(option)), _TWO_QUOTES) for option in options
     )
@@ -141,7 +141,7 @@ def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
 
 
 def path_name(path: str) -> str:
-    """Return a path as people read it."""
+    """Return a path as safe text on one line; ``-`` is standard input."""
     return "standard input" if path == "-" else line_text(path)
 
 
@@ -155,7 +155,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _typed(match: re.Match[str]) -> str:
-    """Return a character inside of a quotation as bash and zsh take it."""
+    """Return a character as bash and zsh read it in a quoted string."""
     code = ord(match[0])
     if code in _BYTES:
         return f"'$'\\x{code - _NO_BYTE:02x}''"
