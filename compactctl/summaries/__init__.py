@@ -1,1 +1,1 @@
-"""Text that stands for earlier messages."""
+"""Text that replaces earlier messages."""

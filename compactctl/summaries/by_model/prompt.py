@@ -10,10 +10,10 @@ from compactctl.summaries.document.labels import LabelStyle, label_messages, pro
 from compactctl.summaries.document.templates import Template, resolve_template
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 
-# Characters of a message that are shown, as in Codebuddy.
+# Characters shown of a message, as in Codebuddy.
 MESSAGE_LIMIT = 10_000
-# No message is shortened to less than this to make a prompt fit.
-_SHORTEST = 150
+# To make a prompt fit, no message is shortened to less than this.
+_MIN_MESSAGE = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class PromptStyle:
     Attributes:
         label: how speakers are marked.
         mask: whether secrets are masked.
-        message_limit: characters of a message that are shown.
-        max_tokens: tokens the prompt may have; 0 is any number.
+        message_limit: characters shown of each message.
+        max_tokens: maximum size of the prompt; 0 for no limit.
     """
 
     label: LabelStyle = "xml"
@@ -35,7 +35,7 @@ class PromptStyle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt, and two pieces of it: the instructions, and what is to be summarized."""
+    """A prompt, and two parts of it: the instructions, and the conversation to summarize."""
 
     text: str
     instructions: str
@@ -45,13 +45,12 @@ class Prompt:
 def write_prompt(
     request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
 ) -> Prompt | None:
-    """Write the prompt for ``request``; None when it does not fit into ``style.max_tokens``.
+    """Return the prompt for ``request``, None if it cannot fit into ``style.max_tokens``.
 
-    Long messages are shortened further until it fits. Raises UsageError for a template that there
-    is none of.
+    Long messages are shortened further until it fits. Raises UsageError for an unknown template.
     """
     limit = style.message_limit
-    while limit >= min(_SHORTEST, style.message_limit):
+    while limit >= min(_MIN_MESSAGE, style.message_limit):
         prompt = _prompt(request, replace(style, message_limit=limit))
         if not style.max_tokens or count(prompt.text) <= style.max_tokens:
             return prompt
@@ -64,7 +63,7 @@ def _prompt(request: SummaryRequest, style: PromptStyle) -> Prompt:
     mask = mask_secrets if style.mask else str
     instructions = mask("\n".join(_instructions(request, template)))
     conversation = mask(_labelled(_without_previous(request), style))
-    # Whatever is in a prompt is masked here, so that no block can be forgotten.
+    # All parts are masked here, so that none can be forgotten.
     material = map(mask, _material(request, conversation, style))
     text = "\n\n".join((instructions, *material, _ENDING))
     return Prompt(text=text, instructions=instructions, conversation=conversation)
@@ -112,7 +111,7 @@ def _instructions(request: SummaryRequest, template: Template) -> Iterator[str]:
 
 
 def _material(request: SummaryRequest, conversation: str, style: PromptStyle) -> Iterator[str]:
-    """Yield what the summary is made from, each piece under a title of its own."""
+    """Yield the sources of the summary, each under its title."""
     yield from _files(request)
     if request.previous.strip():
         yield f"Existing Summary:\n---\n{request.previous.strip()}\n---"
@@ -123,13 +122,13 @@ def _material(request: SummaryRequest, conversation: str, style: PromptStyle) ->
 
 
 def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
-    """Leave out the message that holds the earlier summary: it has a place of its own."""
+    """Leave out the message with the earlier summary, which the prompt shows by itself."""
     previous = request.previous.strip()
     return tuple(m for m in request.messages if not (m.origin.is_summary and prose(m) == previous))
 
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
-    """Label messages; each text is masked before it is cut, as half a secret may look like none."""
+    """Label messages; mask each before it is cut, since half a secret may not look like one."""
     return label_messages(
         messages, style.label, style.message_limit, mask_secrets if style.mask else str
     )
@@ -140,9 +139,10 @@ def _files(request: SummaryRequest) -> Iterator[str]:
     pairs = tool_pairs(read_passages(request.messages, request.cwd))
     changed = dict.fromkeys(path for pair in pairs for path in pair.changes)
     read = dict.fromkeys(pair.reads for pair in pairs if pair.reads and pair.reads not in changed)
-    lists = (("Files Read:", read), ("Files Modified:", changed))
-    shown = [
-        "\n".join((title, *(f"- {path}" for path in paths))) for title, paths in lists if paths
+    lists = [
+        "\n".join((title, *(f"- {path}" for path in paths)))
+        for title, paths in (("Files Read:", read), ("Files Modified:", changed))
+        if paths
     ]
-    if shown:
-        yield "\n".join(("File Context:", *shown))
+    if lists:
+        yield "\n".join(("File Context:", *lists))

@@ -1,12 +1,12 @@
-"""Whether a text is about the messages it is to replace: a word in it must point to them."""
+"""Whether a summary is about the messages it replaces: it must share a distinctive word."""
 
 import re
 from collections.abc import Iterator
 
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
-# Function words, what a summary says of itself, and what people and models refuse with.
-_OF_TALK = """
+# Function words, words about the summary itself, and words of English refusals.
+_TALK_WORDS = """
 ability able about above accept accepted according account across acted activities activity
 actually add added additional advice advise after afterwards again against agree agreed ahead all
 allow allowed almost along already also alternative alternatives although always among and another
@@ -66,8 +66,8 @@ went were weren what whatever when whenever where whereas whether which while wh
 why will willing wish with within without won wonder word words work worked working works would
 wouldn write writing written wrong yes yesterday yet you your yours yourself
 """
-# What programs and services print when they fail, and the names of models.
-_OF_FAILURES = """
+# Words that programs and services print when they fail, and the names of models.
+_FAILURE_WORDS = """
 401 403 404 408 409 413 422 429 500 501 502 503 504 529 abort aborted access anthropic api args
 argument arguments authentication authorization authorized bad balance billing bug call claude
 code codes command connect connection consent copy copyright crash crashed credential credentials
@@ -82,9 +82,9 @@ temporarily terminated timed timeout token tokens traceback unable unauthorized 
 undefined unexpected unhandled unknown unreachable unsupported usage valid value values version
 warning
 """
-# Refusals in Spanish, French, German, Portuguese, Italian, Dutch, Russian, Polish, Scandinavian
-# languages, Turkish, Indonesian, Chinese, Japanese and Korean.
-_OF_REFUSALS = """
+# Words of refusals in Spanish, French, German, Portuguese, Italian, Dutch, Russian, Polish,
+# Scandinavian languages, Turkish, Indonesian, Chinese, Japanese and Korean.
+_REFUSAL_WORDS = """
 siento pero puedo ayudar ayudarte ayudarle con esa esta este solicitud petición tarea cumplir
 proporcionar resumen resumir conversación como modelo lenguaje inteligencia artificial disculpe
 disculpa perdón usted favor contenido información hacer eso para por que una las los del sobre
@@ -119,17 +119,17 @@ maaf saya tidak bisa dapat membantu permintaan ini itu dengan tersebut
 죄송합니다 죄송하지만 해당 그 요청 을 도와 드릴 수 없습니다 요약 대화 제공할 처리할 할 언어 모델
 미안하지만 도움을
 """
-COMMON_WORDS = f"{_OF_TALK}{_OF_FAILURES}{_OF_REFUSALS}"
-"""In lower case; of the last three languages, pieces of sentences."""
+COMMON_WORDS = f"{_TALK_WORDS}{_FAILURE_WORDS}{_REFUSAL_WORDS}"
+"""In lower case; pieces of sentences for the last three languages."""
 
 
-# Scripts without blanks between words: kana, Han characters and Hangul.
+# Scripts without blanks between words: kana, Han and Hangul.
 _DENSE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_DENSE}]+|[^\W_{_DENSE}]+")
 _IS_DENSE = re.compile(rf"[{_DENSE}]")
-# Shorter words, and numbers with fewer digits, turn up anywhere by chance.
+# Shorter words and numbers occur anywhere by chance.
 MIN_CHARS = 3
-# A longer text that begins like a refusal goes on with something else.
+# A longer text that begins like a refusal continues with a summary.
 REFUSAL_WORDS = 60
 _REFUSAL = re.compile(
     r"\W*(?:[^.!?\n]{0,40}\b(?:sorry|apologi[sz]e|apologies|unfortunately|regret|as an ai)\b"
@@ -146,7 +146,7 @@ _REFUSAL = re.compile(
 def _words(text: str) -> Iterator[str]:
     for word in _WORD.findall(text.casefold()):
         if _IS_DENSE.match(word):
-            yield from (word[at : at + 2] for at in range(len(word) - 1))
+            yield from (word[pos : pos + 2] for pos in range(len(word) - 1))
         elif len(word) >= MIN_CHARS:
             yield word
 
@@ -155,22 +155,19 @@ _COMMON = frozenset(_words(COMMON_WORDS))
 
 
 def distinctive_words(text: str) -> Iterator[str]:
-    """Yield the words of a text that point to a conversation: names, identifiers, numbers, topics.
+    """Yield the words of a text that identify a conversation: names, numbers, topics.
 
-    They are in lower case. Of a script without blanks, every two neighbours count as a word.
+    They are in lower case. In a script without blanks, every two adjacent characters are a word.
     """
     return (word for word in _words(text) if word not in _COMMON)
 
 
 def is_about(text: str, source: str) -> bool:
-    """Whether a text shares a distinctive word with its source.
-
-    True where the source has none, so that nothing can be lost.
-    """
+    """Whether a text shares a distinctive word with its source; True if the source has none."""
     words = set(distinctive_words(source))
     return not words or not words.isdisjoint(distinctive_words(text))
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a short text says, in English, that its writer will not help."""
+    """Whether a short text begins like an English refusal of a model."""
     return len(text.split()) < REFUSAL_WORDS and _REFUSAL.match(text) is not None

@@ -1,16 +1,16 @@
-"""Secrets in a text, masked before it goes to another program."""
+"""Mask secrets in a text before it goes to another program."""
 
 import re
 from collections.abc import Iterator
 
-# The beginning of a word, also behind an escaped line break, an escaped byte of a URL, or a color.
+# The start of a word, also after an escaped line break, an escaped byte of a URL, or a color code.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\dm))"
 
-# Kind, pieces of which one is in every text with such a secret, and its pattern. Group 1 is masked,
-# or the whole match. In this order: what one pattern masked is no longer there for the next.
+# Kind, substrings of which every match contains one, and pattern. Group 1 is masked, else the
+# whole match. The order matters: what one pattern has masked, later ones do not see.
 #
 # Prefixes and lengths of vendors' tokens: gitleaks, config/gitleaks.toml at b58d3f1 (MIT). Lengths
-# are lower bounds here, as a token that was cut is a secret, too.
+# are lower bounds here, since a truncated token is a secret, too.
 _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "private-key",
@@ -105,8 +105,8 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "url-password",
         (":/",),
-        # A password may hold what it should not: it ends at the last @ before a slash. Of two
-        # slashes one is lost where a path is put in order.
+        # A password may hold an unescaped @: it ends at the last one before a slash. Normalizing
+        # a URL as a path leaves one of the two slashes.
         re.compile(r"(?<=[A-Za-z0-9]):/{1,2}[^\s:/?#@\"']*:(?!\[REDACTED:)([^\s\"/<>]+)@"),
     ),
     (
@@ -177,7 +177,7 @@ _NAME = (
     r"|(?<=_)auth|(?<=[\"'])auth(?=\\*[\"']))"
 )
 _STEMS = ("pass", "pwd", "secret", "token", "credential", "key", "sess", "sid", "auth")
-# A name and what leads from it to its value. Quotes may be escaped, as in JSON inside of JSON.
+# A name and what leads from it to its value. Quotes may be escaped, as in JSON inside JSON.
 _NAMED = re.compile(
     rf"(?i:{_NAME})(?:[_-]?\d{{1,3}})?(?P<close>\\*[\"'`]?\]?)(?:"
     r"(?P<quoted>(?:[\s,]{0,20}\\*[\"']?value\\*[\"']?)?"
@@ -190,10 +190,10 @@ _NAMED = re.compile(
 _QUOTE = re.compile(r"(?P<escapes>\\*)(?P<quote>[\"'`])|[\r\n]")
 _RUN = re.compile(r"[^\s\"'`]+")
 _QUERY_RUN = re.compile(r"[^\s\"'`&#]+")
-# What is in front of a name: the beginning of its line, or of its word.
+# What precedes a name: the start of its line, or of its word.
 _BEFORE = re.compile(r"(?:\n|\\+n)[ \t>+-]*[\w.-]*\Z|[?&][\w.-]*\Z|(?:\s--)?[\w.-]*\Z")
 _LINE_END = re.compile(r"[ \t\r]*(?:#|\n|\\n|[\"'`]|\Z)")
-# What is bare and stays: a reference, a call, an item, an attribute.
+# Unquoted values that are not secrets: references here; calls, items and attributes below.
 _REFERENCE = re.compile(
     r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%[A-Z_]+%",
     re.DOTALL,
@@ -204,10 +204,10 @@ _CODE = re.compile(
     re.DOTALL,
 )
 _ODD = re.compile(r"\d|[!@#%^&*+/~?](?=.*\w)", re.DOTALL)
-# A name of a type has few of these, text in base64 has many.
+# A camel-case type name has few of these, base64 has many.
 _HUMP = re.compile("[a-z][A-Z]")
 _HUMPS = 4
-# What is written for a password where there is none.
+# Words that stand in place of a secret: types and states.
 _TYPES = re.compile(
     r"str|string|number|integer|boolean|bytes|object|array|optional|required|unknown|undefined"
     r"|secret(?:str)?|passw(?:or)?d|tokens?|credentials?|enabled|disabled|hidden|missing|expired"
@@ -217,48 +217,48 @@ _TYPES = re.compile(
 _WORD_END = ".,;:!?)]}>"
 _REDACTED = "[REDACTED:"
 _MIN_CHARS, _MIN_BARE_CHARS = 4, 6
-# Characters by which it is judged whether a bare value is one, and whether it is a reference.
-_JUDGED = 200
+# How many characters around a name decide whether its value is a secret.
+_EXAMINED = 200
 
 
 def mask_secrets(text: str) -> str:
-    """Return ``text`` with ``[REDACTED:<kind>]`` in place of keys, tokens and passwords.
+    """Replace keys, tokens and passwords in ``text`` by ``[REDACTED:<kind>]``.
 
-    Found are private keys, tokens of known form, passwords in URLs and on command lines, and values
-    of names such as ``password`` or ``api_key``, however long. Nothing finds every secret. Takes
-    time in proportion to the length of ``text``.
+    Masks private keys, tokens of known form, passwords in URLs and on command lines, and values of
+    names such as ``password`` or ``api_key``. It cannot find every secret. Takes time linear in the
+    length of ``text``.
     """
     for kind, pieces, pattern in _SECRETS:
         if any(piece in text for piece in pieces):
-            text = pattern.sub(lambda match, kind=kind: _without(match, kind), text)  # type: ignore[misc]
+            text = pattern.sub(lambda match, kind=kind: _mask_match(match, kind), text)  # type: ignore[misc]
     lower = text.lower()
     if not any(stem in lower for stem in _STEMS):
         return text
-    return "".join(_without_values(text))
+    return "".join(_mask_values(text))
 
 
-def _without(match: re.Match[str], kind: str) -> str:
+def _mask_match(match: re.Match[str], kind: str) -> str:
     whole, group = match[0], match.re.groups
     start, end = match.start(group) - match.start(), match.end(group) - match.start()
     return f"{whole[:start]}{_REDACTED}{kind}]{whole[end:]}"
 
 
-def _without_values(text: str) -> Iterator[str]:
-    """Yield the pieces of a text, with the values of names masked."""
-    place = 0
-    at = 0
-    while match := _NAMED.search(text, at):
-        at = match.end()
-        start, end = _value_of(text, match)
+def _mask_values(text: str) -> Iterator[str]:
+    """Yield the pieces of a text, with the values of names such as ``password`` masked."""
+    copied = 0
+    pos = 0
+    while match := _NAMED.search(text, pos):
+        pos = match.end()
+        start, end = _value_span(text, match)
         if end > start and not text.startswith(_REDACTED, start):
-            yield text[place:start]
+            yield text[copied:start]
             yield f"{_REDACTED}credential]"
-            place = at = end
-    yield text[place:]
+            copied = pos = end
+    yield text[copied:]
 
 
-def _value_of(text: str, match: re.Match[str]) -> tuple[int, int]:
-    """Return where the value of a name begins and ends; both are the same if it stays."""
+def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return the span of a name's value, an empty one if it is not a secret."""
     start = match.end()
     if match["quoted"]:
         end = _end_of_quoted(text, start, match["open"])
@@ -268,10 +268,10 @@ def _value_of(text: str, match: re.Match[str]) -> tuple[int, int]:
         end = text.find("<", start, start + 10_000)
         is_value = end > start and text.startswith("</", end) and text[start:end].strip()
         return start, end if is_value else start
-    # The beginning of the text is one of a line, too.
-    head = f"\n{text[: match.start()]}" if match.start() < _JUDGED else text[:0]
-    before = _BEFORE.search(head or text[match.start() - _JUDGED : match.start()])
-    run = _RUN.match(text, start, start + _JUDGED)
+    # The start of the text is the start of a line, too.
+    head = f"\n{text[: match.start()]}" if match.start() < _EXAMINED else text[:0]
+    before = _BEFORE.search(head or text[match.start() - _EXAMINED : match.start()])
+    run = _RUN.match(text, start, start + _EXAMINED)
     if run is None or before is None or not _is_secret(match, before[0], run[0], text):
         return start, start
     run = (_QUERY_RUN if before[0].startswith(("?", "&")) else _RUN).match(text, start)
@@ -279,10 +279,9 @@ def _value_of(text: str, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool:
-    """Whether a bare value is one; nothing in ``token: optional-text`` and ``t=self.token`` is.
+    """Whether an unquoted value is a secret, unlike in ``token: optional-text``, ``t=self.token``.
 
-    ``before`` is what stands on the line before the name, from the last blank on, or from the first
-    letter of the line on.
+    ``before`` is the text before the name: back to the last blank, or to the start of its line.
     """
     if _is_reference(value):
         return False
@@ -305,22 +304,25 @@ def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool
 
 
 def _is_reference(value: str) -> bool:
-    return len(value) < _JUDGED and _REFERENCE.fullmatch(value) is not None
+    return len(value) < _EXAMINED and _REFERENCE.fullmatch(value) is not None
 
 
 def _end_of_quoted(text: str, start: int, opening: str) -> int:
-    """Return where a value ends: at its own quote, else with its line.
+    r"""Return where a quoted value ends: at its closing quote, else with its line.
 
-    In JSON inside of JSON quotes have escapes of their own: behind ``depth`` backslashes a quote
-    ends the value, behind twice as many and one it is in the value.
+    In JSON inside JSON, the number of backslashes tells a closing quote (``depth`` of them) from a
+    quote within the value (``2 * depth + 1``):
+        depth 0:  {"token": "a\"b"}
+        depth 1:  "{\"token\": \"a\\\"b\"}"
     """
     depth, quote = len(opening) - 1, opening[-1]
-    for found in _QUOTE.finditer(text, start):
-        if found["quote"] is None:
-            return found.start()
-        escapes = len(found["escapes"])
-        if found["quote"] == quote and escapes % (2 * depth + 2) == depth:
-            return found.end() - len(opening)
-        if escapes < depth and found["quote"] == '"':
-            return found.start()
+    for match in _QUOTE.finditer(text, start):
+        if match["quote"] is None:
+            return match.start()
+        escapes = len(match["escapes"])
+        if match["quote"] == quote and escapes % (2 * depth + 2) == depth:
+            return match.end() - len(opening)
+        # A quote of an outer text: the value was cut off.
+        if escapes < depth and match["quote"] == '"':
+            return match.start()
     return len(text)
