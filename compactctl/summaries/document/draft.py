@@ -1,4 +1,4 @@
-"""What a summary holds: points about the state of the work, lines that show it, and names."""
+"""Compose a hand-over document of items, quoted lines and names, within a budget."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,10 +22,32 @@ from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
 
 HEADINGS = tuple(section.heading for section in NINE.sections)
+KEY_LINES = "Key lines, verbatim:"
+NAMES = "Identifiers in use:"
+# Section and label of lines that the user or the agent wrote.
+_SAID = {"request": (6, "From requests:"), "reply": (4, "Said by the agent:")}
+# Characters of a call above its quoted lines; paths are never cut.
+_TITLE = 90
+# Quoted lines of tools are at most 1/3 of the text: among more of them nobody finds anything else.
+# Names are chosen for up to 45% of the budget, since those that occur in chosen lines are left out.
+_LINES_PART = 3
+_NAMES_PERCENT = 45
+# Candidates that are weighed against one another, the best of many more.
+_MAX_LINES, _MAX_NAMES = 3_000, 1_500
+# A line with more backslashes or quotation marks is data.
+_MAX_BACKSLASHES = 4
+_MAX_QUOTES = 12
+# Share of the demand for an entity that its bare name is worth; less than in a digest.
+_NAMED = 0.4
+# Names with less demand, in units of ``mean_top_demand``, merely happened to be shown.
+_MIN_DEMAND = 0.1
+# Tokens of a bullet or an indent with the line end, and characters of the same.
+_LINE_TOKENS = 2
+_MARGIN = 5
 
 
 def write_document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
-    """Write the note and all sections of a template with their items."""
+    """Return the note and all sections of a template with their items."""
     by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
         by_section.setdefault(template.section_for(item.section, item.topic), []).append(item)
@@ -39,12 +61,12 @@ def write_document(note: str, items: Iterable[SummaryItem], template: Template =
 
 
 def item_chars(item: SummaryItem) -> int:
-    """Return the characters an item adds to a document, its label not counted."""
+    """Return the characters an item adds to a document, without its label."""
     return len(item.text) + len(BULLET) + 1 + len(INDENT) * item.text.count("\n")
 
 
 def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
-    """Yield the lines of items, grouped below their labels."""
+    """Yield the lines of items, grouped under their labels."""
     label = ""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.position)):
         if item.label != label:
@@ -54,36 +76,15 @@ def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
         yield BULLET + item.text.replace("\n", "\n" + INDENT)
 
 
-KEY_LINES = "Key lines, verbatim:"
-NAMES = "Identifiers in use:"
-# Where lines of what was said stand.
-_SAID = {"request": (6, "From requests:"), "reply": (4, "Said by the agent:")}
-# Characters of what a quoted line is of; paths are whole.
-_TITLE = 90
-# Quoted lines of tools are at most this part of the text; with more of them nobody finds the rest.
-# Names are chosen up to this share, of which those go that stand in lines.
-_LINES_PART = 3
-_NAMES_PERCENT = 45
-# Candidates that are weighed against one another, the best of many more.
-_MAX_LINES, _MAX_NAMES = 3_000, 1_500
-# More backslashes or quotation marks than this are data, which nobody can read.
-_MAX_BACKSLASHES = 4
-_MAX_QUOTES = 12
-# Of the demand for an entity, what its mere name is worth; digests are worth reading for more.
-_NAMED = 0.4
-# Names that are needed less, in demands for one that is needed, are what tools happened to show.
-_MIN_DEMAND = 0.1
-# Tokens of a bullet or an indent with the line end.
-_LINE_TOKENS = 2
-# Characters of the same.
-_MARGIN = 5
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryMaterial:
-    """What there is to choose from: points, and the passages that lines and names are from.
+    """What a summary may hold.
 
-    ``covered`` is what stands elsewhere: in what is pinned, and behind the summary.
+    Attributes:
+        passages: the source of quoted lines and names.
+        items: items to choose from, by the fragment that represents each in the selection.
+        covered: texts that need not be repeated: pinned items, and messages after the summary.
+        demand: the entities of the passages that will be needed again.
     """
 
     passages: Sequence[Passage]
@@ -94,7 +95,7 @@ class SummaryMaterial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryDraft:
-    """What is written so far: the items that are pinned, and what is chosen beside them."""
+    """A summary under construction: pinned items, and a selection that still grows."""
 
     note: str
     template: Template
@@ -103,33 +104,35 @@ class SummaryDraft:
     selection: Selection
 
     def text(self) -> str:
-        """Write it down."""
-        chosen, found, known = self.selection.fragments, self.material.passages, self.material.items
-        items = [*self.pinned, *(known[each] for each in chosen if each in known)]
-        items += [*_name_items(chosen), *_said_items(chosen, found)]
+        """Return the document of what is chosen so far."""
+        fragments, passages = self.selection.fragments, self.material.passages
+        item_of = self.material.items
+        items = [*self.pinned, *(item_of[f] for f in fragments if f in item_of)]
+        items += [*_name_items(fragments), *_said_items(fragments, passages)]
         room = len(write_document(self.note, items, self.template)) // (_LINES_PART - 1)
-        items += _line_items(chosen, found, room)
+        items += _line_items(fragments, passages, room)
         return write_document(self.note, items, self.template)
 
 
 def select_content(
     material: SummaryMaterial, budget: int, count: Callable[[str], int]
 ) -> Selection:
-    """Return the choice among points, lines and names for a summary of ``budget`` tokens."""
-    found, demand = material.passages, material.demand
-    offered = (*material.items, *_lines(material), *_names(found, demand))
-    titles = {group: _title(group, found) for group in dict.fromkeys(e.group for e in offered)}
-    names = {group: demand.lexicon.entities(text) for group, text in titles.items()}
-    offer = FragmentPool(
-        fragments=offered,
-        tokens=[_cost(each.text, count) for each in offered],
-        headings={group: (_cost(text, count), names[group]) for group, text in titles.items()},
+    """Return an empty selection from items, lines and names for a summary of ``budget`` tokens."""
+    passages, demand = material.passages, material.demand
+    fragments = (*material.items, *_lines(material), *_names(passages, demand))
+    groups = dict.fromkeys(fragment.group for fragment in fragments)
+    titles = {group: _title(group, passages) for group in groups}
+    names = {group: demand.lexicon.entities(title) for group, title in titles.items()}
+    pool = FragmentPool(
+        fragments=fragments,
+        tokens=[_cost(fragment.text, count) for fragment in fragments],
+        headings={group: (_cost(title, count), names[group]) for group, title in titles.items()},
         demand=demand.demand,
         demand_unit=demand.mean_top_demand,
         name_share=_NAMED,
         section_limits={"course": budget // _LINES_PART, "names": budget * _NAMES_PERCENT // 100},
     )
-    return Selection(offer, (n for text in material.covered for n in demand.lexicon.entities(text)))
+    return Selection(pool, (n for text in material.covered for n in demand.lexicon.entities(text)))
 
 
 def _cost(text: str, count: Callable[[str], int]) -> int:
@@ -137,7 +140,7 @@ def _cost(text: str, count: Callable[[str], int]) -> int:
 
 
 def fragments_of(items: Iterable[SummaryItem], demand: EntityDemand) -> dict[Fragment, SummaryItem]:
-    """Return items as what a choice is made of; of equal ones the last."""
+    """Return items by the fragment that represents each; of equal items the last."""
     return {_fragment(item, demand): item for item in items}
 
 
@@ -154,99 +157,104 @@ def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
 
 
 def _lines(material: SummaryMaterial) -> list[Fragment]:
-    """Return the lines worth most for each character that say something about what they name."""
-    found, demand = material.passages, material.demand
-    said = {line.strip() for text in material.covered for line in text.split("\n")}
-    said.update(item.text.partition("] ")[2] for item in material.items.values())
+    """Return the readable lines about entities, those with the most demand per character."""
+    passages, demand = material.passages, material.demand
+    covered = {line.strip() for text in material.covered for line in text.split("\n")}
+    covered.update(item.text.partition("] ")[2] for item in material.items.values())
     readable = (
-        replace(each, facts=())
-        for each in collect_fragments(found, {}, demand.demand, demand.lexicon)
-        if each.describes and each.text.count("\\") <= _MAX_BACKSLASHES
-        if each.text.count('"') <= _MAX_QUOTES
-        if without_marks(each.text) not in said
+        replace(fragment, facts=())
+        for fragment in collect_fragments(passages, {}, demand.demand, demand.lexicon)
+        if fragment.describes and fragment.text.count("\\") <= _MAX_BACKSLASHES
+        if fragment.text.count('"') <= _MAX_QUOTES
+        if without_marks(fragment.text) not in covered
     )
 
-    def rank(each: Fragment) -> float:
-        return -sum(demand.demand[name] for name in each.describes) / len(each.text)
+    def rank(fragment: Fragment) -> float:
+        return -sum(demand.demand[name] for name in fragment.describes) / len(fragment.text)
 
-    return [_with_speaker(each, found) for each in heapq.nsmallest(_MAX_LINES, readable, key=rank)]
-
-
-def _with_speaker(each: Fragment, found: Sequence[Passage]) -> Fragment:
-    if found[each.group.passage].kind not in _SAID:
-        return each
-    return replace(each, group=FragmentGroup("said", each.group.passage))
+    best = heapq.nsmallest(_MAX_LINES, readable, key=rank)
+    return [_with_speaker(fragment, passages) for fragment in best]
 
 
-def _names(found: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:
-    floor = _MIN_DEMAND * demand.mean_top_demand
+def _with_speaker(fragment: Fragment, passages: Sequence[Passage]) -> Fragment:
+    """Move a line of the user or the agent to the group of what they said."""
+    if passages[fragment.group.passage].kind not in _SAID:
+        return fragment
+    return replace(fragment, group=FragmentGroup("said", fragment.group.passage))
+
+
+def _names(passages: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:
+    min_demand = _MIN_DEMAND * demand.mean_top_demand
     names = (
-        each
-        for each in list_entries(found, demand.demand, demand.lexicon, None)
-        if each.group.section == "names" and demand.demand[each.mentions[0]] >= floor
+        entry
+        for entry in list_entries(passages, demand.demand, demand.lexicon, None)
+        if entry.group.section == "names" and demand.demand[entry.mentions[0]] >= min_demand
     )
-    return heapq.nsmallest(_MAX_NAMES, names, key=lambda each: -demand.demand[each.mentions[0]])
+    return heapq.nsmallest(_MAX_NAMES, names, key=lambda entry: -demand.demand[entry.mentions[0]])
 
 
-def _title(group: FragmentGroup, found: Sequence[Passage]) -> str:
+def _title(group: FragmentGroup, passages: Sequence[Passage]) -> str:
     match group.section:
         case "items":
             return group.label.partition(" ")[2]
         case "said":
-            return f"{found[group.passage].ref} "
-        case "course" if pair := found[group.passage].pair:
-            return f"{found[group.passage].ref} {call_title(pair, _TITLE)}"
+            return f"{passages[group.passage].ref} "
+        case "course" if pair := passages[group.passage].pair:
+            return f"{passages[group.passage].ref} {call_title(pair, _TITLE)}"
         case _:
-            return group_heading(group, found)
+            return group_heading(group, passages)
 
 
-def _said_items(chosen: Iterable[Fragment], found: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield one item per passage for what people and the agent said."""
-    for group, lines in _by_group(chosen, "said").items():
-        section, label = _SAID[found[group.passage].kind]
-        text = _title(group, found) + _quoted(lines, found).lstrip()
+def _said_items(
+    fragments: Iterable[Fragment], passages: Sequence[Passage]
+) -> Iterator[SummaryItem]:
+    """Yield one item per passage for lines of the user and the agent."""
+    for group, lines in _by_group(fragments, "said").items():
+        section, label = _SAID[passages[group.passage].kind]
+        text = _title(group, passages) + _quoted(lines, passages).lstrip()
         yield SummaryItem(
             section=section, label=label, text=text, value=0.0, position=group.passage
         )
 
 
 def _line_items(
-    chosen: Iterable[Fragment], found: Sequence[Passage], room: int
+    fragments: Iterable[Fragment], passages: Sequence[Passage], room: int
 ) -> Iterator[SummaryItem]:
-    """Yield one item per passage for the lines chosen first that fit in ``room`` characters."""
+    """Yield one item per passage for the first chosen lines that fit in ``room`` characters."""
     shown: dict[FragmentGroup, list[Fragment]] = {}
-    for each in chosen:
-        if each.group.section == "course":
-            heading = 0 if each.group in shown else len(_title(each.group, found)) + _MARGIN
-            room -= len(each.text) + _MARGIN + heading
+    for fragment in fragments:
+        group = fragment.group
+        if group.section == "course":
+            heading = 0 if group in shown else len(_title(group, passages)) + _MARGIN
+            room -= len(fragment.text) + _MARGIN + heading
             if room < 0:
                 break
-            shown.setdefault(each.group, []).append(each)
+            shown.setdefault(group, []).append(fragment)
     for group, lines in shown.items():
-        text = f"{_title(group, found)}\n{_quoted(lines, found)}"
+        text = f"{_title(group, passages)}\n{_quoted(lines, passages)}"
         yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, position=group.passage)
 
 
-def _quoted(lines: Sequence[Fragment], found: Sequence[Passage]) -> str:
-    quoted = (line.removeprefix(QUOTE) for line in quote_lines(found, lines, gaps=False))
+def _quoted(lines: Sequence[Fragment], passages: Sequence[Passage]) -> str:
+    quoted = (line.removeprefix(QUOTE) for line in quote_lines(passages, lines, gaps=False))
     return "\n".join(quoted)
 
 
 def _by_group(
-    chosen: Iterable[Fragment], section: DigestSection
+    fragments: Iterable[Fragment], section: DigestSection
 ) -> dict[FragmentGroup, list[Fragment]]:
-    found: dict[FragmentGroup, list[Fragment]] = {}
-    for each in chosen:
-        if each.group.section == section:
-            found.setdefault(each.group, []).append(each)
-    return found
+    by_group: dict[FragmentGroup, list[Fragment]] = {}
+    for fragment in fragments:
+        if fragment.group.section == section:
+            by_group.setdefault(fragment.group, []).append(fragment)
+    return by_group
 
 
-def _name_items(chosen: Sequence[Fragment]) -> Iterator[SummaryItem]:
-    """Yield one item per folder for the names chosen that stand nowhere else."""
-    said = {name for each in chosen if each.group.section != "names" for name in each.describes}
-    names = [each for each in chosen if not said.issuperset(each.mentions)]
+def _name_items(fragments: Sequence[Fragment]) -> Iterator[SummaryItem]:
+    """Yield one item per folder for the chosen names that no chosen line describes."""
+    described = {name for f in fragments if f.group.section != "names" for name in f.describes}
+    names = [fragment for fragment in fragments if not described.issuperset(fragment.mentions)]
     by_folder = _by_group(names, "names")
-    for place, group in enumerate(sorted(by_folder, key=lambda group: group.label)):
+    for position, group in enumerate(sorted(by_folder, key=lambda group: group.label)):
         text = list_row(group, by_folder[group])
-        yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, position=place)
+        yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, position=position)

@@ -1,4 +1,4 @@
-"""A summary that a client wrote earlier: its points, quoted under the fitting sections."""
+"""Quote the points of an earlier summary by a client under the sections that fit."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,12 @@ from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, cl
 from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import newest_tasks
 
+# Characters quoted of a point.
 POINT = 320
 
 
 class _Topic(NamedTuple):
-    """Where the points under a heading belong, and what they are worth."""
+    """The section of the points under a heading, and their value."""
 
     section: int
     value: float
@@ -22,7 +23,7 @@ class _Topic(NamedTuple):
 
 
 # Words in the headings that the summary prompts of Claude Code, NeuroLink, Copilot and Codex ask
-# for; the first match wins. What was current or next then has become history: section 6.
+# for; the first match wins. What was current or next at that time is history now: section 6.
 _TOPICS = {
     "constraint": _Topic(1, 1.0, RULES),
     "user message": _Topic(1, 0.3),
@@ -47,7 +48,7 @@ _HEADING = re.compile(
 )
 _CODE_FENCE = "```"
 _MARKUP = re.compile(r"</?\w+>|[-=*_]{3,}")
-# What clients wrap around a summary.
+# Sentences that clients put around a summary.
 _WRAPPING = re.compile(
     r"This session is being continued|If you need specific details from before compaction"
     r"|(?:Please c|C)ontinue the conversation from where|Another language model started to solve"
@@ -57,15 +58,15 @@ _WRAPPING = re.compile(
 def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the points of the newest earlier summary, each under the section of its heading.
 
-    Older ones went into the newest when that was written. What was pending then has become history
-    where a newer list of tasks tells what is.
+    Older summaries are covered by the newest. Its pending tasks are history if there is a newer
+    task list.
     """
     summaries = [passage for passage in passages if passage.kind == "summary"]
     if not summaries:
         return
     newest = summaries[-1]
     tasks = newest_tasks(tool_pairs(passages))
-    for place, (topic, point) in enumerate(_points(newest.text)):
+    for position, (topic, point) in enumerate(_points(newest.text)):
         is_history = topic.section == _PENDING and any(task.ref > newest.ref for task in tasks)
         yield SummaryItem(
             section=_OTHER.section if is_history else topic.section,
@@ -73,24 +74,24 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             label=f"Earlier summary {newest.ref}:",
             text=clip_middle(point, POINT),
             value=topic.value,
-            position=place,
+            position=position,
         )
 
 
 def previous_summary(messages: Sequence[Message]) -> str:
-    """Return the text of the newest earlier summary among messages, "" when there is none."""
+    """Return the text of the newest earlier summary among messages, "" if there is none."""
     return next((prose(message) for message in reversed(messages) if message.origin.is_summary), "")
 
 
 def _points(text: str) -> Iterator[tuple[_Topic, str]]:
-    topic, code = _OTHER, False
+    topic, is_code = _OTHER, False
     for line in text.split("\n"):
         point = line.strip().removeprefix("- ").strip()
         if point.startswith(_CODE_FENCE):
-            code = not code
+            is_code = not is_code
         elif heading := _HEADING.fullmatch(line):
             topic = _topic(heading["marked"] or heading["plain"] or "") or topic
-        elif point and not (code or _MARKUP.fullmatch(point) or _WRAPPING.match(point)):
+        elif point and not (is_code or _MARKUP.fullmatch(point) or _WRAPPING.match(point)):
             yield topic, point
 
 

@@ -1,4 +1,4 @@
-"""A conversation as one text in which every message says who speaks."""
+"""Write a conversation as one text that labels every message with its speaker."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
@@ -23,31 +23,31 @@ _OPENING, _CLOSING = "<conversation>", "</conversation>"
 def label_messages(
     messages: Sequence[Message], style: LabelStyle, limit: int, mask: Callable[[str], str]
 ) -> str:
-    """Write messages one after another, ``mask`` applied, each cut after ``limit`` characters.
+    """Return messages as one text, each masked and then cut after ``limit`` characters.
 
     ``xml`` puts each into a tag that its text cannot close, as Codebuddy does; ``role`` writes
-    ``user: text`` as NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does. Tool
-    calls and their results are written as well; reasoning and messages without text are not.
+    ``user: text`` as NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does. Includes
+    tool calls and results, but neither reasoning nor messages without text.
     """
-    said = [
+    texts = [
         (message, truncate_text(mask(text), limit))
         for message in messages
         if (text := _text(message))
     ]
     if style == "xml":
-        tagged = (_tagged(message, text) for message, text in said)
+        tagged = (_tagged(message, text) for message, text in texts)
         return "\n".join((_OPENING, *tagged, _CLOSING))
-    return "\n\n".join(f"{_label(message, style)}: {text}" for message, text in said)
+    return "\n\n".join(f"{_label(message, style)}: {text}" for message, text in texts)
 
 
 def prose(message: Message) -> str:
-    """Return what a message says apart from tools and files."""
+    """Return the text of a message without tools and files."""
     texts = (part.text for part in message.parts if isinstance(part, TextPart))
     return "\n".join(texts).strip()
 
 
 def _tagged(message: Message, text: str) -> str:
-    # A quoted tag must not end the message it is quoted in.
+    # A closing tag in the text must not end the message.
     inner = text.replace("</message", "<\\/message").replace(_CLOSING, "<\\/conversation>")
     return f'<message role="{_SPEAKERS[message.role]}">\n{inner}\n</message>'
 
@@ -57,10 +57,10 @@ def _label(message: Message, style: LabelStyle) -> str:
 
 
 def _text(message: Message) -> str:
-    return "\n".join(text for part in message.parts for text in _part(part) if text.strip())
+    return "\n".join(text for part in message.parts for text in _part_texts(part) if text.strip())
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part_texts(part: Part) -> Iterator[str]:
     match part:
         case TextPart(text=text):
             yield text
@@ -83,10 +83,7 @@ def _media(part: MediaPart) -> str:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Return the words in the first ``limit`` characters of a text, and how many more there are.
-
-    The characters that are left out are told.
-    """
-    kept = word_end(text, limit)
-    rest = len(text) - kept
-    return f"{text[:kept]}\n[... {rest:,} chars truncated]" if rest > 0 else text
+    """Cut a text at a word after ``limit`` characters, and note how many are omitted."""
+    end = word_end(text, limit)
+    omitted = len(text) - end
+    return f"{text[:end]}\n[... {omitted:,} chars truncated]" if omitted > 0 else text

@@ -1,7 +1,7 @@
-"""Templates: which sections a summary has, and what belongs into each."""
+"""Templates: the sections of a summary, built in or read from a user's file."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compactctl.errors import UsageError
@@ -10,7 +10,7 @@ from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A section's heading, and for a model what belongs under it."""
+    """A section's heading, and a hint that tells a model what belongs under it."""
 
     heading: str
     hint: str = ""
@@ -21,13 +21,13 @@ class Template:
     """The sections of a summary, in order.
 
     Attributes:
-        name: what users call it.
-        sections: the sections; those of a template are numbered from 1.
-        section_numbers: for each of the nine sections of NeuroLink, in their order, the number of
-            the section that takes what the offline summarizer finds for it.
+        name: the value of ``--template``.
+        sections: the sections, numbered from 1.
+        section_numbers: for each of NeuroLink's nine sections, the number of the section that
+            takes its items; the offline summarizer sorts items into the nine.
         topics: the same for topics that have no section of their own among the nine.
-        empty: what a section says that has nothing to say.
-        analysis: points a model goes through before it writes; that part is not kept.
+        empty: the text of a section without items.
+        analysis: steps a model thinks through before it writes; not part of the summary.
     """
 
     name: str
@@ -66,11 +66,11 @@ _NINE = (
     Section(heading="Next Step", hint="the next step that the newest request calls for"),
     Section(heading="Required Files", hint="paths that must be read again to go on"),
 )
-_SAME_PLACES = tuple(range(1, len(_NINE) + 1))
+_SAME_NUMBERS = tuple(range(1, len(_NINE) + 1))
 
-NINE = Template(name="nine", sections=_NINE, section_numbers=_SAME_PLACES)
+NINE = Template(name="nine", sections=_NINE, section_numbers=_SAME_NUMBERS)
 
-# What later versions of NeuroLink ask for.
+# The sections of later versions of NeuroLink.
 TEN = Template(
     name="ten",
     sections=(
@@ -80,11 +80,11 @@ TEN = Template(
             hint="every rule the person set, word for word; none is ever dropped",
         ),
     ),
-    section_numbers=_SAME_PLACES,
+    section_numbers=_SAME_NUMBERS,
     topics={RULES: 10},
 )
 
-# The headings and the points of the analysis are those of VS Code Copilot Chat.
+# The headings and analysis steps of VS Code Copilot Chat.
 EIGHT = Template(
     name="eight",
     sections=(
@@ -125,7 +125,7 @@ EIGHT = Template(
     ),
 )
 
-# The headings of agent-code, which writes "(none)" where there is nothing.
+# The headings of agent-code, which writes "(none)" into an empty section.
 SIX = Template(
     name="six",
     sections=(
@@ -141,11 +141,11 @@ SIX = Template(
     empty="(none)",
 )
 
-TEMPLATES: Mapping[str, Template] = {each.name: each for each in (NINE, TEN, EIGHT, SIX)}
+TEMPLATES: Mapping[str, Template] = {t.name: t for t in (NINE, TEN, EIGHT, SIX)}
 
 
-# Words by which a heading is recognised as the home of one of the nine sections, or of a topic;
-# earlier words tell more.
+# Words in a heading of a user's template that show which of the nine sections, or which topic, it
+# corresponds to; the most specific words come first.
 _WORDS: dict[int | str, tuple[str, ...]] = {
     1: ("request", "intent", "goal", "objective", "purpose", "overview", "task", "summary"),
     2: ("concept", "foundation", "technolog", "technical", "background"),
@@ -160,8 +160,8 @@ _WORDS: dict[int | str, tuple[str, ...]] = {
     DECISIONS: ("decision", "decided", "finding", "rationale", "learned"),
     OPERATIONS: ("operation", "command", "action"),
 }
-# Where something goes whose own words are in no heading.
-_NEXT_BEST = {5: 8, 8: 5, 6: 7, 7: 6, 9: 3, 3: 9}
+# The most similar of the nine sections, if no heading has a section's own words.
+_SIMILAR = {5: 8, 8: 5, 6: 7, 7: 6, 9: 3, 3: 9}
 _GENERAL = ("context", "note", "other", "general", "miscellaneous", "background", "summary")
 _SECTION_NUMBERS = range(1, 10)
 
@@ -170,31 +170,37 @@ _NUMBERING = re.compile(r"^(?:[-*+]\s+|\d{1,3}[.)]\s+)+")
 
 
 def template_from(text: str) -> Template:
-    """Read a template: Markdown headings with hints under them, or one heading a line.
+    """Parse a template: Markdown headings with hints under them, or one heading per line.
 
-    Raises UsageError when there is no heading in it, or one twice.
+    Raises UsageError if it has no heading, or the same one twice.
     """
-    marked = any(_MARKED.fullmatch(line) for line in text.splitlines())
-    sections = _marked_sections(text) if marked else _plain_sections(text)
+    is_markdown = any(_MARKED.fullmatch(line) for line in text.splitlines())
+    sections = _marked_sections(text) if is_markdown else _plain_sections(text)
     headings = [section.heading.lower() for section in sections]
     if not headings:
         raise UsageError("the template has no heading; write one a line, or Markdown headings")
-    twice = next((each for each in headings if headings.count(each) > 1), None)
-    if twice is not None:
-        raise UsageError(f"the template has the heading {twice!r} twice; name each section once")
-    homes = tuple(_home(number, sections) for number in _SECTION_NUMBERS)
+    duplicate = next((heading for heading in headings if headings.count(heading) > 1), None)
+    if duplicate is not None:
+        raise UsageError(
+            f"the template has the heading {duplicate!r} twice; name each section once"
+        )
     topics = {
-        topic: section_for
+        topic: number
         for topic in (RULES, DECISIONS, OPERATIONS)
-        if (section_for := _best(_WORDS[topic], sections))
+        if (number := _best_match(_WORDS[topic], sections))
     }
-    return Template(name="file", sections=sections, section_numbers=homes, topics=topics)
+    return Template(
+        name="file",
+        sections=sections,
+        section_numbers=tuple(_number_for(section, sections) for section in _SECTION_NUMBERS),
+        topics=topics,
+    )
 
 
 def resolve_template(name: str, text: str) -> Template:
-    """Return the template of a user's ``text``, without one the template called ``name``.
+    """Return the template in a user's ``text``, or the one called ``name`` if the text is blank.
 
-    Raises UsageError for an unknown name, and as ``template_from``.
+    Raises UsageError for an unknown name, or for an invalid text (see ``template_from``).
     """
     if text.strip():
         return template_from(text)
@@ -209,41 +215,44 @@ def _plain_sections(text: str) -> tuple[Section, ...]:
 
 
 def _marked_sections(text: str) -> tuple[Section, ...]:
-    found: list[tuple[str, list[str]]] = []
+    sections: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
-        heading = _MARKED.fullmatch(line)
-        if heading and _heading(heading[1]):
-            found.append((_heading(heading[1]), []))
-        elif found and line.strip():
-            found[-1][1].append(line.strip())
-    return tuple(Section(heading=heading, hint=" ".join(hints)) for heading, hints in found)
+        match = _MARKED.fullmatch(line)
+        if match and _heading(match[1]):
+            sections.append((_heading(match[1]), []))
+        elif sections and line.strip():
+            sections[-1][1].append(line.strip())
+    return tuple(Section(heading=heading, hint=" ".join(hints)) for heading, hints in sections)
 
 
 def _heading(line: str) -> str:
     return _NUMBERING.sub("", line.strip("# \t")).rstrip(":").strip()
 
 
-def _home(number: int, sections: Sequence[Section]) -> int:
-    own = _best(_WORDS[number], sections)
-    near = _NEXT_BEST.get(number)
-    return own or (near and _best(_WORDS[near], sections)) or _general(sections)
+def _number_for(section: int, sections: Sequence[Section]) -> int:
+    """Return the number of the section that takes the items of one of the nine.
 
-
-def _best(words: Iterable[str], sections: Sequence[Section]) -> int:
-    """Return the section whose heading, else whose hint, has the earliest word; 0 for none."""
-    words = tuple(words)
-    return _having(words, [s.heading for s in sections]) or _having(
-        words, [s.hint for s in sections]
+    Tried in order: its own words, those of the most similar of the nine, a general section, the
+    last one.
+    """
+    similar = _SIMILAR.get(section)
+    return (
+        _best_match(_WORDS[section], sections)
+        or (similar and _best_match(_WORDS[similar], sections))
+        or _first_with(_GENERAL, [section.heading for section in sections])
+        or len(sections)
     )
 
 
-def _having(words: Iterable[str], texts: Sequence[str]) -> int:
+def _best_match(words: Sequence[str], sections: Sequence[Section]) -> int:
+    """Return the number of the section whose heading, else hint, has the first word; 0 if none."""
+    headings, hints = [s.heading for s in sections], [s.hint for s in sections]
+    return _first_with(words, headings) or _first_with(words, hints)
+
+
+def _first_with(words: Sequence[str], texts: Sequence[str]) -> int:
     for word in words:
         for number, text in enumerate(texts, start=1):
             if word in text.lower():
                 return number
     return 0
-
-
-def _general(sections: Sequence[Section]) -> int:
-    return _having(_GENERAL, [section.heading for section in sections]) or len(sections)
