@@ -1,4 +1,4 @@
-"""Writes a digest of a conversation that takes as many tokens as there are."""
+"""Write a digest of a conversation within a token budget."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from compactctl.summaries.extract.user_requests import (
 )
 from compactctl.summaries.extract.words import word_end
 
-# Tokens up to which a request between the first and the last stays whole.
-_WHOLE = 400
-# Characters that are kept of the beginning of a longer one.
-_BEGINNING = 160
-# Of what room there is left, what one request may take whole.
-_SHARE = 0.25
+# Tokens up to which a request between the first and the newest is quoted whole.
+_MAX_WHOLE = 400
+# Characters quoted of the start of a longer one.
+_START_CHARS = 160
+# Share of the remaining room that one request may take.
+_MAX_SHARE = 0.25
 # Tokens of a heading and a line end.
 _MARGIN = 6
 
@@ -31,20 +31,21 @@ _MARGIN = 6
 def pin_requests(
     passages: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
-    """Return what people said to quote, by passage: what lasts, and of other requests more.
+    """Return the quotations of the user by passage index: lasting words, and other requests.
 
-    What lasts is there whatever it takes. Of the other requests, the newest are quoted whole, or
-    with their beginning beside their rules, as far as ``room`` tokens allow.
+    Lasting words are quoted whatever they take. Of the other requests, the newest that fit into
+    ``room`` tokens are quoted whole, or with their start and their rules.
     """
     pinned = words.texts
     room -= sum(count(text) + _MARGIN for text in pinned.values())
-    places = {id(passage): index for index, passage in enumerate(passages)}
-    others = [(places[id(passage)], text) for passage, text in user_requests(passages)]
+    index_of = {id(passage): index for index, passage in enumerate(passages)}
+    others = [(index_of[id(passage)], text) for passage, text in user_requests(passages)]
     others = [(index, text) for index, text in others if index not in words.whole]
     for index, text in reversed(others):
         quoted = _quoted(text, room, count, words.rules.get(index, ()))
-        known = count(pinned[index]) + _MARGIN if index in pinned else 0
-        tokens = count(quoted) + _MARGIN - known
+        # Replaces the request's rules, if these are quoted already.
+        replaced_tokens = count(pinned[index]) + _MARGIN if index in pinned else 0
+        tokens = count(quoted) + _MARGIN - replaced_tokens
         if tokens <= room:
             pinned[index] = quoted
             room -= tokens
@@ -54,9 +55,9 @@ def pin_requests(
 def pin_summaries(
     passages: Sequence[Passage], room: int, count: Callable[[str], int]
 ) -> dict[int, str]:
-    """Return the summaries that a client wrote, by passage, the newest that ``room`` tokens allow.
+    """Return the newest summaries by a client that fit into ``room`` tokens, by passage index.
 
-    Each is the digest of what is no longer there, and is quoted whole.
+    They are quoted whole, since their originals are not in the context.
     """
     pinned: dict[int, str] = {}
     for index in reversed(range(len(passages))):
@@ -68,27 +69,26 @@ def pin_summaries(
 
 
 def _quoted(text: str, room: int, count: Callable[[str], int], rules: Sequence[str]) -> str:
-    if count(text) + _MARGIN <= min(_WHOLE, room * _SHARE):
+    if count(text) + _MARGIN <= min(_MAX_WHOLE, room * _MAX_SHARE):
         return text
-    beginning = _cut(text, _BEGINNING)
-    return "\n\n".join((beginning, *(rule for rule in rules if rule not in beginning)))
+    start = _clip(text, _START_CHARS)
+    return "\n\n".join((start, *(rule for rule in rules if rule not in start)))
 
 
-def _cut(text: str, length: int) -> str:
-    """Return the beginning of a text, ended where a word ends."""
-    if len(text) <= length:
+def _clip(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    return text[: word_end(text, length)].rstrip() + OMISSION.rstrip()
+    return text[: word_end(text, limit)].rstrip() + OMISSION.rstrip()
 
 
-# Requests may take this much of a digest before anything else is considered, beside the words that
-# last, and summaries that a client wrote this much of what is left.
+# Share of a digest that requests may take before anything else, lasting words included, and share
+# of the rest for summaries by a client.
 _PINNED_SHARE = 0.6
 _SUMMARY_SHARE = 1 / 3
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
-# What a bare name is charged beside, since a line that is chosen later often tells it for nothing.
-# Chosen on sessions of two projects.
+# Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
+# two projects.
 _NAME_TOKENS = 4
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
@@ -96,15 +96,15 @@ CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestRequest:
-    """What a digest is made of.
+    """A digest to write.
 
     Attributes:
-        messages: the originals that it will stand for, oldest first.
-        following: the messages that stay behind it; what they say need not be said again.
-        budget: tokens that the text may have; less than 0 where what stays is too large already.
-        spoken_tokens: tokens of what people said in what stays.
+        messages: the originals that it replaces, oldest first.
+        following: the messages after it, which stay; the digest need not repeat them.
+        budget: maximum tokens of the text; negative if the messages that stay exceed the target.
+        spoken_tokens: tokens of the lasting words in the messages that stay.
         cwd: the session's working folder.
-        mark_gaps: mark where lines are left out.
+        mark_gaps: whether to mark where lines are omitted.
     """
 
     messages: tuple[Message, ...]
@@ -116,10 +116,10 @@ class DigestRequest:
 
 
 def write_digest(request: DigestRequest, count: CountTexts) -> str:
-    """Write a digest of at most ``budget`` tokens, as ``count`` measures texts.
+    """Return a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
-    Everything in it is quoted; the same messages give the same text. The words of people that last
-    are always in it, so that it takes more where they do.
+    Everything in it is quoted. It always holds the lasting words of the user, and is larger than
+    the budget if they are.
     """
     passages = read_passages(request.messages, request.cwd)
     note = format_note(NOTE, len(request.messages), passages)
@@ -141,7 +141,7 @@ def write_digest(request: DigestRequest, count: CountTexts) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedTexts:
-    """What is always quoted, by passage, and the tokens of the people's words that last in it."""
+    """What is always quoted, by passage index, and the tokens of the lasting words in it."""
 
     texts: Mapping[int, str]
     word_tokens: int
@@ -150,9 +150,9 @@ class PinnedTexts:
 def pin_texts(
     passages: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
 ) -> PinnedTexts:
-    """Return what is always quoted: what people said, and summaries as a whole.
+    """Return what is always quoted: words of the user, and whole summaries by a client.
 
-    ``room`` is for all that is to be quoted.
+    ``room`` is the tokens for all quotations.
     """
 
     def tokens(text: str) -> int:
@@ -160,9 +160,9 @@ def pin_texts(
 
     words = find_lasting_words(passages, read_passages(request.following, request.cwd))
     pinned = pin_requests(passages, words, int(room * _PINNED_SHARE), tokens)
-    left = room - sum(map(tokens, pinned.values()))
+    remaining = room - sum(map(tokens, pinned.values()))
     return PinnedTexts(
-        texts=pinned | pin_summaries(passages, int(left * _SUMMARY_SHARE), tokens),
+        texts=pinned | pin_summaries(passages, int(remaining * _SUMMARY_SHARE), tokens),
         word_tokens=sum(map(tokens, words.texts.values())),
     )
 
@@ -173,48 +173,50 @@ def build_pool(
     pinned: Mapping[int, str],
     count: CountTexts,
 ) -> tuple[FragmentPool, tuple[str, ...]]:
-    """Return what there is to choose from, and what is said already by what is kept."""
+    """Return the fragments to choose from, and the entities that other texts mention already."""
     lexicon = Lexicon(request.cwd)
-    offered = _build_fragments(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
-    told = (*_texts(request.following), *pinned.values())
-    return offered, tuple(name for text in told for name in lexicon.entities(text))
+    pool = _build_pool(request, passages, pinned, EntityDemand.of(passages, lexicon), count)
+    covered = (*_texts(request.following), *pinned.values())
+    return pool, tuple(name for text in covered for name in lexicon.entities(text))
 
 
-def _build_fragments(
+def _build_pool(
     request: DigestRequest,
     passages: Sequence[Passage],
     pinned: Mapping[int, str],
     demand: EntityDemand,
     count: CountTexts,
 ) -> FragmentPool:
-    needed, lexicon = demand.demand, demand.lexicon
-    offered = (
-        *collect_fragments(passages, pinned, needed, lexicon),
-        *list_entries(passages, needed, lexicon, request.cwd),
+    lexicon = demand.lexicon
+    fragments = (
+        *collect_fragments(passages, pinned, demand.demand, lexicon),
+        *list_entries(passages, demand.demand, lexicon, request.cwd),
     )
-    groups = dict.fromkeys(each.group for each in offered)
-    titles = {group: group_heading(group, passages) for group in groups}
-    names = {group: lexicon.entities(text) for group, text in titles.items()}
-    costs = zip(titles, _costs(list(titles.values()), count), strict=True)
+    groups = dict.fromkeys(fragment.group for fragment in fragments)
+    headings = {group: group_heading(group, passages) for group in groups}
+    names = {group: lexicon.entities(heading) for group, heading in headings.items()}
+    costs = zip(headings, _line_costs(list(headings.values()), count), strict=True)
     return FragmentPool(
-        fragments=offered,
-        tokens=list(_prices(offered, count)),
+        fragments=fragments,
+        tokens=list(_fragment_costs(fragments, count)),
         headings={group: (cost, names[group]) for group, cost in costs},
-        demand=needed,
+        demand=demand.demand,
         demand_unit=demand.mean_top_demand,
         fill_spare_room=True,
     )
 
 
-def _prices(offered: Sequence[Fragment], count: CountTexts) -> Iterator[int]:
-    costs = _costs([each.text for each in offered], count)
-    for each, tokens in zip(offered, costs, strict=True):
-        yield tokens + (_NAME_TOKENS if each.group.section == "names" else 0)
+def _fragment_costs(fragments: Sequence[Fragment], count: CountTexts) -> Iterator[int]:
+    costs = _line_costs([fragment.text for fragment in fragments], count)
+    for fragment, tokens in zip(fragments, costs, strict=True):
+        yield tokens + (_NAME_TOKENS if fragment.group.section == "names" else 0)
 
 
-def _costs(texts: Sequence[str], count: CountTexts) -> list[int]:
-    counted = zip(texts, count(texts), strict=True)
-    return [tokens + _LINE_TOKENS if text else 0 for text, tokens in counted]
+def _line_costs(texts: Sequence[str], count: CountTexts) -> list[int]:
+    return [
+        tokens + _LINE_TOKENS if text else 0
+        for text, tokens in zip(texts, count(texts), strict=True)
+    ]
 
 
 def _texts(messages: Sequence[Message]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a conversation says about the state of the work, and where it says so."""
+"""Lines of a conversation that show the state of the work: errors, commands and their outcomes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +17,20 @@ from compactctl.summaries.extract.outcomes import (
 from compactctl.summaries.extract.passages import Passage, PassageKind, ToolPair
 from compactctl.summaries.extract.sentences import OPERATOR, USER
 
-# Worths were chosen on sessions of two projects and tried on others.
+# Values were tuned on sessions of two projects and tested on others.
 _ERROR, _OLD_ERROR = 3.0, 1.2
 _COMMAND, _OLD_COMMAND = 2.5, 0.9
 _OUTCOME = 1.25
-# Of the errors and the commands that check, this many of the newest are worth the most.
+# How many of the newest errors and checks have the full value.
 _NEWEST_ERRORS = 3
 _NEWEST_CHECKS = 6
-# Model calls after which half of what freshness adds is gone.
+# Model calls after which freshness has halved.
 _HALF_LIFE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class StateFact:
-    """Something worth telling once; ``value`` is in demands for an entity that is needed."""
+    """A fact that is worth quoting once; ``value`` is in units of ``mean_top_demand``."""
 
     name: str
     value: float
@@ -45,7 +45,7 @@ class LineIndex:
 
 
 HEADING = -1
-# Who speaks in a passage that is of no tool.
+# The headings of passages without a tool.
 _SPEAKERS: Mapping[PassageKind, str] = {
     "request": USER,
     "instruction": OPERATOR,
@@ -53,78 +53,87 @@ _SPEAKERS: Mapping[PassageKind, str] = {
     "summary": "earlier summary",
     "reminder": "note",
 }
-# A line without one is a brace or a rule.
+# A line without a word character is a brace or a ruler.
 _WORD = re.compile(r"\w")
 
 
 def freshness(age: int) -> float:
-    """Return how fresh something is, from 1 down to 0; ``age`` is in model calls."""
+    """Return 1 for an ``age`` of 0 model calls, falling towards 0."""
     return 1 / (1 + age / _HALF_LIFE)
 
 
-def facts_by_line(found: Sequence[Passage]) -> dict[LineIndex, list[StateFact]]:
-    """Return what passages tell about errors, commands and their outcomes."""
-    told: dict[LineIndex, list[StateFact]] = {}
-    results = {id(p.pair): n for n, p in enumerate(found) if p.kind == "result" and p.pair}
-    for place, fact in (*_errors(found, results), *_commands(found, results)):
-        told.setdefault(place, []).append(fact)
-    return told
+def facts_by_line(passages: Sequence[Passage]) -> dict[LineIndex, list[StateFact]]:
+    """Return the facts that lines show: errors, commands that ran, and their outcomes."""
+    facts: dict[LineIndex, list[StateFact]] = {}
+    results = {id(p.pair): i for i, p in enumerate(passages) if p.kind == "result" and p.pair}
+    for line, fact in (*_errors(passages, results), *_commands(passages, results)):
+        facts.setdefault(line, []).append(fact)
+    return facts
 
 
 def _errors(
-    found: Sequence[Passage], results: dict[int, int]
+    passages: Sequence[Passage], results: dict[int, int]
 ) -> Iterator[tuple[LineIndex, StateFact]]:
-    """Yield the first telling line of every failure; of equal lines the newest."""
+    """Yield the first error line of every failure; of equal lines the newest."""
     newest: dict[str, int] = {}
-    for passage in found:
+    for passage in passages:
         lines = error_lines(passage.pair) if passage.kind == "call" and passage.pair else []
         result = results.get(id(passage.pair))
         if lines and result is not None:
             newest[lines[0]] = result
-    for count, (line, index) in enumerate(newest.items()):
-        is_main = count == 0 or count >= len(newest) - _NEWEST_ERRORS
-        worth = _ERROR if is_main else _OLD_ERROR * freshness(found[index].age)
-        row = _row_of(found[index].text, line)
+    for rank, (line, index) in enumerate(newest.items()):
+        is_main = rank == 0 or rank >= len(newest) - _NEWEST_ERRORS
+        value = _ERROR if is_main else _OLD_ERROR * freshness(passages[index].age)
+        row = _find_row(passages[index].text, line)
         if row is not None:
-            yield LineIndex(index, row), StateFact(f"error {line}", worth)
+            yield LineIndex(index, row), StateFact(f"error {line}", value)
 
 
 def _commands(
-    found: Sequence[Passage], results: dict[int, int]
+    passages: Sequence[Passage], results: dict[int, int]
 ) -> Iterator[tuple[LineIndex, StateFact]]:
-    """Yield the newest run of every command that did something, and how it ended."""
+    """Yield the newest run of every command that is not read-only, and the line of its outcome."""
     newest: dict[str, int] = {}
-    for index, passage in enumerate(found):
+    for index, passage in enumerate(passages):
         if passage.kind == "call" and passage.pair and _is_action(passage.pair):
             newest[one_line(passage.pair.command or "", COMMAND)] = index
-    checking = [command for command in newest if is_check(command)]
-    main = set(sorted(checking, key=lambda command: newest[command])[-_NEWEST_CHECKS:])
+    checks = [command for command in newest if is_check(command)]
+    main = set(sorted(checks, key=lambda command: newest[command])[-_NEWEST_CHECKS:])
     for command, index in newest.items():
-        passage = found[index]
-        old = _OLD_COMMAND * freshness(passage.age)
-        fact = StateFact(f"command {command}", _COMMAND if command in main else old)
-        yield LineIndex(index, HEADING), fact
+        passage = passages[index]
+        value = _COMMAND if command in main else _OLD_COMMAND * freshness(passage.age)
+        yield LineIndex(index, HEADING), StateFact(f"command {command}", value)
         result = results.get(id(passage.pair))
-        row = None if result is None else _last_row(found[result])
+        row = None if result is None else _outcome_row(passages[result])
         if result is not None and row is not None:
-            worth = _OUTCOME * freshness(passage.age)
-            yield LineIndex(result, row), StateFact(f"outcome {command}", worth)
+            value = _OUTCOME * freshness(passage.age)
+            yield LineIndex(result, row), StateFact(f"outcome {command}", value)
 
 
 def _is_action(pair: ToolPair) -> bool:
     return pair.command is not None and not is_read_only(pair.command)
 
 
-def _last_row(result: Passage) -> int | None:
+def _outcome_row(result: Passage) -> int | None:
     line = last_line(result.pair) if result.pair else ""
-    return _row_of(result.text, line) if _WORD.search(line) else None
+    return _find_row(result.text, line) if _WORD.search(line) else None
 
 
-def _row_of(text: str, line: str) -> int | None:
-    """Return the last row that is, or begins with, this line; None when there is none."""
-    rows = text.split("\n")
-    found = (row for row in reversed(range(len(rows))) if rows[row].strip().startswith(line))
-    return next(found, None)
+def _find_row(text: str, line: str) -> int | None:
+    """Return the number of the last line of a text that starts with ``line``, None if none."""
+    lines = text.split("\n")
+    return next((r for r in reversed(range(len(lines))) if lines[r].strip().startswith(line)), None)
+
+
+def heading(passage: Passage) -> str:
+    """Return the heading of quotations from a passage, without its reference."""
+    pair = passage.pair
+    if passage.kind == "answer":
+        tool = f"{pair.tool} {pair.subject}" if pair else "a tool"
+        return one_line(f"{USER}, to {tool}", COMMAND)
+    if pair is not None:
+        return one_line(f"{pair.tool} {pair.subject}", COMMAND) + _failure(pair)
+    return _SPEAKERS.get(passage.kind) or one_line(f"{passage.kind} {passage.name}", COMMAND)
 
 
 def _failure(pair: ToolPair) -> str:
@@ -132,14 +141,3 @@ def _failure(pair: ToolPair) -> str:
     if code is not None:
         return f" (failed, exit code {code})"
     return " (failed)" if has_failed(pair) else ""
-
-
-def heading(passage: Passage) -> str:
-    """Return the line under which quotations from a passage stand, without its number."""
-    pair = passage.pair
-    if passage.kind == "answer":
-        asked = f"{pair.tool} {pair.subject}" if pair else "a tool"
-        return one_line(f"{USER}, to {asked}", COMMAND)
-    if pair is not None:
-        return one_line(f"{pair.tool} {pair.subject}", COMMAND) + _failure(pair)
-    return _SPEAKERS.get(passage.kind) or one_line(f"{passage.kind} {passage.name}", COMMAND)

@@ -1,9 +1,10 @@
-"""A conversation distilled in place: every message keeps its place, with fewer lines."""
+"""Distill a conversation in place: messages keep their positions, with fewer lines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 
 from compactctl.history.pairs import PartIndex
 from compactctl.history.voices import typed_in
@@ -38,24 +39,24 @@ from compactctl.summaries.extract.passages import ToolPair, read_passages
 from compactctl.summaries.extract.user_requests import budget_with
 from compactctl.tokens.meter import Meter
 
-# Units that take more tokens than these without any line are told of apart, for a heading. Chosen
-# on sessions of two projects.
-_COSTLY = 80
+# A unit that takes more tokens than this without any line is hidden; its lines are quoted in the
+# digest for the price of a heading. Tuned on sessions of two projects.
+_EXPENSIVE = 80
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
 RewordArguments = Callable[[ToolCallPart, Callable[[str], str]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InPlaceRequest:
-    """What is to be distilled in place.
+    """A conversation to distill in place; messages are indexes of the originals.
 
     Attributes:
-        digest: all originals, and the tokens for what becomes of them.
-        units: the messages that stay or go together, by their index among the originals; those in
-            none of them are gone already.
-        immutable: the parts whose content is not to be changed.
-        never_hidden: those of the messages in units that are never hidden. Lines of theirs come
-            first, in at most ``never_hidden_tokens`` tokens.
+        digest: all originals, and the budget for the digest and the messages that stay.
+        units: messages that stay or are hidden together, such as a call and its result. Originals
+            in no unit are hidden already.
+        immutable: parts whose content must not change.
+        never_hidden: messages in units that always stay. Their lines are chosen first, for at most
+            ``never_hidden_tokens`` tokens.
         reword: rewrites the arguments of calls.
     """
 
@@ -69,13 +70,13 @@ class InPlaceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InPlaceResult:
-    """What becomes of a conversation.
+    """A distilled conversation.
 
     Attributes:
-        text: what stands for the messages that are hidden.
-        hidden: those messages, by their index among the originals.
-        changed: the new content of the parts that were changed.
-        tokens: what the text and all that stays take.
+        text: the digest that replaces the hidden messages.
+        tokens: size of the digest and of all messages that stay.
+        hidden: the hidden messages, by their index among the originals.
+        changed: the new content of the parts that change.
     """
 
     text: str
@@ -85,9 +86,9 @@ class InPlaceResult:
 
 
 def distill_in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
-    """Choose the lines that stay, of which messages, in at most the tokens that there are.
+    """Choose which messages stay with which lines, within the budget.
 
-    It takes more where the words of people that last do.
+    The lasting words of the user always stay, even if they exceed it.
     """
     draft = _Draft(request, meter)
     draft.restore_whole_units(draft.selection.grow(draft.room_left))
@@ -95,142 +96,147 @@ def distill_in_place(request: InPlaceRequest, meter: Meter) -> InPlaceResult:
 
 
 class _Draft:
-    """What is chosen so far, and what it comes to."""
+    """The fragments chosen so far, and the result if no more are chosen.
+
+    A fragment stays in its message, and the price of its heading is what the unit of that message
+    takes without any line:
+
+        unit (call, result):  40 tokens bare + 12 for one line + 9 for another
+
+    List entries, and lines of messages that are hidden already or in an expensive unit, are quoted
+    in the digest.
+    """
 
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
         self.request, self._meter = request, meter
         count = meter.counter.count_many
         self._messages = request.digest.messages
-        self._found = read_passages(
-            self._messages, request.digest.cwd, staying=request.never_hidden
+        self._passages = read_passages(
+            self._messages, request.digest.cwd, unreferenced=request.never_hidden
         )
-        kept = pin_texts(self._found, request.digest, request.digest.budget, count)
-        self._kept = kept.texts
+        pinned = pin_texts(self._passages, request.digest, request.digest.budget, count)
+        self._pinned = pinned.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
-        self._tried: dict[str, int] = {}
-        self._whole: set[int] = set()
-        pool, told = build_pool(request.digest, self._found, self._kept, count)
-        self.selection = Selection(self._regrouped(pool), told)
-        whole = request.digest
+        self._text_sizes: dict[str, int] = {}
+        self._whole_units: set[int] = set()
+        pool, mentioned = build_pool(request.digest, self._passages, self._pinned, count)
+        self.selection = Selection(self._grouped_by_unit(pool), mentioned)
+        digest = request.digest
         self._budget = budget_with(
-            whole.budget, kept.word_tokens, self.result().tokens, whole.spoken_tokens
+            digest.budget, pinned.word_tokens, self.result().tokens, digest.spoken_tokens
         )
 
     def room_left(self) -> int:
-        """Return the tokens left with what is chosen."""
+        """Return the tokens that remain with what is chosen; negative if it exceeds the budget."""
         return self._budget - self.result().tokens
 
     def restore_whole_units(self, room: int) -> None:
-        """Give messages all that they said, the newest first, for as many tokens as are left."""
-        written = self.result()
-        hidden = set(written.hidden)
+        """Restore whole messages, the newest first, as far as ``room`` tokens allow."""
+        result = self.result()
+        hidden = set(result.hidden)
         for unit in reversed(range(len(self.request.units))):
-            places = [
-                (PartIndex(index, at), part)
-                for index in self.request.units[unit]
-                for at, part in enumerate(self._messages[index].parts)
-            ]
-            gone = self.request.units[unit][0] in hidden
-            now = sum(self._size(part, written.changed.get(at)) for at, part in places)
-            cost = sum(self._meter.part(part) for _, part in places) - (0 if gone else now)
+            parts = list(self._parts_of(unit))
+            is_hidden = self.request.units[unit][0] in hidden
+            current = sum(self._size(part, result.changed.get(index)) for index, part in parts)
+            whole = sum(self._meter.part(part) for _, part in parts)
+            cost = whole if is_hidden else whole - current
             if 0 < cost <= room:
                 room -= cost
-                self._whole.add(unit)
+                self._whole_units.add(unit)
 
     def result(self) -> InPlaceResult:
-        """Write down what is chosen."""
-        chosen: dict[PartIndex, list[Fragment]] = {}
-        apart: list[Fragment] = []
-        for each in self.selection.fragments:
-            place = self._place_of(each)
-            if place is None:
-                apart.append(each)
+        """Return the result of what is chosen so far."""
+        in_parts: dict[PartIndex, list[Fragment]] = {}
+        in_digest: list[Fragment] = []
+        for fragment in self.selection.fragments:
+            index = self._part_of(fragment)
+            if index is None:
+                in_digest.append(fragment)
             else:
-                chosen.setdefault(place, []).append(each)
-        chosen_units = {self._unit_of[place.message] for place in chosen}
-        shown = chosen_units | self._staying | self._whole
+                in_parts.setdefault(index, []).append(fragment)
+        chosen_units = {self._unit_of[index.message] for index in in_parts}
+        shown = chosen_units | self._permanent_units | self._whole_units
         hidden = tuple(i for i, unit in sorted(self._unit_of.items()) if unit not in shown)
-        changed = dict(self._changes(shown, chosen))
-        kept = {n: text for n, text in self._kept.items() if not self._is_there(n)}
-        gone = len(hidden) + len(self._messages) - len(self._unit_of)
-        note = format_note(NOTE_IN_PLACE, gone, self._found)
-        text = render_digest(note, self._found, kept, apart, gaps=self.request.digest.mark_gaps)
-        parts = (
-            (PartIndex(index, at), part)
-            for unit in shown
-            for index in self.request.units[unit]
-            for at, part in enumerate(self._messages[index].parts)
-        )
-        sizes = sum(self._size(part, changed.get(place)) for place, part in parts)
+        changed = dict(self._changes(shown, in_parts))
+        pinned = {n: text for n, text in self._pinned.items() if not self._is_in_unit(n)}
+        hidden_count = len(hidden) + len(self._messages) - len(self._unit_of)
+        note = format_note(NOTE_IN_PLACE, hidden_count, self._passages)
+        gaps = self.request.digest.mark_gaps
+        text = render_digest(note, self._passages, pinned, in_digest, gaps=gaps)
+        parts = (item for unit in shown for item in self._parts_of(unit))
+        sizes = sum(self._size(part, changed.get(index)) for index, part in parts)
         tokens = self._text_size(text) + sizes
         return InPlaceResult(text=text, hidden=hidden, changed=changed, tokens=tokens)
 
-    @cached_property
-    def _staying(self) -> frozenset[int]:
-        """The units that always stay, among them those with what is always quoted."""
-        quoted = {self._found[n].part_index.message for n in self._kept}
-        indices = quoted | self.request.never_hidden
-        return frozenset(self._unit_of[index] for index in indices if index in self._unit_of)
+    def _parts_of(self, unit: int) -> Iterator[tuple[PartIndex, Part]]:
+        for message in self.request.units[unit]:
+            for position, part in enumerate(self._messages[message].parts):
+                yield PartIndex(message, position), part
 
     @cached_property
-    def _passages(self) -> Mapping[PartIndex, int]:
-        """The passage of each part; of several the one that is always quoted."""
-        ordered = sorted(range(len(self._found)), key=lambda n: n in self._kept)
-        return {self._found[n].part_index: n for n in ordered}
+    def _permanent_units(self) -> frozenset[int]:
+        """The units that always stay: those with pinned texts, and those that are never hidden."""
+        pinned = {self._passages[n].part_index.message for n in self._pinned}
+        messages = pinned | self.request.never_hidden
+        return frozenset(self._unit_of[index] for index in messages if index in self._unit_of)
 
-    def _is_there(self, number: int) -> bool:
-        return self._found[number].part_index.message in self._unit_of
+    @cached_property
+    def _passage_of(self) -> Mapping[PartIndex, int]:
+        """The passage of each part; the pinned one if a part has several."""
+        ordered = sorted(range(len(self._passages)), key=lambda n: n in self._pinned)
+        return {self._passages[n].part_index: n for n in ordered}
 
-    def _place_of(self, each: Fragment) -> PartIndex | None:
-        """Return the part that a fragment is in, None where it is told of apart."""
-        if each.group.section not in QUOTED:
+    def _is_in_unit(self, passage: int) -> bool:
+        return self._passages[passage].part_index.message in self._unit_of
+
+    def _part_of(self, fragment: Fragment) -> PartIndex | None:
+        """Return the part in which a fragment stays, None if it is quoted in the digest."""
+        if fragment.group.section not in QUOTED:
             return None
-        place = self._found[each.line.passage].part_index
-        unit = self._unit_of.get(place.message)
-        return None if unit is None or unit in self._expensive_units else place
+        index = self._passages[fragment.line.passage].part_index
+        unit = self._unit_of.get(index.message)
+        return None if unit is None or unit in self._expensive_units else index
 
     @cached_property
     def _expensive_units(self) -> frozenset[int]:
-        """The units that take more without any line than a heading for their lines would."""
         units = range(len(self.request.units))
-        return frozenset(n for n in units if self._bare_size(n) > _COSTLY)
+        return frozenset(n for n in units if self._bare_size(n) > _EXPENSIVE)
 
-    def _regrouped(self, pool: FragmentPool) -> FragmentPool:
-        """Let fragments stand under their unit, which costs what is left of it without them."""
+    def _grouped_by_unit(self, pool: FragmentPool) -> FragmentPool:
+        """Group fragments that stay in place by their unit, at the price of the bare unit."""
         fragments: list[Fragment] = []
         tokens: list[int] = []
         headings = dict(pool.headings)
-        costs = [self._bare_size(n) for n in range(len(self.request.units))]
-        for each, size in zip(pool.fragments, pool.tokens, strict=True):
-            place = self._place_of(each)
-            if place is None:
-                fragments.append(each)
+        bare_sizes = [self._bare_size(n) for n in range(len(self.request.units))]
+        for fragment, size in zip(pool.fragments, pool.tokens, strict=True):
+            index = self._part_of(fragment)
+            if index is None:
+                fragments.append(fragment)
                 tokens.append(size)
                 continue
-            unit = self._unit_of[place.message]
-            is_unread = place.message in self.request.never_hidden
+            unit = self._unit_of[index.message]
+            is_unread = index.message in self.request.never_hidden
             group = FragmentGroup("unread" if is_unread else "course", unit, "unit")
-            names = (*headings.get(group, (0, ()))[1], *pool.headings[each.group][1])
-            headings[group] = (costs[unit], tuple(dict.fromkeys(names)))
-            again = max(each.reuse_value, UNREAD) if is_unread else each.reuse_value
-            fragments.append(replace(each, group=group, reuse_value=again))
-            # What cannot be shortened comes with its unit.
-            tokens.append(0 if place in self.request.immutable else size)
-        most = {**pool.section_limits, "unread": self.request.never_hidden_tokens}
+            names = (*headings.get(group, (0, ()))[1], *pool.headings[fragment.group][1])
+            headings[group] = (bare_sizes[unit], tuple(dict.fromkeys(names)))
+            value = max(fragment.reuse_value, UNREAD) if is_unread else fragment.reuse_value
+            fragments.append(replace(fragment, group=group, reuse_value=value))
+            # An immutable part is already counted in its bare unit.
+            tokens.append(0 if index in self.request.immutable else size)
         return replace(
-            pool, fragments=fragments, tokens=tokens, headings=headings, section_limits=most
+            pool,
+            fragments=fragments,
+            tokens=tokens,
+            headings=headings,
+            section_limits={**pool.section_limits, "unread": self.request.never_hidden_tokens},
         )
 
     def _bare_size(self, unit: int) -> int:
-        """Return the tokens of a unit of which no line is chosen."""
-        if unit in self._staying:
+        """Return the tokens of a unit without any chosen line; 0 if it stays in any case."""
+        if unit in self._permanent_units:
             return 0
         changed = dict(self._changes({unit}, {}))
-        return sum(
-            self._size(part, changed.get(PartIndex(index, at)))
-            for index in self.request.units[unit]
-            for at, part in enumerate(self._messages[index].parts)
-        )
+        return sum(self._size(part, changed.get(index)) for index, part in self._parts_of(unit))
 
     def _size(self, part: Part, text: str | None) -> int:
         if text is None:
@@ -239,110 +245,111 @@ class _Draft:
         return tool + self._text_size(text)
 
     def _text_size(self, text: str) -> int:
-        if text not in self._tried:
-            self._tried[text] = self._meter.text_uncached(text)
-        return self._tried[text]
+        if text not in self._text_sizes:
+            self._text_sizes[text] = self._meter.text_uncached(text)
+        return self._text_sizes[text]
 
     def _changes(
         self, units: set[int] | frozenset[int], chosen: Mapping[PartIndex, Sequence[Fragment]]
     ) -> Iterator[tuple[PartIndex, str]]:
-        """Yield the new content of the parts of these units that have one."""
-        cut = sorted(units - self._whole)
-        indices = sorted(index for unit in cut for index in self.request.units[unit])
-        for index in indices:
-            for at, part in enumerate(self._messages[index].parts):
-                place = PartIndex(index, at)
-                if place in self.request.immutable:
-                    continue
-                text = self._content(place, part, chosen.get(place, ()))
+        """Yield the new content of the parts of these units that change, in message order."""
+        cut_units = units - self._whole_units
+        parts = [item for unit in cut_units for item in self._parts_of(unit)]
+        for index, part in sorted(parts, key=itemgetter(0)):
+            if index not in self.request.immutable:
+                text = self._content(index, part, chosen.get(index, ()))
                 if text is not None:
-                    yield place, text
+                    yield index, text
 
-    def _content(self, place: PartIndex, part: Part, chosen: Sequence[Fragment]) -> str | None:
-        """Return the new content of a part, None where it stays as it is."""
+    def _content(self, index: PartIndex, part: Part, chosen: Sequence[Fragment]) -> str | None:
+        """Return the new content of a part, None if it does not change."""
         if isinstance(part, TextPart) and part.typed:
-            # What a person typed would no longer be told from what a client put around it.
+            # Cut, the user's words could no longer be told from what the client put around them.
             return None
-        number = self._passages.get(place)
-        if number is not None and number in self._kept:
-            text = self._kept[number]
+        passage = self._passage_of.get(index)
+        if passage is not None and passage in self._pinned:
+            text = self._pinned[passage]
             is_cut = isinstance(part, TextPart) and text != part.text.strip()
             return text if is_cut and is_replaceable(part) else None
+        gaps = self.request.digest.mark_gaps
         match part:
             case TextPart(embedded=False, typed="", text=old):
-                new = _marked(old, _shortened(old, chosen, gaps=self.request.digest.mark_gaps))
+                new = _with_marks(old, _shorten(old, chosen, gaps=gaps))
                 return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
-                lines = {line for each in chosen for line in _line_variants(each.text)}
-                lines |= _beginning(None if number is None else self._found[number].pair)
-                gaps = self.request.digest.mark_gaps
-                new = self.request.reword(part, lambda text: _with_lines(text, lines, gaps=gaps))
+                lines = {line for fragment in chosen for line in _line_variants(fragment.text)}
+                lines |= _command_start(None if passage is None else self._passages[passage].pair)
+                new = self.request.reword(part, lambda text: _keep_lines(text, lines, gaps=gaps))
                 return new if new != part.arguments else None
             case (
                 TextPart(embedded=False, text=old)
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shortened(old, chosen, gaps=self.request.digest.mark_gaps)
+                new = _shorten(old, chosen, gaps=gaps)
                 return new if len(new) < len(old) else None
             case _:
                 return None
 
 
-def _beginning(pair: ToolPair | None) -> set[str]:
-    """Return the piece that a command begins with, which always stays."""
+def _command_start(pair: ToolPair | None) -> set[str]:
+    """Return the first piece of a call's command, which always stays; the set may be empty."""
     command = pair.command if pair else None
     pieces = pieces_of(0, command or "")
-    return {text.strip() for place, piece, text in pieces if not (place.line or piece)}
+    return {text.strip() for line, piece, text in pieces if not (line.line or piece)}
 
 
-def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
-    """Return the lines of a text that were chosen, with a mark where others are left out."""
-    rows = text_lines(text)
+def _shorten(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
+    """Return the chosen lines of a text, with a mark where others are omitted."""
+    all_lines = text_lines(text)
     lines: list[str] = []
     after = 0
-    ordered = sorted(chosen, key=lambda each: (each.line.line, each.piece))
-    for row, pieces in groupby(ordered, key=lambda each: each.line.line):
-        between = _between(rows[after:row])
-        is_marked = gaps and not NUMBER.match(rows[row])
+    ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
+    for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
+        between = _fill_gap(all_lines[after:row])
+        is_marked = gaps and not NUMBER.match(all_lines[row])
         lines += between if is_marked or between != (GAP,) else ()
         lines.append(join_pieces(list(pieces)))
         after = row + 1
-    return "\n".join((*lines, *_between(rows[after:])))
+    return "\n".join((*lines, *_fill_gap(all_lines[after:])))
 
 
-def _marked(text: str, lines: str) -> str:
-    """Return ``lines`` of a client's text such that it still reads as the client's.
+def _with_marks(text: str, lines: str) -> str:
+    """Return ``lines`` of a text with the marks by which it is recognized as the client's.
 
-    Its first line, a mark or the beginning of a block, always stays; so does its last where that
-    is needed to end the block. Where both are not enough, all of ``text`` stays.
+    Its first line, a mark or the start of a block, always stays; so does its last if needed to end
+    the block. If both are not enough, all of ``text`` stays.
+
+        <system-reminder>       <system-reminder>
+        Line one.          ->   Line two.
+        Line two.
+        </system-reminder>
     """
     first, _, rest = text.strip().partition("\n")
     last = rest.rpartition("\n")[2].strip()
     marks = {first.strip(), last}
     inner = [line for line in lines.strip().split("\n") if line.strip() not in marks]
     texts = ("\n".join((first, *inner)), "\n".join((first, *inner, last)))
-    # A text that no mark gives away is known by its record, or by how it begins.
-    is_marked = typed_in(text) == ""
-    return next((new for new in texts if not (is_marked and typed_in(new))), text)
+    # Without marks, a client's text is recognized by its record or its first words.
+    has_marks = typed_in(text) == ""
+    return next((new for new in texts if not (has_marks and typed_in(new))), text)
 
 
-def _between(rows: Sequence[str]) -> Sequence[str]:
-    """Return what stands for rows that were not chosen: those that say nothing stay."""
-    return rows if all(len(row.strip()) < MIN_CHARS for row in rows) else (GAP,)
+def _fill_gap(lines: Sequence[str]) -> Sequence[str]:
+    """Return what replaces lines that were not chosen: themselves if short, else one mark."""
+    return lines if all(len(line.strip()) < MIN_CHARS for line in lines) else (GAP,)
 
 
-def _with_lines(text: str, lines: set[str], *, gaps: bool) -> str:
-    """Return a text with only those of its lines, or pieces of them, that were chosen."""
-    found: list[Fragment] = []
-    for place, piece, part in pieces_of(0, text):
-        if part.strip() in lines:
-            found.append(
-                Fragment(group=FragmentGroup("course"), line=place, piece=piece, text=part)
-            )
-    return _shortened(text, found, gaps=gaps)
+def _keep_lines(text: str, lines: set[str], *, gaps: bool) -> str:
+    """Return a text with only those of its lines, or pieces of lines, that are in ``lines``."""
+    fragments = [
+        Fragment(group=FragmentGroup("course"), line=line, piece=index, text=piece)
+        for line, index, piece in pieces_of(0, text)
+        if piece.strip() in lines
+    ]
+    return _shorten(text, fragments, gaps=gaps)
 
 
 def _line_variants(line: str) -> tuple[str, str]:
-    """Return a line of a call, also without the name of the argument that it may begin."""
+    """Return a line of a call, and the line without the name of an argument before it."""
     return line.strip(), line.partition(": ")[2].strip()

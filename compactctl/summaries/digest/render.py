@@ -1,4 +1,4 @@
-"""The text of a digest."""
+"""Render the text of a digest."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -25,10 +25,10 @@ GAP = "…"
 _TITLES = {"tasks": "## Tasks", "files": "## Files", "names": NAMES}
 
 
-def group_heading(group: FragmentGroup, found: Sequence[Passage]) -> str:
-    """Return the line that a group stands under; "" for one that has none."""
+def group_heading(group: FragmentGroup, passages: Sequence[Passage]) -> str:
+    """Return the heading of a group, "" for one without."""
     if group.section == "course":
-        passage = found[group.passage]
+        passage = passages[group.passage]
         return f"{passage.ref} {heading(passage)}"
     return _folder(group)
 
@@ -37,41 +37,44 @@ def _folder(group: FragmentGroup) -> str:
     return f"{group.label}/: " if group.label else ""
 
 
-def format_note(note: str, count: int, found: Sequence[Passage]) -> str:
-    """Return what a digest of ``count`` messages begins with."""
-    spot = found[0].ref if found else NO_REF
-    return note.format(count=f"{count:,}", legend=spot.legend)
+def format_note(note: str, count: int, passages: Sequence[Passage]) -> str:
+    """Return the first line of a digest of ``count`` messages."""
+    ref = passages[0].ref if passages else NO_REF
+    return note.format(count=f"{count:,}", legend=ref.legend)
 
 
 def render_digest(
     note: str,
-    found: Sequence[Passage],
+    passages: Sequence[Passage],
     pinned: Mapping[int, str],
-    chosen: Sequence[Fragment],
+    fragments: Sequence[Fragment],
     *,
     gaps: bool,
 ) -> str:
-    """Write a digest that begins with ``note``; ``gaps`` marks where lines are left out."""
+    """Return a digest of pinned texts (by passage index) and chosen fragments.
+
+    It begins with ``note``; ``gaps`` marks where lines are omitted.
+    """
     by_group: dict[FragmentGroup, list[Fragment]] = {}
-    for each in chosen:
-        by_group.setdefault(each.group, []).append(each)
+    for fragment in fragments:
+        by_group.setdefault(fragment.group, []).append(fragment)
     lines = [note]
-    lines += _tasks(by_group.get(FragmentGroup("tasks"), ()))
-    lines += _lists("files", by_group)
-    course = list(_course(found, pinned, by_group, gaps=gaps))
+    lines += _task_lines(by_group.get(FragmentGroup("tasks"), ()))
+    lines += _list_lines("files", by_group)
+    course = list(_course_lines(passages, pinned, by_group, gaps=gaps))
     lines += [COURSE, *course] if course else []
-    lines += _lists("names", by_group)
+    lines += _list_lines("names", by_group)
     return "\n".join(lines)
 
 
-def _tasks(tasks: Sequence[Fragment]) -> list[str]:
+def _task_lines(tasks: Sequence[Fragment]) -> list[str]:
     if not tasks:
         return []
-    rows = sorted(tasks, key=lambda task: task.line.line)
-    return [_TITLES["tasks"], *(QUOTE + task.text for task in rows)]
+    ordered = sorted(tasks, key=lambda task: task.line.line)
+    return [_TITLES["tasks"], *(QUOTE + task.text for task in ordered)]
 
 
-def _lists(section: str, by_group: Mapping[FragmentGroup, Sequence[Fragment]]) -> list[str]:
+def _list_lines(section: str, by_group: Mapping[FragmentGroup, Sequence[Fragment]]) -> list[str]:
     groups = sorted((g for g in by_group if g.section == section), key=lambda g: g.label)
     if not groups:
         return []
@@ -79,12 +82,12 @@ def _lists(section: str, by_group: Mapping[FragmentGroup, Sequence[Fragment]]) -
 
 
 def list_row(group: FragmentGroup, entries: Sequence[Fragment]) -> str:
-    """Write what a folder holds."""
+    """Return the entries of a folder on one line, such as ``src/: a.py, b.py``."""
     return _folder(group) + ", ".join(sorted({entry.text for entry in entries}))
 
 
-def _course(
-    found: Sequence[Passage],
+def _course_lines(
+    passages: Sequence[Passage],
     pinned: Mapping[int, str],
     by_group: Mapping[FragmentGroup, Sequence[Fragment]],
     *,
@@ -92,46 +95,48 @@ def _course(
 ) -> Iterator[str]:
     quoted = {g.passage: entries for g, entries in by_group.items() if g.section == "course"}
     for index in sorted({*quoted, *pinned}):
-        yield group_heading(FragmentGroup("course", index), found)
+        yield group_heading(FragmentGroup("course", index), passages)
         if index in pinned:
-            is_said = found[index].kind in SPOKEN
-            yield pinned[index] if is_said else _as_data(pinned[index])
-        yield from quote_lines(found, quoted.get(index, ()), gaps=gaps)
+            is_spoken = passages[index].kind in SPOKEN
+            yield pinned[index] if is_spoken else _as_data(pinned[index])
+        yield from quote_lines(passages, quoted.get(index, ()), gaps=gaps)
 
 
 def _as_data(text: str) -> str:
-    return "\n".join(f"{QUOTE}{row}".rstrip() for row in text_lines(text))
-
-
-def _unpadded(text: str) -> str:
-    """Return a line without the blanks before its number."""
-    return text.lstrip() if NUMBER.match(text) else text
+    return "\n".join(f"{QUOTE}{line}".rstrip() for line in text_lines(text))
 
 
 def quote_lines(
-    found: Sequence[Passage], entries: Sequence[Fragment], *, gaps: bool
+    passages: Sequence[Passage], fragments: Sequence[Fragment], *, gaps: bool
 ) -> Iterator[str]:
-    """Yield the lines chosen of a passage and its result, pieces of one line joined.
+    """Yield the quoted lines of a passage and its result, with the pieces of a line joined.
 
-    ``gaps`` marks where lines are left out.
+    ``gaps`` marks where lines of a result are omitted; a line number shows that by itself:
+        > 12→def load():
+        > return path.read_text()
+        > 40→def save():
     """
-    shown = sorted((e for e in entries if e.text), key=lambda e: (e.line.passage, e.line.line))
+    ordered = sorted((f for f in fragments if f.text), key=lambda f: (f.line.passage, f.line.line))
     before: LineIndex | None = None
-    for place, pieces in groupby(shown, key=lambda entry: entry.line):
-        follows = before == LineIndex(place.passage, place.line - 1)
-        text = join_pieces(sorted(pieces, key=lambda entry: entry.piece))
-        # A line's own number tells that others are left out before it.
-        is_told = follows or place.line == 0 or NUMBER.match(text)
-        if gaps and not is_told and found[place.passage].kind == "result":
+    for line, pieces in groupby(ordered, key=lambda fragment: fragment.line):
+        is_next = before == LineIndex(line.passage, line.line - 1)
+        text = join_pieces(sorted(pieces, key=lambda fragment: fragment.piece))
+        is_gap = not (is_next or line.line == 0 or NUMBER.match(text))
+        if gaps and is_gap and passages[line.passage].kind == "result":
             yield GAP
-        yield QUOTE + (NUMBER.sub("", text, count=1) if follows else _unpadded(text))
-        before = place
+        yield QUOTE + (NUMBER.sub("", text, count=1) if is_next else _unpadded(text))
+        before = line
+
+
+def _unpadded(text: str) -> str:
+    """Remove the blanks before a line number."""
+    return text.lstrip() if NUMBER.match(text) else text
 
 
 def join_pieces(pieces: Sequence[Fragment]) -> str:
-    """Return the pieces of one line in order, with a mark where others are left out."""
-    text, after = "", pieces[0].piece
-    for each in pieces:
-        text += each.text if each.piece == after else f" {GAP} {each.text}"
-        after = each.piece + 1
+    """Join pieces of one line, which are in order, with a mark where others are omitted."""
+    text, expected = "", pieces[0].piece
+    for fragment in pieces:
+        text += fragment.text if fragment.piece == expected else f" {GAP} {fragment.text}"
+        expected = fragment.piece + 1
     return text.rstrip()

@@ -1,4 +1,4 @@
-"""Which fragments a digest holds: the most of what is needed for each token."""
+"""Select the fragments of a digest: those with the highest value per token."""
 
 import heapq
 from collections import Counter
@@ -6,34 +6,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from compactctl.summaries.digest.facts import LineIndex
 from compactctl.summaries.digest.fragments import QUOTED, DigestSection, Fragment, FragmentGroup
 
-# Of the demand for an entity, what its mere name is worth, and a second line about it.
+# Share of the demand for an entity that its bare name, and a second line about it, are worth.
 _NAMED = 0.65
 _SECOND = 0.15
-# By how much a line next to a chosen one is worth more for its own sake.
-_NEIGHBOUR = 0.5
+# Bonus on the reuse value of a line for each chosen neighbor.
+_NEIGHBOR = 0.5
 _ROUNDS = 5
 _MAX_SCALE = 3.0
-# Fewer tokens than these are not worth another round.
+# Fewer tokens than this are not worth another round.
 _SLACK = 30
-# What each token of a line is worth at least where room is to be filled; the newest come first.
+# The minimum value per token of a line if spare room is to be filled; the newest come first.
 _ANY_LINE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FragmentPool:
-    """What there is to choose from.
+    """The fragments to choose from.
 
     Attributes:
-        fragments: the fragments, those preferred among equals first.
-        tokens: what each of them costs, its line end included.
-        headings: what each heading costs, and the entities that it names.
+        fragments: the fragments; of equally valuable ones, the first is chosen.
+        tokens: the cost of each, line end included.
+        headings: the cost of each heading, and the entities that it names.
         demand: the demand for each entity.
-        demand_unit: the demand for an entity that is needed; facts are worth multiples of it.
-        name_share: of the demand for an entity, what its mere name is worth.
-        section_limits: tokens that all fragments of a section may take, headings included.
-        fill_spare_room: whether room that nothing needs goes to lines nevertheless.
+        demand_unit: the unit of the values of facts and of reuse, in demand.
+        name_share: share of the demand for an entity that its bare name is worth.
+        section_limits: maximum tokens of a section, headings included.
+        fill_spare_room: whether lines without value fill the room that remains.
     """
 
     fragments: Sequence[Fragment]
@@ -47,39 +48,48 @@ class FragmentPool:
 
 
 class Selection:
-    """A lazy greedy choice: the value of a fragment mostly falls with what is chosen before it."""
+    """A lazy greedy selection by value per token.
 
-    def __init__(self, offer: FragmentPool, mentioned: Iterable[str]) -> None:
-        """Start with what is ``mentioned`` elsewhere, with words around it."""
-        self._offer = offer
+    The value of a fragment depends on what is already chosen. For an entity with demand 10, after
+    0, 1 and 2 lines about it were chosen:
+
+        another line about it: 10.0, 1.5, 0.0        its bare name: 6.5, 0.0, 0.0
+
+    Facts count once, headings are paid once, and a line gains by chosen neighbors.
+    """
+
+    def __init__(self, pool: FragmentPool, mentioned: Iterable[str]) -> None:
+        """Start with the entities that texts elsewhere mention, once per mention."""
+        self._pool = pool
         self._mentioned = tuple(mentioned)
         self._used: Counter[DigestSection] = Counter()
-        self._chosen_neighbours: Counter[int] = Counter()
+        self._chosen_neighbors: Counter[int] = Counter()
         self._members: dict[FragmentGroup, list[int]] = {}
-        self._rows: dict[tuple[int, int], int] = {}
+        self._index_of_line: dict[LineIndex, int] = {}
         self._heap: list[tuple[float, int]] = []
+        # A dict rather than a set: ``drop`` needs the order.
         self.chosen: dict[int, None] = {}
         self._recount(())
-        for index, fragment in enumerate(offer.fragments):
+        for index, fragment in enumerate(pool.fragments):
             self._members.setdefault(fragment.group, []).append(index)
             if _is_line(fragment) and not fragment.piece:
-                self._rows[fragment.line.passage, fragment.line.line] = index
+                self._index_of_line[fragment.line] = index
 
     @property
     def fragments(self) -> list[Fragment]:
-        """What is chosen, but for bare names that stand in something else by now."""
-        found = (self._offer.fragments[index] for index in self.chosen)
+        """The chosen fragments, without bare names that other chosen fragments mention."""
+        fragments = (self._pool.fragments[index] for index in self.chosen)
         return [
             fragment
-            for fragment in found
-            if not (_is_bare(fragment) and self._shown.issuperset(fragment.mentions))
+            for fragment in fragments
+            if not (_is_bare_name(fragment) and self._shown.issuperset(fragment.mentions))
         ]
 
     def grow(self, room_left: Callable[[], int]) -> int:
-        """Choose as much as there is room for; return the tokens left.
+        """Choose as much as there is room for; return the remaining tokens.
 
-        ``room_left`` measures what is left once all that is chosen is written down; it is less
-        than 0 where what had to be written before anything was chosen takes more than there is.
+        ``room_left`` renders what is chosen and returns the tokens that remain. They are negative
+        if even the text without any fragment exceeds the budget.
         """
         room, scale = room_left(), 1.0
         for _ in range(_ROUNDS):
@@ -88,114 +98,117 @@ class Selection:
             before, priced = room, self.fill(round(room * scale))
             while (room := room_left()) < 0 and self.chosen:
                 self.drop(-room)
-            # Fragments that stand together cost less than each does alone.
+            # Together, fragments cost less than the sum of their prices.
             scale = min(_MAX_SCALE, priced / max(1, before - room))
         return room
 
     def fill(self, room: int) -> int:
-        """Choose more, for at most ``room`` tokens; return what that costs."""
-        left = room
-        offered = range(len(self._offer.fragments))
-        self._heap = [(-self._density(n), n) for n in offered if n not in self.chosen]
+        """Choose fragments for at most ``room`` tokens; return the tokens used."""
+        # Lazy greedy: a value mostly falls when something else is chosen, so re-evaluate an entry
+        # when it is popped and push it back if it fell. Headings and neighbors raise values; those
+        # are re-queued.
+        remaining = room
+        indexes = range(len(self._pool.fragments))
+        self._heap = [(-self._density(n), n) for n in indexes if n not in self.chosen]
         heapq.heapify(self._heap)
-        while self._heap and left > 0:
-            promised, index = heapq.heappop(self._heap)
+        while self._heap and remaining > 0:
+            negative_density, index = heapq.heappop(self._heap)
             if index in self.chosen:
                 continue
             density, price = self._density(index), self._price(index)
-            if density <= 0 or price > min(left, self._section_room(index)):
+            if density <= 0 or price > min(remaining, self._section_room(index)):
                 continue
-            if density < -promised:
+            if density < -negative_density:
                 heapq.heappush(self._heap, (-density, index))
                 continue
-            left -= price
+            remaining -= price
             self._used[self._section(index)] += price
             self._choose(index)
-        return room - left
+        return room - remaining
 
     def drop(self, tokens: int) -> None:
-        """Give back what was chosen last, until about ``tokens`` are free again.
+        """Undo the newest choices until about ``tokens`` tokens are free.
 
-        What it alone told is told no longer, and may be chosen in another way.
+        What only they showed counts as missing again.
         """
         while self.chosen and tokens > 0:
             index, _ = self.chosen.popitem()
-            tokens -= self._offer.tokens[index]
-            self._used[self._section(index)] -= self._offer.tokens[index]
+            tokens -= self._pool.tokens[index]
+            self._used[self._section(index)] -= self._pool.tokens[index]
         self._recount(self.chosen)
 
     def _section(self, index: int) -> DigestSection:
-        return self._offer.fragments[index].group.section
+        return self._pool.fragments[index].group.section
 
     def _section_room(self, index: int) -> float:
         section = self._section(index)
-        return self._offer.section_limits.get(section, inf) - self._used[section]
+        return self._pool.section_limits.get(section, inf) - self._used[section]
 
     def _price(self, index: int) -> int:
-        group = self._offer.fragments[index].group
-        heading = 0 if group in self._opened else self._offer.headings[group][0]
-        return max(1, self._offer.tokens[index] + heading)
+        group = self._pool.fragments[index].group
+        heading = 0 if group in self._opened else self._pool.headings[group][0]
+        return max(1, self._pool.tokens[index] + heading)
 
     def _density(self, index: int) -> float:
-        fragment, unit = self._offer.fragments[index], self._offer.demand_unit
-        value = self._worth(fragment.describes, fragment.mentions)
+        """Return the value per token of a fragment, given what is chosen."""
+        fragment, unit = self._pool.fragments[index], self._pool.demand_unit
+        value = self._entity_value(fragment.describes, fragment.mentions)
         value += sum(unit * fact.value for fact in fragment.facts if fact.name not in self._facts)
-        value += unit * fragment.reuse_value * (1 + _NEIGHBOUR * self._chosen_neighbours[index])
+        value += unit * fragment.reuse_value * (1 + _NEIGHBOR * self._chosen_neighbors[index])
         if fragment.group not in self._opened:
-            value += self._worth((), self._offer.headings[fragment.group][1])
-        least = _ANY_LINE if self._offer.fill_spare_room and _is_line(fragment) else 0.0
-        return max(least, value / self._price(index))
+            value += self._entity_value((), self._pool.headings[fragment.group][1])
+        minimum = _ANY_LINE if self._pool.fill_spare_room and _is_line(fragment) else 0.0
+        return max(minimum, value / self._price(index))
 
-    def _worth(self, tells: Sequence[str], names: Sequence[str]) -> float:
-        return sum(map(self._of_line, tells)) + sum(map(self._of_name, names))
+    def _entity_value(self, describes: Sequence[str], mentions: Sequence[str]) -> float:
+        return sum(map(self._line_value, describes)) + sum(map(self._name_value, mentions))
 
-    def _of_name(self, entity: str) -> float:
-        known = entity in self._named
-        return 0.0 if known else self._offer.name_share * self._offer.demand.get(entity, 0.0)
+    def _name_value(self, entity: str) -> float:
+        is_named = entity in self._named
+        return 0.0 if is_named else self._pool.name_share * self._pool.demand.get(entity, 0.0)
 
-    def _of_line(self, entity: str) -> float:
-        share = (1 - self._offer.name_share, _SECOND, 0.0)[min(2, self._mention_counts[entity])]
-        return self._of_name(entity) + share * self._offer.demand.get(entity, 0.0)
+    def _line_value(self, entity: str) -> float:
+        share = (1 - self._pool.name_share, _SECOND, 0.0)[min(2, self._mention_counts[entity])]
+        return self._name_value(entity) + share * self._pool.demand.get(entity, 0.0)
 
-    def _recount(self, numbers: Iterable[int]) -> None:
-        """Note anew what is told where exactly these fragments are chosen."""
+    def _recount(self, chosen: Iterable[int]) -> None:
+        """Recompute what is mentioned, shown and paid if exactly these fragments are chosen."""
         self._mention_counts = Counter(self._mentioned)
         self._named, self._shown = set(self._mention_counts), set(self._mention_counts)
         self._facts: set[str] = set()
         self._opened: set[FragmentGroup] = set()
-        for index in numbers:
-            self._add(self._offer.fragments[index])
+        for index in chosen:
+            self._add(self._pool.fragments[index])
 
     def _add(self, fragment: Fragment) -> None:
-        heading = () if fragment.group in self._opened else self._offer.headings[fragment.group][1]
+        heading = () if fragment.group in self._opened else self._pool.headings[fragment.group][1]
         self._mention_counts.update(fragment.describes)
         self._named.update(fragment.describes, fragment.mentions, heading)
         self._facts.update(fact.name for fact in fragment.facts)
         self._opened.add(fragment.group)
-        if not _is_bare(fragment):
+        if not _is_bare_name(fragment):
             self._shown.update(fragment.describes, fragment.mentions, heading)
 
     def _choose(self, index: int) -> None:
-        fragment = self._offer.fragments[index]
+        fragment = self._pool.fragments[index]
         is_first = fragment.group not in self._opened
         self.chosen[index] = None
         self._add(fragment)
         if is_first:
             self._requeue(self._members[fragment.group])
         if _is_line(fragment):
-            self._requeue(self._neighbours(fragment))
+            neighbors = self._neighbors(fragment.line)
+            self._chosen_neighbors.update(neighbors)
+            self._requeue(neighbors)
 
-    def _neighbours(self, fragment: Fragment) -> list[int]:
-        rows = (
-            self._rows.get((fragment.line.passage, fragment.line.line + step)) for step in (-1, 1)
-        )
-        found = [row for row in rows if row is not None]
-        self._chosen_neighbours.update(found)
-        return found
+    def _neighbors(self, line: LineIndex) -> list[int]:
+        lines = (LineIndex(line.passage, line.line + step) for step in (-1, 1))
+        indexes = (self._index_of_line.get(neighbor) for neighbor in lines)
+        return [index for index in indexes if index is not None]
 
-    def _requeue(self, numbers: Iterable[int]) -> None:
-        """Offer fragments anew that have become worth more."""
-        for index in numbers:
+    def _requeue(self, indexes: Iterable[int]) -> None:
+        """Push fragments whose value has risen with their new value."""
+        for index in indexes:
             if index not in self.chosen:
                 heapq.heappush(self._heap, (-self._density(index), index))
 
@@ -204,5 +217,5 @@ def _is_line(fragment: Fragment) -> bool:
     return fragment.group.section in QUOTED and bool(fragment.text)
 
 
-def _is_bare(fragment: Fragment) -> bool:
+def _is_bare_name(fragment: Fragment) -> bool:
     return fragment.group.section == "names"

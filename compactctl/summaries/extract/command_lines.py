@@ -1,4 +1,4 @@
-"""Command lines in tool calls: which of them only look, and what they come down to."""
+"""Command lines in tool calls: which of them are read-only, and their normal form."""
 
 import re
 from collections.abc import Mapping
@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from compactctl.history.tool_names import kind_of
 
 _COMMAND_KEYS = ("command", "cmd", "script")
-# Commands that only look: what they print is not an outcome.
-_LOOKING = re.compile(
+# Read-only commands: what they print is not an outcome.
+_READ_ONLY = re.compile(
     r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|head|tail|less|bat|nl|sed\s+-n|e?grep|rg|ls|find|tree|wc"
     r"|pwd|which|echo|file|stat|git\s+(?:log|show|diff|status|blame|grep|branch))\b"
 )
-# A folder that a command line goes to first, and what cuts its output short.
-_GOING = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
-_SHOWING = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
+# A leading cd, and what cuts the output short.
+_LEADING_CD = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
+_OUTPUT_FILTER = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
 _SPACE = re.compile(r"\s+")
 
 
 def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
-    """Return the command line that a call runs, None when its tool runs none."""
+    """Return the command line that a call runs, None if its tool runs none."""
     if kind_of(tool) not in {"shell", None}:
         return None
     for key in _COMMAND_KEYS:
@@ -33,10 +33,10 @@ def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
 
 
 def is_read_only(command: str) -> bool:
-    """Whether a command line shows things and changes nothing, as far as its start tells."""
-    return _LOOKING.match(command) is not None
+    """Whether a command line only shows things, judging by its first program."""
+    return _READ_ONLY.match(command) is not None
 
 
 def normalize_command(command: str) -> str:
-    """Return a command without the folder it goes to first and what cuts its output short."""
-    return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
+    """Remove a leading ``cd`` and what cuts the output short, as ``| tail -5``."""
+    return _SPACE.sub(" ", _OUTPUT_FILTER.sub("", _LEADING_CD.sub("", command))).strip()

@@ -1,4 +1,4 @@
-"""What the model is at, and what it meant to do next."""
+"""The agent's current work and its next steps, as its newest messages state them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from compactctl.summaries.extract.items import (
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
-# Newest replies quoted as current work, characters of each, and newest tool calls listed.
+# How many of the newest replies are quoted, characters of each, and how many calls are listed.
 REPLIES = 3
 REPLY = 700
 CALLS = 4
@@ -28,8 +28,8 @@ _CURRENT = ItemValue(0.7, 0.3)
 _CALL = ItemValue(0.2)
 _NEXT = ItemValue(0.8)
 
-# What only the model writes.
-_OWN = frozenset({"thought", "call"})
+# Kinds of passages that answer a request, apart from a reply.
+_AGENT_WORK = frozenset({"thought", "call"})
 _INTENTION = re.compile(
     r"^now\b|\b(?:next|now (?:let|i)\b|let me|let['\u2019]s|i(?:['\u2019]ll| will)|remaining|todo"
     r"|still (?:need|to)|need to|then i|pending|waiting for|would you like|should i|shall i)\b",
@@ -47,48 +47,48 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             value=_CURRENT.at(passage.age),
             position=passage.ref.number,
         )
-    for place, pair in enumerate(pairs[-CALLS:]):
+    for position, pair in enumerate(pairs[-CALLS:]):
         yield SummaryItem(
             section=7,
             topic=OPERATIONS,
             label="Newest tool calls:",
             text=f"{pair.ref} {call_title(pair, CALL)}",
             value=_CALL.at(pair.age),
-            position=place,
+            position=position,
         )
 
 
 def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Iterator[SummaryItem]:
-    """Yield what the newest reply says comes next, or the request that has no reply yet.
+    """Yield the next steps that the newest reply states, or the request that has no reply yet.
 
-    ``is_answered`` says that the model goes on in messages behind those of the passages.
+    ``is_answered``: the agent answers in messages after these passages.
     """
-    spoken = [place for place, each in enumerate(passages) if each.kind in {"request", "reply"}]
-    if not spoken:
+    dialogue = [i for i, passage in enumerate(passages) if passage.kind in {"request", "reply"}]
+    if not dialogue:
         return
-    newest, later = passages[spoken[-1]], passages[spoken[-1] + 1 :]
+    newest, later = passages[dialogue[-1]], passages[dialogue[-1] + 1 :]
     if newest.kind == "request":
-        if not (is_answered or any(passage.kind in _OWN for passage in later)):
+        if not (is_answered or any(passage.kind in _AGENT_WORK for passage in later)):
             text = f"The request of {newest.ref} has no reply yet."
             yield SummaryItem(section=8, text=text, value=_NEXT.at(0), position=0)
         return
-    for place, sentence in enumerate(_intentions(newest.text, at_work=bool(later))):
+    for position, sentence in enumerate(_intentions(newest.text, is_mid_work=bool(later))):
         text = f"{newest.ref} {sentence}"
-        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), position=place)
+        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), position=position)
 
 
-def _intentions(text: str, *, at_work: bool) -> list[str]:
+def _intentions(text: str, *, is_mid_work: bool) -> list[str]:
     """Return the last sentences that state an intention.
 
-    Of a reply in the middle of work the very last sentence counts as one.
+    If there is none in a reply in the middle of work, its last sentence counts as one.
     """
-    said = [sentence for sentence in sentences(text) if len(sentence) in _INTENTION_LENGTH]
-    stated = [sentence for sentence in said if _INTENTION.search(sentence)]
-    return stated[-INTENTIONS:] or (said[-1:] if at_work else [])
+    candidates = [sentence for sentence in sentences(text) if len(sentence) in _INTENTION_LENGTH]
+    intentions = [sentence for sentence in candidates if _INTENTION.search(sentence)]
+    return intentions[-INTENTIONS:] or (candidates[-1:] if is_mid_work else [])
 
 
 def call_title(pair: ToolPair, limit: int) -> str:
-    """Name a call by its tool and the first line of its subject; a file by its whole path."""
+    """Return a call's tool and the first line of its subject; a file with its whole path."""
     path = next(iter(pair.changes), pair.reads)
     if path:
         return f"{pair.tool} {one_line(path, PATH)}"

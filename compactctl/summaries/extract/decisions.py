@@ -1,4 +1,4 @@
-"""What the model decided and found."""
+"""The model's decisions and findings, in its own words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
-# Characters of a finding: less says too little, more is data.
+# Characters of a finding: shorter ones say too little, longer ones are data.
 FINDING = range(15, 401)
-# With fewer words it must name or count something.
+# With fewer words it must hold a number or code.
 _MIN_WORDS = 6
-# Of the passages after a thought, so many can show that it was acted on.
+# How many passages after a thought may show that it was acted on.
 _SOON = 30
 
-_SAID = ItemValue(0.1, 0.2)
-_THOUGHT_AND_DONE = ItemValue(0.1, 0.12)
+_STATED = ItemValue(0.1, 0.2)
+_ACTED_ON = ItemValue(0.1, 0.12)
 
 _FINDING = re.compile(
     r"\b(?:decid\w+|ch(?:ose|oose)|root cause|because|instead of|rather than|turns out|approach"
@@ -28,7 +28,7 @@ _FINDING = re.compile(
     r"|i(?:['\u2019]ll| will) (?:use|keep|go with|implement))\b",
     re.IGNORECASE,
 )
-# What the model does or waits for next is not a finding.
+# Announcing the next step is not a finding.
 _NARRATION = re.compile(
     r"(?:(?:so|now|ok(?:ay)?|good|meanwhile),? )*"
     r"(?:i(?:['\u2019]m| am| will|['\u2019]ll)|let me|let['\u2019]s|it(?:['\u2019]s| is) not stuck)"
@@ -47,40 +47,40 @@ _SPECIFIC = re.compile(r"`|\d")
 def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[SummaryItem]:
     """Yield the sentences in which the model states a decision or a finding, each once.
 
-    Of what it only thought those are told that a call then carried out.
+    From its reasoning, only decisions that a later call carried out.
     """
     seen: set[str] = set()
     for passage, finding in _findings(passages, lexicon):
         if finding in seen:
             continue
         seen.add(finding)
-        worth = _SAID if passage.kind == "reply" else _THOUGHT_AND_DONE
+        value = _STATED if passage.kind == "reply" else _ACTED_ON
         yield SummaryItem(
             section=4,
             topic=DECISIONS,
             label="Decisions and findings:",
             text=f"{passage.ref} {finding}",
-            value=worth.at(passage.age),
+            value=value.at(passage.age),
             position=len(seen),
         )
 
 
 def is_finding(text: str) -> bool:
-    """Whether a sentence or line states a decision or a finding, and says which."""
+    """Whether a sentence or line states a specific decision or finding."""
     if len(text) not in FINDING or text.endswith((":", "?")) or not _FINDING.search(text):
         return False
-    says_which = len(text.split()) >= _MIN_WORDS or _SPECIFIC.search(text) is not None
-    return says_which and _NARRATION.match(text) is None
+    is_specific = len(text.split()) >= _MIN_WORDS or _SPECIFIC.search(text) is not None
+    return is_specific and _NARRATION.match(text) is None
 
 
 def _findings(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[tuple[Passage, str]]:
     for index, passage in enumerate(passages):
         if passage.kind == "reply":
-            yield from ((passage, each) for each in sentences(passage.text) if is_finding(each))
+            yield from ((passage, s) for s in sentences(passage.text) if is_finding(s))
         elif passage.kind == "thought":
-            chosen = [each for each in sentences(passage.text) if _is_choice(each)]
-            deeds = _later_actions(passages, index) if chosen else []
-            yield from ((passage, each) for each in chosen if _was_acted_on(each, deeds, lexicon))
+            choices = [sentence for sentence in sentences(passage.text) if _is_choice(sentence)]
+            actions = _later_actions(passages, index) if choices else []
+            yield from ((passage, s) for s in choices if _was_acted_on(s, actions, lexicon))
 
 
 def _is_choice(text: str) -> bool:
@@ -88,18 +88,18 @@ def _is_choice(text: str) -> bool:
 
 
 def _later_actions(passages: Sequence[Passage], index: int) -> list[str]:
-    """Return what the next calls changed or ran."""
+    """Return the texts of the next calls that changed or ran something."""
     soon = passages[index + 1 : index + 1 + _SOON]
     calls = (passage.pair for passage in soon if passage.kind == "call")
-    return [deed for pair in calls if pair and (deed := _action_text(pair))]
+    return [action for pair in calls if pair and (action := _action_text(pair))]
 
 
 def _action_text(pair: ToolPair) -> str:
-    acts = pair.changes or (pair.command is not None and not is_read_only(pair.command))
-    return "\n".join((*pair.changes, pair.text)) if acts and not has_failed(pair) else ""
+    is_action = pair.changes or (pair.command is not None and not is_read_only(pair.command))
+    return "\n".join((*pair.changes, pair.text)) if is_action and not has_failed(pair) else ""
 
 
-def _was_acted_on(sentence: str, deeds: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether one deed has all the names of a sentence in it."""
+def _was_acted_on(sentence: str, actions: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether one action holds all entities that a sentence names."""
     names = lexicon.entities(sentence)
-    return bool(names) and any(all(name in deed for name in names) for deed in deeds)
+    return bool(names) and any(all(name in action for name in names) for action in actions)

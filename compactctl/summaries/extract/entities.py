@@ -1,4 +1,4 @@
-"""Entities: paths, names, ids and errors that an agent may need again, letter by letter."""
+"""Entities: paths, names, ids and errors that an agent may need again verbatim."""
 
 import math
 import re
@@ -11,18 +11,18 @@ from compactctl.summaries.extract.passages import Passage
 
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 
-# Long enough to be telling, short enough not to be encoded data.
+# Shorter words are not distinctive, longer ones are encoded data.
 MIN_CHARS = 4
 MAX_CHARS = 200
 
-# Escapes in quoted code are skipped, else "\\tname" would read as "tname"; a single one after a
-# letter is left alone, since it is a Windows path more often. So are the colours of a terminal.
+# Escapes in quoted code and terminal colors are skipped, else "\\tname" would read as "tname". A
+# single escape after a letter is not skipped, since that is a Windows path more often.
 _WORD = re.compile(
     r"(?:\\[nrt]){2,}|(?<!\w)\\[nrt]|\[\d[\d;]*m"
     r"|https?://[^\s\x00-\x1f\x7f\"'<>()\[\]{}`\\|^]+|#\d{1,6}\b|[\w./~@+-]{4,}"
 )
-# In a row of text that was written with escapes, one after a letter is an escape too. What only
-# such rows have: an escaped quotation mark, or an escape that is part of no path.
+# Shows that a line was written with escapes, so that one after a letter is an escape, too: an
+# escaped quotation mark, or an escape that is not part of a path.
 _ESCAPED = re.compile(r"\\\"|(?<![\w:])\\[nrt]|\\[nrt](?![\w.])")
 _ESCAPE = re.compile(r"(?<!\\)\\[nrt]")
 _EXTENSION = (
@@ -34,8 +34,8 @@ _EXTENSION = (
 _ERRNO = (
     "E(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|ADDRINUSE|CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|INVAL)"
 )
-# First match wins. Each kind was kept because less than 3 % of its members turn up by chance in
-# an unrelated session; command line flags were not, at 7 %.
+# The first match wins. Of each kind less than 3 % occur by chance in an unrelated session; command
+# line flags were dropped at 7 %.
 _KINDS: tuple[tuple[EntityKind, str], ...] = (
     ("url", r"https?://.+"),
     ("id", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
@@ -55,8 +55,8 @@ _KINDS: tuple[tuple[EntityKind, str], ...] = (
     ("symbol", r"(?=.{6})[A-Za-z]*[a-z][A-Z]\w*"),
 )
 _KIND = re.compile("|".join(f"(?P<k{n}>{pattern})" for n, (_, pattern) in enumerate(_KINDS)))
-# Words that turn up in any session and therefore tell nothing about this one, gathered by looking
-# for "entities" that sessions of unrelated projects share.
+# Words that occur in any session and say nothing about this one: "entities" that sessions of
+# unrelated projects share.
 _COMMON = """
 README.md package.json index.js index.ts main.py setup.py requirements.txt __init__ __init__.py
 __main__ __name__ JavaScript TypeScript GitHub PostgreSQL NumPy SQLite TodoWrite file_path
@@ -68,47 +68,39 @@ console.log application/json text/plain text/html and/or either/or TODO/FIXME Va
 TypeError KeyError RuntimeError ENOENT EACCES REDACTED_EMAIL
 system-reminder files_with_matches general-purpose
 """
-_COMMONPLACES = frozenset(_COMMON.split())
-
-
-def _unescaped(text: str) -> str:
-    """Return a text with blanks for the line ends and tabs that were escaped in it."""
-    if "\\" not in text:
-        return text
-    rows = text.split("\n")
-    return "\n".join(_ESCAPE.sub(" ", row) if _ESCAPED.search(row) else row for row in rows)
+_COMMON_WORDS = frozenset(_COMMON.split())
 
 
 class Lexicon:
-    """Finds entities in texts, judging each distinct word once.
+    """Finds entities in texts, classifying each distinct word once.
 
-    Paths inside ``cwd`` are shortened to be relative to it. Memory grows with the distinct words
-    seen; results never depend on what was asked before.
+    Paths inside ``cwd`` become relative to it. Memory grows with the distinct words. Results do not
+    depend on the order of calls.
     """
 
     def __init__(self, cwd: str | None = None) -> None:
-        self._home = cwd.rstrip("/") + "/" if cwd else None
-        self._known: dict[str, str | None] = {}
+        self._root = cwd.rstrip("/") + "/" if cwd else None
+        self._entity_of: dict[str, str | None] = {}
         self._kinds: dict[str, EntityKind] = {}
 
     def entities(self, text: str) -> tuple[str, ...]:
         """Return the distinct entities of ``text`` in order of first appearance."""
-        return tuple(dict.fromkeys(self._found(text)))
+        return tuple(dict.fromkeys(self._find(text)))
 
     def kind(self, entity: str) -> EntityKind:
-        """Return the kind of an entity that ``entities`` returned before."""
+        """Return the kind of an entity that ``entities`` has returned before."""
         return self._kinds[entity]
 
-    def _found(self, text: str) -> Iterator[str]:
-        known = self._known
-        for word in _WORD.findall(_unescaped(text)):
-            if word not in known:
-                known[word] = self._judged(word)
-            entity = known[word]
+    def _find(self, text: str) -> Iterator[str]:
+        entity_of = self._entity_of
+        for word in _WORD.findall(_unescape(text)):
+            if word not in entity_of:
+                entity_of[word] = self._classify(word)
+            entity = entity_of[word]
             if entity:
                 yield entity
 
-    def _judged(self, word: str) -> str | None:
+    def _classify(self, word: str) -> str | None:
         entity = word.rstrip("./-+#@~,;:!?*")
         match = _KIND.fullmatch(entity) if MIN_CHARS <= len(entity) <= MAX_CHARS else None
         if match is None or match.lastgroup is None:
@@ -118,31 +110,47 @@ class Lexicon:
             entity = self._relative(entity)
         if kind == "url":
             entity = entity.partition("#")[0]
-        if entity in _COMMONPLACES or len(entity) < MIN_CHARS:
+        if entity in _COMMON_WORDS or len(entity) < MIN_CHARS:
             return None
         self._kinds[entity] = kind
         return entity
 
     def _relative(self, path: str) -> str:
-        if self._home:
-            path = path.removeprefix(self._home)
+        if self._root:
+            path = path.removeprefix(self._root)
         return path.removeprefix("./")
 
 
-_GIVEN_KINDS = frozenset({"result", "file", "reminder", "instruction"})
-# Demand = FRESH / (1 + age / HALF_LIFE) + OFTEN ln(1 + n) - GIVEN ln(1 + given): what was used
-# lately, often and by the model itself is needed again. Means of a logistic fit on the sessions of
-# seven projects, each left out once (area under the curve 0.76).
-_FRESH, _HALF_LIFE, _OFTEN, _GIVEN = 3.4, 20, 2.5, 1.65
-# Contrast between what is needed and what is not.
+def _unescape(text: str) -> str:
+    """Replace escaped line ends and tabs by blanks in lines that were written with escapes."""
+    if "\\" not in text:
+        return text
+    lines = text.split("\n")
+    return "\n".join(_ESCAPE.sub(" ", line) if _ESCAPED.search(line) else line for line in lines)
+
+
+_INPUT_KINDS = frozenset({"result", "file", "reminder", "instruction"})
+# demand = FRESH / (1 + age / HALF_LIFE) + OFTEN ln(1 + passages) - INPUT ln(1 + input passages):
+# what was used lately, often and by the model itself is needed again. Means of a logistic fit on
+# the sessions of seven projects, each left out once (area under the curve 0.76).
+#     in 3 passages by the model, age 0:  3.4 + 3.5 = 6.9
+#     in 3 passages of input, age 20:     1.7 + 3.5 - 2.3 = 2.9
+_FRESH, _HALF_LIFE, _OFTEN, _INPUT = 3.4, 20, 2.5, 1.65
+# Increases the contrast between high and low demand.
 _POWER = 1.75
-# The entities of which the mean demand is the unit.
-_NEEDED = 60
+# The unit of demand is the mean of this many top entities.
+_TOP_ENTITIES = 60
 
 
 @dataclass(slots=True)
 class EntityUses:
-    """In how many passages each entity stands, and in how many that the model did not write."""
+    """In how many passages each entity occurs.
+
+    Attributes:
+        passage_counts: the number of passages.
+        not_by_model: the number of those that the model did not write.
+        age: model calls since the newest of them.
+    """
 
     passage_counts: Counter[str] = field(default_factory=Counter)
     not_by_model: Counter[str] = field(default_factory=Counter)
@@ -153,39 +161,41 @@ class EntityUses:
         entities = tuple(entities)
         self.passage_counts.update(entities)
         self.age.update(dict.fromkeys(entities, passage.age))
-        if passage.kind in _GIVEN_KINDS:
+        if passage.kind in _INPUT_KINDS:
             self.not_by_model.update(entities)
 
     def demand(self, entity: str) -> float:
-        """Return the demand for an entity that was added, never less than 0."""
+        """Return the demand for an entity that was added, at least 0."""
         fresh = _FRESH / (1 + self.age[entity] / _HALF_LIFE)
         often = _OFTEN * math.log1p(self.passage_counts[entity])
-        given = _GIVEN * math.log1p(self.not_by_model[entity])
-        return max(0.0, fresh + often - given)
+        as_input = _INPUT * math.log1p(self.not_by_model[entity])
+        return max(0.0, fresh + often - as_input)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityDemand:
-    """What will be needed of a conversation, and how it is found in a text.
+    """The entities of a conversation that will be needed again.
 
-    ``demand`` is the demand for each entity of what is sent again.
+    Attributes:
+        demand: the demand for each entity, reasoning not counted.
+        lexicon: finds these entities in a text.
     """
 
     demand: Mapping[str, float]
     lexicon: Lexicon
 
     @classmethod
-    def of(cls, found: Sequence[Passage], lexicon: Lexicon) -> "EntityDemand":
-        """Weigh the entities of all passages but thinking, which is not sent again."""
+    def of(cls, passages: Sequence[Passage], lexicon: Lexicon) -> "EntityDemand":
+        """Measure the demand in all passages but reasoning, which is not sent again."""
         uses = EntityUses()
-        for passage in found:
+        for passage in passages:
             if passage.kind != "thought":
                 uses.add(lexicon.entities(passage.text), passage)
-        needed = {entity: uses.demand(entity) ** _POWER for entity in uses.passage_counts}
-        return cls(demand=needed, lexicon=lexicon)
+        demand = {entity: uses.demand(entity) ** _POWER for entity in uses.passage_counts}
+        return cls(demand=demand, lexicon=lexicon)
 
     @property
     def mean_top_demand(self) -> float:
-        """The mean demand for the entities that are needed most."""
-        most = sorted(self.demand.values(), reverse=True)[:_NEEDED]
-        return sum(most) / len(most) if most else 1.0
+        """The mean demand for the most needed entities, the unit of all values; 1 if none."""
+        top = sorted(self.demand.values(), reverse=True)[:_TOP_ENTITIES]
+        return sum(top) / len(top) if top else 1.0

@@ -1,4 +1,4 @@
-"""Which files the work touched, how, and what was defined in them."""
+"""The files that a conversation touched, how, and what was defined in them."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -10,20 +10,20 @@ from compactctl.summaries.extract.items import ItemValue, SummaryItem, one_line
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair
 
-# Names listed per file, characters of a path, and files in the list of required ones.
+# Definitions listed per file, characters of a path, and files in the list of required ones.
 DEFINITIONS = 10
 PATH = 300
 REQUIRED = 12
 
-# Arguments of edits that hold the text to replace and the new one: Claude Code, OpenCode, the
-# editor of SWE-agent and OpenHands, pi.
+# Arguments of edits with the replaced text and the new one: Claude Code, OpenCode, the editor of
+# SWE-agent and OpenHands, pi.
 OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
 NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 
 _CHANGED = ItemValue(0.5, 0.3)
 _READ = ItemValue(0.06, 0.2)
 _REQUIRED = ItemValue(0.12)
-# What each use of a file adds to its worth, up to the most.
+# What each use of a file adds to its value, and the maximum.
 _USE, _MAX_USES = 0.015, 0.1
 
 _DEFINITION = re.compile(
@@ -36,7 +36,14 @@ _DEFINITION = re.compile(
 
 @dataclass(slots=True)
 class FileUse:
-    """What happened to one file so far."""
+    """The uses of one file.
+
+    Attributes:
+        action_counts: how often it was read, attached, edited, written, or an edit failed.
+        defined: names that edits defined in it, in order.
+        ref: the reference of its newest use.
+        age: number of model calls since then.
+    """
 
     action_counts: dict[str, int] = field(default_factory=dict)
     defined: dict[str, None] = field(default_factory=dict)
@@ -45,18 +52,18 @@ class FileUse:
 
     @property
     def is_changed(self) -> bool:
-        """Whether more was done with it than to look at it."""
+        """Whether there was an edit, a failed one included."""
         return not self.action_counts.keys() <= {"read", "attached"}
 
     @property
     def value(self) -> float:
-        """What it is worth to know of it: changed files more than read ones."""
+        """The value of its summary item; changed files count more than read ones."""
         uses = min(_MAX_USES, _USE * sum(self.action_counts.values()))
         return (_CHANGED if self.is_changed else _READ).at(self.age) + uses
 
 
 def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[SummaryItem]:
-    """Yield one item per file for section 3, and the most needed paths for section 9."""
+    """Yield one item per file for section 3, and the most valuable paths for section 9."""
     files = file_uses(passages, cwd)
     for path, file in files.items():
         acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.action_counts.items())
@@ -66,27 +73,26 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         )
         yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.number)
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.number, path))
-    for place, path in enumerate(needed[:REQUIRED]):
+    for rank, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
-        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + place), position=place)
+        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + rank), position=rank)
 
 
 def replaced_lines(pair: ToolPair) -> set[str]:
-    """Return the lines, without indent, that an edit took out of a file and did not put back."""
-    old, new = _stripped(pair, OLD_TEXTS), _stripped(pair, NEW_TEXTS)
-    return old - new
+    """Return the lines that an edit removed from a file, without indentation."""
+    return _stripped_lines(pair, OLD_TEXTS) - _stripped_lines(pair, NEW_TEXTS)
 
 
-def _stripped(pair: ToolPair, names: Collection[str]) -> set[str]:
+def _stripped_lines(pair: ToolPair, names: Collection[str]) -> set[str]:
     texts = (text for name, text in pair.texts if name in names)
     return {line.strip() for text in texts for line in text.split("\n")}
 
 
 def file_uses(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse]:
-    """Return what was done with each file, by its path."""
+    """Return the uses of each file, by its path."""
     files: dict[str, FileUse] = {}
     for passage in passages:
-        for act, path in _acts(passage, cwd):
+        for act, path in _actions(passage, cwd):
             file = files.setdefault(path, FileUse())
             file.action_counts[act] = file.action_counts.get(act, 0) + 1
             file.ref, file.age = passage.ref, passage.age
@@ -95,7 +101,7 @@ def file_uses(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse
     return files
 
 
-def _acts(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
+def _actions(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     if passage.kind == "file":
         yield "attached", normal_path(passage.name, cwd)
     if passage.kind != "call" or passage.pair is None:
@@ -104,10 +110,7 @@ def _acts(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     if pair.reads and not has_failed(pair):
         yield "read", pair.reads
     for path in pair.changes:
-        yield _change(pair), path
-
-
-def _change(pair: ToolPair) -> str:
-    if has_failed(pair):
-        return "failed edit"
-    return "written" if kind_of(pair.tool) == "write" else "edited"
+        if has_failed(pair):
+            yield "failed edit", path
+        else:
+            yield "written" if kind_of(pair.tool) == "write" else "edited", path

@@ -1,4 +1,4 @@
-"""How tool calls ended."""
+"""How tool calls ended: failures, exit codes, error lines, and the newest outcome of commands."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from compactctl.summaries.extract.items import ItemValue, SummaryItem, clip_midd
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.words import word_end
 
-# How clients and shells say that a command failed, at the start or end of its output:
+# How clients and shells report a failed command, at the start or end of its output:
 # Claude Code, Codex (text and JSON), Copilot CLI, mini-swe-agent, OpenHands, Cline.
 _FAILURE = re.compile(
     r"\A\s*(?:Exit code [1-9]|Error\b|<tool_use_error>)"
@@ -23,26 +23,26 @@ _EXIT_CODE = re.compile(
     r"(?:exit(?:ed with)?(?: exit)? code|\"exit_code\"|<returncode>)[: ]*([1-9]\d{0,9})",
     re.IGNORECASE,
 )
-# Where a command runs inside a pipe, only its last line tells how it ended.
+# A pipe hides a command's exit code; then only its last line shows how it ended.
 _LAST_LINE = re.compile(
     r"FAIL(?:ED|URE)?\b|.*\bFAIL(?:ED)?$|(?:error|fatal|panic)\b.{0,3}:"
     r"|.*\b[1-9]\d* (?:failed|errors?|failures?)\b",
     re.IGNORECASE,
 )
-# Lines around a command's output that clients add and that tell nothing about it.
+# Lines that clients add around a command's output.
 _FRAME = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
     r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
 )
-# Both ends of an output are searched for signs of failure, this many characters of each.
+# Characters at either end of an output that are searched for signs of failure.
 _END = 400
 _LAST_LINES = 8
-# A longer line is data; its start says what it is.
+# A longer line is data; its start is enough to recognize it.
 _MAX_LINE = 1_000
 
 
 def has_failed(pair: ToolPair) -> bool:
-    """Whether the client, the shell or the last line of a command said that the call failed."""
+    """Whether the client, the shell or the last line of a command reports a failure."""
     if pair.result is None:
         return False
     text = pair.result.text
@@ -54,7 +54,7 @@ def has_failed(pair: ToolPair) -> bool:
 
 
 def exit_code(pair: ToolPair) -> int | None:
-    """Return the exit code that is not 0, where client or shell tell it."""
+    """Return the non-zero exit code of a failed call, None if none is reported."""
     if not has_failed(pair) or pair.result is None:
         return None
     text = pair.result.text
@@ -63,17 +63,18 @@ def exit_code(pair: ToolPair) -> int | None:
 
 
 def last_line(pair: ToolPair) -> str:
-    """Return the last line of a call's output that says something, "" when there is none."""
+    """Return the last non-empty line of a call's output that is not the client's, "" if none."""
     text = pair.result.text if pair.result else ""
     lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
     last = next((line for line in lines if line and not _FRAME.match(line)), "")
     return last[: word_end(last, _MAX_LINE)]
 
 
+# Characters of a command, of an output line and of an error line.
 COMMAND = 240
 OUTPUT = 160
 ERROR = 220
-# Error lines taken from one output, and the part of it that is searched, from its end.
+# Error lines taken from one output, and characters at its end that are searched.
 ERRORS_PER_OUTPUT = 3
 SEARCHED = 6_000
 # Lines outside of these lengths are fragments or data.
@@ -83,10 +84,10 @@ _COMMAND = ItemValue(0.2, 0.4)
 _REPEATED = 0.05
 _CHECKING = 0.3
 _FRESH_ERROR = ItemValue(0.4, 0.7)
-_OVERCOME_ERROR = ItemValue(0.15, 0.3)
+_RESOLVED_ERROR = ItemValue(0.15, 0.3)
 _REPORTED = 0.2
 
-# Commands whose outcome tells where the work stands.
+# Commands whose outcome shows the state of the work.
 _CHECK = re.compile(
     r"\b(?:test|tests|pytest|build|lint|check|tsc|commit|push|deploy|install|run|migrate|release)\b"
 )
@@ -104,7 +105,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class ReportedError:
-    """A line that told what went wrong, and whether the same call worked later."""
+    """An error line, the call it is from, and whether the same call succeeded later."""
 
     line: str
     pair: ToolPair
@@ -112,21 +113,21 @@ class ReportedError:
 
 
 def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield each command that did something, with the outcome of its newest run.
+    """Yield each command that is not read-only, with the outcome of its newest run.
 
-    Commands that differ only in where they run and in what of their output they show are one.
+    Commands are the same if they differ only in a leading ``cd`` and in how output is cut short.
     """
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
         if pair.command and pair.result and not is_read_only(pair.command):
             runs.setdefault(normalize_command(pair.command), []).append(pair)
-    for repeated in runs.values():
-        newest = repeated[-1]
+    for command_runs in runs.values():
+        newest = command_runs[-1]
         command = one_line(newest.command or "", COMMAND)
-        times = f" x{len(repeated)}" if len(repeated) > 1 else ""
+        times = f" x{len(command_runs)}" if len(command_runs) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
         text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times} {newest.ref}"
-        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * is_check(command)
+        bonus = _REPEATED * (len(command_runs) > 1) + _CHECKING * is_check(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
@@ -137,22 +138,22 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
 
 
 def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield the last of each distinct error line, and whether the same call worked later."""
+    """Yield the newest of each distinct error line, and whether the same call succeeded later."""
     for error in find_errors(pairs):
         pair = error.pair
-        worth = _OVERCOME_ERROR if error.is_resolved else _FRESH_ERROR
+        value = _RESOLVED_ERROR if error.is_resolved else _FRESH_ERROR
         note = " (later run ok)" if error.is_resolved else ""
         yield SummaryItem(
             section=4,
             label="Errors:",
             text=f"{pair.ref} {clip_middle(error.line, ERROR)}{note}",
-            value=worth.at(pair.age) + _REPORTED * has_failed(pair),
+            value=value.at(pair.age) + _REPORTED * has_failed(pair),
             position=pair.ref.number,
         )
 
 
 def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
-    """Yield the last of each distinct error line; what differs in numbers alone is one."""
+    """Yield the newest of each distinct error line; lines that differ only in numbers are one."""
     last_success = {pair.subject: n for n, pair in enumerate(pairs) if not has_failed(pair)}
     newest: dict[str, tuple[int, str]] = {}
     for index, pair in enumerate(pairs):
@@ -164,29 +165,30 @@ def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
 
 
 def is_check(command: str) -> bool:
-    """Whether the outcome of a command line tells where the work stands."""
+    """Whether the outcome of a command shows the state of the work: tests, builds, pushes."""
     return _CHECK.search(command) is not None
 
 
 def looks_like_error(line: str) -> bool:
-    """Whether a line of a result may tell of an error by itself."""
+    """Whether a line has a word of error messages."""
     return _LIKELY.search(line) is not None
 
 
 def error_lines(pair: ToolPair) -> list[str]:
-    """Return the lines of a result that tell what went wrong, none when nothing did."""
+    """Return the first error lines in a result, [] if the call did not fail."""
+    # The answer or refusal that the user typed is not an error message.
     if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
-    told, looked = has_failed(pair), is_read_only(pair.command or "")
-    if not told and (pair.command is None or looked):
+    is_failure, is_look = has_failed(pair), is_read_only(pair.command or "")
+    if not is_failure and (pair.command is None or is_look):
         return []
-    # A search that finds nothing fails too, and what it finds may speak of errors.
-    sign = _LIKELY if told and not looked else _SURE
-    # The first line of what is searched is what a cut left of one.
+    # A search without matches fails as well, and its matches may mention errors.
+    pattern = _LIKELY if is_failure and not is_look else _SURE
+    # Without the first line, which may be only the end of one.
     searched = f"\n{pair.result.text}"[-SEARCHED:]
     lines = [line.strip() for line in searched.split("\n")[1:]]
     lines = [line for line in lines if len(line) in ERROR_LINE]
-    found = [line for line in lines if sign.search(line)]
-    if told and not looked and not found:
-        found = lines[-1:]
-    return found[:ERRORS_PER_OUTPUT]
+    errors = [line for line in lines if pattern.search(line)]
+    if is_failure and not is_look and not errors:
+        errors = lines[-1:]
+    return errors[:ERRORS_PER_OUTPUT]

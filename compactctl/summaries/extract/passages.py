@@ -1,4 +1,4 @@
-"""A conversation as one sequence of passages, with every tool call joined to its result."""
+"""A conversation as a sequence of passages, with every tool call joined to its result."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from compactctl.history.pairs import PartIndex
-from compactctl.history.pairs import tool_pairs as places_of_pairs
+from compactctl.history.pairs import tool_pairs as pair_indices
 from compactctl.history.read_calls import edited_paths, read_request
 from compactctl.model.message import (
     FilePart,
@@ -26,20 +26,20 @@ PassageKind = (
 
 
 class SourceRef(NamedTuple):
-    """Where something stands: a line of the file or a message of a document, from 1."""
+    """A reference such as ``[L12]``: a line of the file, or a message of a document, from 1."""
 
     number: int
     unit: Literal["L", "M"] = "L"
 
     def __str__(self) -> str:
-        """Write it as summaries refer to it."""
+        """Return it as summaries write it, such as ``[L12]``."""
         return f"[{self.unit}{self.number}]"
 
     @property
     def legend(self) -> str:
-        """What such a reference means."""
-        what = "line" if self.unit == "L" else "message"
-        return f"[{self.unit}12] is {what} 12 of what was compacted."
+        """A sentence that explains such references."""
+        unit = "line" if self.unit == "L" else "message"
+        return f"[{self.unit}12] is {unit} 12 of what was compacted."
 
 
 NO_REF = SourceRef(0)
@@ -51,14 +51,14 @@ class ToolPair:
 
     Attributes:
         tool: the tool's name.
-        arguments: the call's arguments; empty when they are not a JSON object.
-        text: the texts in the arguments, one after another.
-        ref: where the call stands.
-        age: how many model calls were made since.
-        reads: the file it shows, None when it shows no single file.
+        arguments: the call's arguments; empty if they are not a JSON object.
+        text: the strings in the arguments, one per line.
+        ref: the reference of the call.
+        age: number of model calls since.
+        reads: the file it shows, None if it does not show a single file.
         changes: the files it writes, edits or patches.
-        command: the command line it runs, None when it runs none.
-        result: what came back, None when nothing did.
+        command: the command line it runs, None if it runs none.
+        result: its result, None if there is none.
     """
 
     tool: str
@@ -73,22 +73,28 @@ class ToolPair:
 
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """The texts in the arguments in order, each with the name that it has there."""
+        """The strings in the arguments in order, each with the name of its argument."""
         return tuple(_texts(self.arguments)) or (("", self.text),)
 
     @property
     def subject(self) -> str:
-        """What the call is about: calls with one subject are tries of the same thing."""
+        """What the call is about; calls with the same subject are attempts at the same thing."""
         subjects = (*self.changes, self.reads, self.command, self.text)
         return next((subject for subject in subjects if subject), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """One text of a conversation, with its place and its age in model calls.
+    """One text of a conversation.
 
-    ``name`` is the tool's name or the attached file's path; ``pair`` is set for tool calls, and
-    for results whose call is known; ``part_index`` is the part among the messages that were read.
+    Attributes:
+        kind: who says it, or what it is.
+        text: never empty or blank.
+        name: the tool's name or the attached file's path.
+        ref: the reference of its message.
+        age: number of model calls since.
+        part_index: its part among the messages that were read.
+        pair: set for tool calls, and for results whose call is known.
     """
 
     kind: PassageKind
@@ -101,69 +107,69 @@ class Passage:
 
 
 def read_passages(
-    messages: Sequence[Message], cwd: str | None = None, *, staying: Collection[int] = ()
+    messages: Sequence[Message], cwd: str | None = None, *, unreferenced: Collection[int] = ()
 ) -> tuple[Passage, ...]:
-    """Read messages as passages in order; parts without text and cleared results give none.
+    """Return the passages of messages in order; parts without text and cleared results have none.
 
-    To those ``staying``, by index, nobody will refer.
+    ``unreferenced`` are the indexes of messages that no summary refers to, since they stay.
     """
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
-    spots = _refs_beside(messages, staying)
-    pairs = _pairs(messages, ages, spots, cwd)
+    refs = _refs_beside(messages, unreferenced)
+    pairs = _pairs(messages, ages, refs, cwd)
     return tuple(
         Passage(
             kind=kind,
             text=text,
             name=name,
-            ref=spots[place.message],
+            ref=refs[index.message],
             age=age,
-            part_index=place,
-            pair=pairs.get(place),
+            part_index=index,
+            pair=pairs.get(index),
         )
-        for place, message, age, part in _parts(messages, ages)
-        for kind, text, name in _passage_texts(message, part, pairs.get(place))
+        for index, message, age, part in _parts(messages, ages)
+        for kind, text, name in _passage_texts(message, part, pairs.get(index))
         if text.strip()
     )
 
 
 def source_refs(messages: Sequence[Message]) -> list[SourceRef]:
-    """Return where messages stand: by line, or by number where all are on one line.
+    """Return references to messages: by line, or by message if all are on one line.
 
-    Those from several states of a transcript, whose lines and numbers mean nothing to one another,
-    are counted.
+    If these are not in order, the messages are from several states of a transcript and are
+    numbered anew.
     """
     is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
     if is_document:
-        spots = [SourceRef(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
+        refs = [SourceRef(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
     else:
-        spots = [SourceRef(message.line + 1) for message in messages]
-    if spots == sorted(spots):
-        return spots
+        refs = [SourceRef(message.line + 1) for message in messages]
+    if refs == sorted(refs):
+        return refs
     return [SourceRef(number, "M") for number in range(1, len(messages) + 1)]
 
 
-def _refs_beside(messages: Sequence[Message], staying: Collection[int]) -> list[SourceRef]:
-    """Return where messages stand, those ``staying`` behind all others.
+def _refs_beside(messages: Sequence[Message], unreferenced: Collection[int]) -> list[SourceRef]:
+    """Return references to messages; those ``unreferenced`` come after all others.
 
-    So what they were read from decides nothing about how the others are referred to.
+    So it does not depend on them how the others are referred to.
     """
-    if not staying:
+    if not unreferenced:
         return source_refs(messages)
-    others = [message for index, message in enumerate(messages) if index not in staying]
-    spots = source_refs(others)
-    last = max(spots, default=NO_REF)
-    waiting = iter(spots)
+    others = [message for index, message in enumerate(messages) if index not in unreferenced]
+    refs = source_refs(others)
+    last = max(refs, default=NO_REF)
+    remaining = iter(refs)
     return [
-        SourceRef(last.number + 1 + index, last.unit) if index in staying else next(waiting)
+        SourceRef(last.number + 1 + index, last.unit) if index in unreferenced else next(remaining)
         for index in range(len(messages))
     ]
 
 
-def _number(message: Message, otherwise: int) -> int:
-    """Return the number of a message in its document, from 1."""
+def _number(message: Message, default: int) -> int:
+    """Return the number of a message in its document, from 1: its first index in a part's path."""
     paths = (part.path for part in message.parts)
-    return next((step + 1 for path in paths for step in path if isinstance(step, int)), otherwise)
+    return next((step + 1 for path in paths for step in path if isinstance(step, int)), default)
 
 
 def tool_pairs(passages: Sequence[Passage]) -> tuple[ToolPair, ...]:
@@ -172,13 +178,16 @@ def tool_pairs(passages: Sequence[Passage]) -> tuple[ToolPair, ...]:
 
 
 def _steps(messages: Sequence[Message]) -> list[int]:
-    """Number the model calls: a run of assistant messages, or one response id, is one call."""
+    """Return the number of the model call of each message.
+
+    A run of assistant messages, or of messages with one response id, is one call.
+    """
     steps, step, response = [], 0, ""
     for message in messages:
         current = (message.response_id or "?") if message.role == "assistant" else ""
         if current and current != response:
             step += 1
-        # A response may go on after the result of its own first call.
+        # A response may continue after the result of its first call.
         if current or not message.results or response == "?":
             response = current
         steps.append(step)
@@ -194,21 +203,21 @@ def _parts(
 
 
 def _pairs(
-    messages: Sequence[Message], ages: Sequence[int], spots: Sequence[SourceRef], cwd: str | None
+    messages: Sequence[Message], ages: Sequence[int], refs: Sequence[SourceRef], cwd: str | None
 ) -> dict[PartIndex, ToolPair]:
-    """Give the pair at the place of each call, and of each result that has a call."""
-    calls_of = places_of_pairs(messages)
-    results = {call: messages[place.message].parts[place.part] for place, call in calls_of.items()}
+    """Return the pair of each call and of each result that has a call, by the part's index."""
+    call_of = pair_indices(messages)
+    results = {call: messages[index.message].parts[index.part] for index, call in call_of.items()}
     pairs = {
-        place: _pair(part, results.get(place), spot=spots[place.message], age=age, cwd=cwd)
-        for place, _, age, part in _parts(messages, ages)
+        index: _pair(part, results.get(index), ref=refs[index.message], age=age, cwd=cwd)
+        for index, _, age, part in _parts(messages, ages)
         if isinstance(part, ToolCallPart)
     }
-    return pairs | {place: pairs[call] for place, call in calls_of.items()}
+    return pairs | {index: pairs[call] for index, call in call_of.items()}
 
 
 def _pair(
-    call: ToolCallPart, result: Part | None, *, spot: SourceRef, age: int, cwd: str | None
+    call: ToolCallPart, result: Part | None, *, ref: SourceRef, age: int, cwd: str | None
 ) -> ToolPair:
     arguments = _arguments(call.arguments)
     read = read_request(call, cwd=cwd)
@@ -216,7 +225,7 @@ def _pair(
         tool=call.tool,
         arguments=arguments,
         text="\n".join(text for _, text in _texts(arguments)) if arguments else call.arguments,
-        ref=spot,
+        ref=ref,
         age=age,
         reads=read.path if read else None,
         changes=edited_paths(call, cwd=cwd),
@@ -234,17 +243,20 @@ def _arguments(text: str) -> Mapping[str, object]:
 
 
 def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Walk nested arguments in order, without recursion: their depth is the sender's choice."""
-    waiting: list[tuple[str, object]] = [("", arguments)]
-    while waiting:
-        name, value = waiting.pop()
+    """Yield the strings in nested arguments in order, each with the nearest name.
+
+    Without recursion, since a transcript may nest them arbitrarily deep.
+    """
+    stack: list[tuple[str, object]] = [("", arguments)]
+    while stack:
+        name, value = stack.pop()
         match value:
             case str(text):
                 yield name, text
             case dict(items):
-                waiting.extend(reversed(items.items()))
+                stack.extend(reversed(items.items()))
             case list(items):
-                waiting.extend((name, item) for item in reversed(items))
+                stack.extend((name, item) for item in reversed(items))
             case _:
                 continue
 
@@ -252,15 +264,16 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 def _passage_texts(
     message: Message, part: Part, pair: ToolPair | None
 ) -> Iterator[tuple[PassageKind, str, str]]:
-    """Yield the kind, text and name of what a part says; the text may be empty.
+    """Yield kind, text and name of each passage in a part; the text may be empty.
 
-    What a person wrote stands apart from what a client put around it.
+    What the user wrote is separate from what the client put around it.
     """
     match part:
         case TextPart(text=text):
             words = message.words(part)
             around = "" if words == text else _around(text, words)
-            typed, inserted = (_author(message), words, ""), (_client(message), around, "")
+            typed = (_author_kind(message), words, "")
+            inserted = (_client_kind(message), around, "")
             if message.origin.is_synthetic and message.origin.is_summary:
                 quoted = ((kind, quotation, "") for kind, quotation in find_quoted_words(around))
                 yield from (inserted, *quoted, typed)
@@ -279,18 +292,18 @@ def _passage_texts(
             return
 
 
-def _author(message: Message) -> PassageKind:
+def _author_kind(message: Message) -> PassageKind:
     is_instruction = message.role == "system" or message.origin.is_instruction
     return "instruction" if is_instruction else "request"
 
 
-def _client(message: Message) -> PassageKind:
+def _client_kind(message: Message) -> PassageKind:
     if message.origin.is_summary:
         return "summary"
     return "reply" if message.role == "assistant" else "reminder"
 
 
 def _around(text: str, words: str) -> str:
-    """Return what a client put around a person's words, all of ``text`` where they are apart."""
-    before, passages, after = text.partition(words) if words else (text, "", "")
-    return "\n".join(filter(None, (before.strip(), after.strip()))) if passages else text
+    """Return what a client put around the user's words, all of ``text`` if they are not in it."""
+    before, match, after = text.partition(words) if words else (text, "", "")
+    return "\n".join(filter(None, (before.strip(), after.strip()))) if match else text

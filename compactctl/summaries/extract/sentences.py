@@ -1,4 +1,4 @@
-"""Prose cut into sentences."""
+"""Split prose into sentences, and find the user's words in summaries by compactctl."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,11 +7,11 @@ from typing import Literal
 
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[\"'(])|(?<=[!?])\s+|\n+")
 _BULLET = re.compile(r"\s*(?:(?:[-*>#|+]+|\d{1,2}[.)])\s+)*")
-# What starts a line that goes on with nothing before it: a bullet, a heading, a quotation, a row of
-# a table, a fence, a tag, a comment, a key.
+# The start of a line that does not continue the one before: a bullet, a heading, a quotation, a
+# table row, a fence, a tag, a comment, a key.
 _OPENING = re.compile(r"\s*(?:[-*>#|+<]|\d{1,2}[.)]\s|```|~~~|//|[\w-]+:\s)")
 _WHOLE = re.compile(r".*(?:[.!?:;|>]|```)[\"'*_)\]]*\s*$")
-# Nobody wraps lines shorter or longer than this; the margin is ragged by as much of the width.
+# Text is not wrapped at other widths; lines may be shorter than the widest one by this much.
 _WIDTHS = range(40, 201)
 _RAGGED_PERCENT = 20
 
@@ -19,51 +19,51 @@ _RAGGED_PERCENT = 20
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text, without bullets and heading marks.
 
-    A sentence that was wrapped at the end of a line is one, with a blank for the line end.
+    A hard-wrapped sentence is joined, with a blank for the line end.
     """
-    bare = map(without_marks, _END.split(unwrap(text)))
-    return [sentence for sentence in bare if sentence]
+    lines = map(without_marks, _END.split(unwrap(text)))
+    return [line for line in lines if line]
 
 
 def without_marks(line: str) -> str:
-    """Return a line without the bullets and heading marks before it and the blanks around it."""
+    """Remove the bullets and heading marks before a line, and the blanks around it."""
     return _BULLET.sub("", line, count=1).rstrip(" \t\r|")
 
 
 def unwrap(text: str) -> str:
-    """Return a text with those lines joined that a hard wrap had parted."""
-    return "\n\n".join("\n".join(_lines(block)) for block in text.split("\n\n"))
+    """Join the lines of hard-wrapped paragraphs."""
+    return "\n\n".join("\n".join(_joined_lines(block)) for block in text.split("\n\n"))
 
 
-def _lines(block: str) -> Iterator[str]:
-    """Yield the lines of a paragraph, those joined that belong together."""
+def _joined_lines(block: str) -> Iterator[str]:
+    """Yield the lines of a paragraph, each with the lines that continue it."""
     lines = block.split("\n")
     width = max(map(len, lines))
-    whole = lines[0]
+    joined = lines[0]
     for before, line in pairwise(lines):
-        if _goes_on(before, line, width):
-            whole = f"{whole.rstrip()} {line.strip()}"
+        if _is_continuation(before, line, width):
+            joined = f"{joined.rstrip()} {line.strip()}"
         else:
-            yield whole
-            whole = line
-    yield whole
+            yield joined
+            joined = line
+    yield joined
 
 
-def _goes_on(before: str, line: str, width: int) -> bool:
-    """Whether a line goes on with the sentence of the one before, which had no room for a word."""
+def _is_continuation(before: str, line: str, width: int) -> bool:
+    """Whether a line continues the one before, which had no room for its first word."""
     if width not in _WIDTHS or not before.strip() or before.lstrip().startswith("#"):
         return False
     if _WHOLE.match(before) or _OPENING.match(line):
         return False
-    first = line.split(maxsplit=1)[:1]
-    if not first or before.count("(") > before.count(")"):
-        return bool(first)
-    full = width * (100 - _RAGGED_PERCENT) // 100
-    return len(before.rstrip()) + 1 + len(first[0]) > full
+    first_word = line.split(maxsplit=1)[:1]
+    if not first_word or before.count("(") > before.count(")"):
+        return bool(first_word)
+    min_width = width * (100 - _RAGGED_PERCENT) // 100
+    return len(before.rstrip()) + 1 + len(first_word[0]) > min_width
 
 
 SpokenKind = Literal["request", "answer", "instruction"]
-"""The kinds of passages that hold the words of people."""
+"""The kinds of passages that hold words of the user or the operator."""
 
 REQUESTS = "Requests of the user:"
 SET_RULES = "Rules the user set:"
@@ -71,9 +71,9 @@ INSTRUCTIONS = "Instructions of the operator:"
 ANSWERS = "Answers of the user:"
 USER, OPERATOR = "user", "operator"
 BULLET, INDENT = "- ", "  "
-"""How a summary begins an item, and each further line of it."""
+"""What a summary puts before an item, and before each further line of it."""
 COURSE, NAMES = "## Course", "## Also named"
-"""Between these headings stands what a digest quotes."""
+"""The headings of a digest between which it quotes messages."""
 
 _LABELS: Mapping[str, SpokenKind] = {
     REQUESTS: "request",
@@ -88,23 +88,23 @@ Words = tuple[SpokenKind, str]
 
 
 def find_quoted_words(text: str) -> tuple[Words, ...]:
-    """Return the words of people that a summary or digest by compactctl quotes, in order.
+    """Return the user's and the operator's words that a summary or digest by compactctl quotes.
 
-    A summary tells apart the rules of requests that it does not quote; they come as requests
-    behind the first one.
+    A summary lists rules from requests that it does not quote. They are returned as requests after
+    the first one, so that they are neither the first nor the newest.
     """
     lines = text.split("\n")
     if COURSE in lines:
-        return tuple(_of_digest(lines[lines.index(COURSE) + 1 :]))
-    found = tuple(_of_summary(lines))
-    requests = [(_LABELS[label], words) for label, words in found if label == REQUESTS]
-    rules = [(_LABELS[label], words) for label, words in found if label == SET_RULES]
-    others = [(_LABELS[label], words) for label, words in found if label in {ANSWERS, INSTRUCTIONS}]
+        return tuple(_words_in_digest(lines[lines.index(COURSE) + 1 :]))
+    items = tuple(_words_in_summary(lines))
+    requests = [(_LABELS[label], words) for label, words in items if label == REQUESTS]
+    rules = [(_LABELS[label], words) for label, words in items if label == SET_RULES]
+    others = [(_LABELS[label], words) for label, words in items if label in {ANSWERS, INSTRUCTIONS}]
     return (*others, *requests[:1], *rules, *requests[1:])
 
 
-def _of_digest(lines: Sequence[str]) -> Iterator[Words]:
-    """Yield what stands below each heading of a person, up to the next heading."""
+def _words_in_digest(lines: Sequence[str]) -> Iterator[Words]:
+    """Yield the text below each heading of a speaker, up to the next heading."""
     starts = [n for n, line in enumerate(lines) if _HEADING.fullmatch(line)]
     starts += [n for n, line in enumerate(lines) if line == NAMES]
     for start, end in pairwise([*sorted(starts), len(lines)]):
@@ -120,20 +120,20 @@ def _speaker(title: str) -> SpokenKind | None:
     return "answer" if title.startswith(f"{USER}, to ") else None
 
 
-def _of_summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each item below a label of words, with the label."""
+def _words_in_summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each item below one of ``_LABELS``, with the label."""
     label = ""
     item: list[str] = []
     for line in (*lines, ""):
-        found = _ITEM.fullmatch(line)
+        bullet = _ITEM.fullmatch(line)
         if item and not line.startswith(INDENT):
             yield label, "\n".join(item)
             item = []
         if line in _LABELS:
             label = line
-        elif found and label:
-            item = [found[1]]
+        elif bullet and label:
+            item = [bullet[1]]
         elif item:
             item.append(line.removeprefix(INDENT))
-        elif not found:
+        elif not bullet:
             label = ""

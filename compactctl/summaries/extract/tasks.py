@@ -1,4 +1,4 @@
-"""The task list as the model last left it."""
+"""The newest state of the model's task list, and the newest plan that was agreed."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +19,21 @@ _OPEN = ItemValue(1.0)
 _DONE = ItemValue(0.15)
 _NEXT_TASK = ItemValue(0.8)
 
-# Arguments that hold a whole list, as objects or as a Markdown checklist: Claude Code, Codex,
-# Gemini CLI, VS Code, OpenHands, Cline, Roo.
+# Arguments with a whole list, as objects or as a Markdown checklist: Claude Code, Codex, Gemini
+# CLI, VS Code, OpenHands, Cline, Roo.
 _LISTS = ("todos", "plan", "todoList", "task_list", "task_progress", "todo_list")
 _TITLES = ("content", "step", "title", "subject", "description", "text")
 _CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)?\s*\[( |x|X|-|~)\]\s*(\S.*)$", re.MULTILINE)
 _BOXES = {" ": "pending", "x": "completed", "X": "completed"}
 _STATUSES = {"done": "completed", "todo": "pending", "not-started": "pending"}
-# Claude Code 2.1 keeps tasks one by one; the number of a new one stands in the result.
+# Claude Code 2.1 creates and updates single tasks; the result holds the number of a new one.
 _CREATE, _UPDATE = "TaskCreate", "TaskUpdate"
 _CREATED = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task with its status in the words of the client, mostly those of Claude Code."""
+    """A task; ``status`` is Claude Code's word if the client's is a known variant of it."""
 
     title: str
     status: str
@@ -41,39 +41,39 @@ class Task:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether it needs no more work."""
         return self.status in {"completed", "cancelled", "deleted"}
 
 
 def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest task list for section 5, and its first open task for section 8."""
     tasks = newest_tasks(pairs)
-    for place, task in enumerate(tasks):
-        worth = _DONE if task.is_done else _OPEN
+    for position, task in enumerate(tasks):
+        value = _DONE if task.is_done else _OPEN
         text = f"[{task.status}] {one_line(task.title, TASK)}"
         label = f"Current plan, the task list of {tasks[-1].ref}:"
-        yield SummaryItem(section=5, label=label, text=text, value=worth.at(0), position=place)
-    waiting = [task for task in tasks if not task.is_done]
-    started = [task for task in waiting if task.status != "pending"]
-    for task in (started or waiting)[:1]:
+        yield SummaryItem(section=5, label=label, text=text, value=value.at(0), position=position)
+    open_tasks = [task for task in tasks if not task.is_done]
+    started = [task for task in open_tasks if task.status != "pending"]
+    for task in (started or open_tasks)[:1]:
         text = f"{task.ref} open task: {one_line(task.title, TASK)}"
         yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), position=len(pairs))
 
 
 def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
-    """Return the task list after all calls: the newest whole list, or the tasks kept singly."""
+    """Return the task list after all calls: the newest whole list, and single tasks added since."""
     whole: list[Task] = []
     single: dict[str, Task] = {}
     for pair in pairs:
-        listed = _listed(pair)
-        if listed:
-            whole, single = listed, {}
+        tasks = _whole_list(pair)
+        if tasks:
+            whole, single = tasks, {}
         elif pair.tool in {_CREATE, _UPDATE}:
             _apply_update(single, pair)
     return [*whole, *single.values()]
 
 
-def _listed(pair: ToolPair) -> list[Task]:
+def _whole_list(pair: ToolPair) -> list[Task]:
     for key in _LISTS:
         match pair.arguments.get(key):
             case str(text):
@@ -88,16 +88,16 @@ def _listed(pair: ToolPair) -> list[Task]:
     return []
 
 
-def _task(entry: object, spot: SourceRef) -> Task | None:
+def _task(entry: object, ref: SourceRef) -> Task | None:
     if not isinstance(entry, Mapping):
         return None
     title = first_text(entry, _TITLES)
     status = one_line(first_text(entry, ("status",)) or "pending", STATUS)
-    return Task(title, _STATUSES.get(status, status), spot) if title else None
+    return Task(title, _STATUSES.get(status, status), ref) if title else None
 
 
 def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
-    """Carry out one call that creates or updates a single task."""
+    """Apply a call that creates or updates a single task to ``tasks``, which are by number."""
     if pair.tool == _CREATE:
         created = _CREATED.search(pair.result.text) if pair.result else None
         title = first_text(pair.arguments, _TITLES)
@@ -110,17 +110,17 @@ def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
         tasks[number] = Task(tasks[number].title, one_line(status, STATUS), pair.ref)
 
 
-# Steps quoted of a plan, and characters of each.
+# How many steps of a plan are quoted, and characters of each.
 STEPS = 40
 STEP = 300
 
 _CURRENT = ItemValue(0.5)
 _REPLACED = ItemValue(0.12)
 
-# Tools by which a model presents a plan, in lower case: Claude Code, Gemini CLI.
-_PRESENTING = frozenset({"exitplanmode", "exit_plan_mode"})
-# How a person hands over a plan; clients do so too when one was accepted.
-_HANDED_OVER = re.compile(
+# Tools that present a plan to the user, in lower case: Claude Code, Gemini CLI.
+_PLAN_TOOLS = frozenset({"exitplanmode", "exit_plan_mode"})
+# The start of a request that hands over a plan; clients write one, too, when a plan is accepted.
+_PLAN_REQUEST = re.compile(
     r"\W*(?:implement|execute|follow|carry out)\b.{0,30}\bplan\b", re.IGNORECASE
 )
 _STEP = re.compile(r"\s*(?:#{1,6}|[-*+]|\d{1,2}[.)])\s+(\S.*)")
@@ -133,44 +133,44 @@ class _Plan(NamedTuple):
 
 
 def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the steps of the newest agreed plan; a newer task list has taken its place."""
+    """Yield the steps of the newest agreed plan; they count less if a newer task list exists."""
     plan = _newest_plan(passages)
     if plan is None:
         return
-    replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
-    label = "Agreed before, the plan of" if replaced else "Current plan, agreed at"
-    worth = _REPLACED if replaced else _CURRENT
-    for place, step in enumerate(_steps(plan.text)[:STEPS]):
+    is_replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
+    label = "Agreed before, the plan of" if is_replaced else "Current plan, agreed at"
+    value = _REPLACED if is_replaced else _CURRENT
+    for position, step in enumerate(_steps(plan.text)[:STEPS]):
         yield SummaryItem(
             section=5,
             label=f"{label} {plan.ref}:",
             text=clip_middle(step, STEP),
-            value=worth.at(0),
-            position=place,
+            value=value.at(0),
+            position=position,
         )
 
 
 def _newest_plan(passages: Sequence[Passage]) -> _Plan | None:
-    handed = [
+    requested = [
         _Plan(passage.ref, text)
         for passage, text in user_requests(passages)
-        if _HANDED_OVER.match(text)
+        if _PLAN_REQUEST.match(text)
     ]
     accepted = [
         _Plan(pair.ref, text)
         for pair in tool_pairs(passages)
-        if pair.tool.lower() in _PRESENTING and pair.result is not None and not has_failed(pair)
+        if pair.tool.lower() in _PLAN_TOOLS and pair.result is not None and not has_failed(pair)
         if (text := first_text(pair.arguments, ("plan",)))
     ]
-    return max((*handed, *accepted), key=lambda plan: plan.ref, default=None)
+    return max((*requested, *accepted), key=lambda plan: plan.ref, default=None)
 
 
 def _steps(text: str) -> list[str]:
-    """Return the headings and list items of a plan, none of which stands in code."""
-    steps, code = [], False
+    """Return the headings and list items of a plan, except those in code blocks."""
+    steps, is_code = [], False
     for line in unwrap(text).split("\n"):
-        code ^= line.strip().startswith(_CODE_FENCE)
-        found = None if code else _STEP.fullmatch(line.rstrip())
-        if found:
-            steps.append(found[1])
+        is_code ^= line.strip().startswith(_CODE_FENCE)
+        step = None if is_code else _STEP.fullmatch(line.rstrip())
+        if step:
+            steps.append(step[1])
     return steps

@@ -1,4 +1,4 @@
-"""What people said: their requests, rules, answers and instructions, in their own words."""
+"""The user's requests, rules and answers and the operator's instructions, verbatim."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,27 +18,27 @@ from compactctl.summaries.extract.sentences import (
 )
 
 MIN_USEFUL = 600
-"""The fewest tokens in which a summary says more than names."""
+"""Tokens below which a summary holds little more than names."""
 SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
-"""The kinds of passages that hold the words of people."""
-# The section, topic and label under which each kind stands that is whole.
+"""The kinds of passages that hold words of the user or the operator."""
+# The section, topic and label of each kind that is quoted whole.
 _HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
     "request": (1, "", REQUESTS),
     "answer": (6, "", ANSWERS),
     "instruction": (1, RULES, INSTRUCTIONS),
 }
 
-# Characters kept of a request between the first and the last.
+# Characters quoted of a request between the first and the newest.
 OTHER_REQUEST = 420
-# A longer text is pasted, and most of its sentences describe something: of these, a rule is what
-# tells somebody to do or not to do something. An instruction that long is kept by its rules.
+# A longer text is pasted, and most of its sentences describe something. There, only a sentence that
+# demands something is a rule; of an instruction that long only the rules are quoted.
 MAX_TYPED = 1_600
-# Characters of a sentence that can be a rule: pasted ones that are longer are data.
+# Characters of a sentence that can be a rule: longer ones in a pasted text are data.
 RULE, TYPED_RULE = range(8, 401), range(8, MAX_TYPED + 1)
-# Some people begin no sentence with a capital.
+# Some users begin no sentence with a capital.
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+")
 
-# More quotation marks are those of data.
+# A sentence with more quotation marks is data.
 _MAX_QUOTES = 6
 
 _OTHER = ItemValue(0.5, 0.5)
@@ -65,11 +65,11 @@ _DEMAND = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastingWords:
-    """The words of people that outlive every compaction, by the index of their passage.
+    """The words of the user and the operator that survive every compaction, by passage index.
 
     Attributes:
-        whole: what is kept whole.
-        rules: of all else that was spoken, the rules.
+        whole: passages that are quoted whole.
+        rules: the rules in all other passages.
     """
 
     whole: Mapping[int, str]
@@ -77,23 +77,25 @@ class LastingWords:
 
     @property
     def texts(self) -> dict[int, str]:
-        """What is kept of each passage."""
+        """What is quoted of each passage."""
         return {**self.whole, **{index: "\n\n".join(rules) for index, rules in self.rules.items()}}
 
 
 def find_lasting_words(
     passages: Sequence[Passage], following: Sequence[Passage] = (), *, continues: bool = False
 ) -> LastingWords:
-    """Return the words that last: two requests, answers, short instructions, and rules.
+    """Return the lasting words: two requests, answers, short instructions, and rules.
 
-    The two requests are the first, unless ``continues`` says that others come before, and the
-    newest, unless one is among the passages ``following``. Of equal rules it is the newest; one
-    that stands in what is whole, or follows, is not quoted again.
+    The two requests are the first, unless others come before (``continues``), and the newest,
+    unless a newer one is among the passages ``following``. Of equal rules, the newest counts. A
+    rule that is part of a whole passage, or of ``following``, is not quoted twice.
     """
-    is_newest = not any(passage.kind == "request" for passage in following)
-    asked = [index for index, passage in enumerate(passages) if passage.kind == "request"]
-    ends = {*([] if continues else asked[:1]), *(asked[-1:] if is_newest else ())}
-    main = {index for index in asked if any(_is_one(passages, index, end) for end in ends)}
+    holds_newest = not any(passage.kind == "request" for passage in following)
+    requests = [index for index, passage in enumerate(passages) if passage.kind == "request"]
+    ends = {*([] if continues else requests[:1]), *(requests[-1:] if holds_newest else ())}
+    main = {
+        index for index in requests if any(_is_same_message(passages, index, end) for end in ends)
+    }
     whole = {
         index: passage.text.strip()
         for index, passage in enumerate(passages)
@@ -101,49 +103,49 @@ def find_lasting_words(
         or index in main
         or (passage.kind == "instruction" and len(passage.text) <= MAX_TYPED)
     }
-    said = [*whole.values(), *(each.text for each in following if each.kind in SPOKEN)]
+    quoted = [*whole.values(), *(p.text for p in following if p.kind in SPOKEN)]
     newest: dict[str, tuple[int, str]] = {}
     for index, passage in enumerate(passages):
         if passage.kind in SPOKEN and index not in whole:
             newest.update((_key(rule), (index, rule)) for rule in find_rules(passage.text))
-    found: dict[int, tuple[str, ...]] = {}
+    rules: dict[int, tuple[str, ...]] = {}
     for index, rule in newest.values():
-        if not any(rule in text for text in said):
-            found[index] = (*found.get(index, ()), rule)
-    return LastingWords(whole=whole, rules=dict(sorted(found.items())))
+        if not any(rule in text for text in quoted):
+            rules[index] = (*rules.get(index, ()), rule)
+    return LastingWords(whole=whole, rules=dict(sorted(rules.items())))
 
 
-def _is_one(passages: Sequence[Passage], index: int, other: int) -> bool:
-    """Whether two passages were said as one: they are the same, or parts of one message."""
-    one, two = passages[index].part_index, passages[other].part_index
-    return index == other or (one.message == two.message and one.part != two.part)
+def _is_same_message(passages: Sequence[Passage], index: int, other: int) -> bool:
+    """Whether two passages are the same, or different parts of one message."""
+    first, second = passages[index].part_index, passages[other].part_index
+    return index == other or (first.message == second.message and first.part != second.part)
 
 
-def budget_with(budget: int, word_tokens: int, least: int, said: int = 0) -> int:
-    """Return the tokens that a text may have which takes at least ``least`` with lasting words.
+def budget_with(budget: int, word_tokens: int, min_tokens: int, spoken_tokens: int = 0) -> int:
+    """Return the budget of a text, raised if the lasting words in it take more.
 
-    That is the ``budget``. Where these words, with those ``said`` in what stays beside the text,
-    are more than that, they are kept all the same, with some tokens for the rest, so that it is
-    still worth reading.
+    The words are quoted whatever they take. If they exceed the budget, the text may have
+    ``min_tokens``, which it needs with nothing but the words, plus up to ``MIN_USEFUL`` to be worth
+    reading. ``spoken_tokens`` are lasting words outside of the text that count against the budget.
+
+        budget 2,000, words 500:  2,000        budget 2,000, words 5,000, min 5,100:  5,700
     """
-    asked = budget + said
-    return least + min(MIN_USEFUL, asked) if 0 < asked < word_tokens + said else budget
+    total = budget + spoken_tokens
+    is_exceeded = 0 < total < word_tokens + spoken_tokens
+    return min_tokens + min(MIN_USEFUL, total) if is_exceeded else budget
 
 
 def spoken_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages of a conversation in which people speak, but for its system prompt.
+    """Return the passages in which the user or the operator speaks.
 
-    That stays whatever is compacted.
+    Without the leading system prompt, which no compaction removes.
     """
     conversation = dropwhile(lambda passage: passage.kind == "instruction", passages)
     return [passage for passage in conversation if passage.kind in SPOKEN]
 
 
 def find_user_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
-    """Return the rules that people set in a conversation, each on one line.
-
-    Of equal ones it is the newest.
-    """
+    """Return the rules that the user set, each on one line; of equal rules the newest."""
     newest = {
         _key(rule): (passage, " ".join(rule.split()))
         for passage in spoken_passages(passages)
@@ -157,27 +159,27 @@ def _key(rule: str) -> str:
 
 
 def lasting_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
-    """Yield the lasting words as items, none of which is ever left out or cut."""
-    places = [
+    """Yield the lasting words as items, which are never omitted or shortened."""
+    items = [
         (index, text, _HEADINGS[passages[index].kind]) for index, text in lasting.whole.items()
     ]
-    for index, found in lasting.rules.items():
-        places += [(index, rule, (1, RULES, SET_RULES)) for rule in found]
-    for place, text, (section, topic, label) in places:
+    for index, rules in lasting.rules.items():
+        items += [(index, rule, (1, RULES, SET_RULES)) for rule in rules]
+    for index, text, (section, topic, label) in items:
         yield SummaryItem(
             section=section,
             topic=topic,
             label=label,
-            text=f"{passages[place].ref} {text}",
+            text=f"{passages[index].ref} {text}",
             value=0.0,
-            position=place,
+            position=index,
         )
 
 
 def middle_request_items(
     passages: Sequence[Passage], lasting: LastingWords
 ) -> Iterator[SummaryItem]:
-    """Yield the requests that are not kept whole, but those that are rules alone."""
+    """Yield the requests that are not quoted whole, except those that are nothing but a rule."""
     whole = {id(passages[index]) for index in lasting.whole}
     for passage, text in user_requests(passages):
         if id(passage) not in whole and find_rules(text) != [text]:
@@ -191,23 +193,26 @@ def middle_request_items(
 
 
 def user_requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
-    """Return the requests with their text; of repeated ones the first and the newest."""
-    asked = [(each, each.text.strip()) for each in passages if each.kind == "request"]
-    newest = {text: passage.ref for passage, text in asked}
+    """Return the requests with their text; a repeated one counts once, where it is newest.
+
+    The first request is always included.
+    """
+    requests = [(p, p.text.strip()) for p in passages if p.kind == "request"]
+    newest = {text: passage.ref for passage, text in requests}
     return [
         (passage, text)
-        for index, (passage, text) in enumerate(asked)
+        for index, (passage, text) in enumerate(requests)
         if index == 0 or newest[text] == passage.ref
     ]
 
 
 def find_rules(text: str) -> list[str]:
-    """Return the sentences of what a person wrote that set a rule, as they stand there."""
+    """Return the sentences of a text that set a rule, with the line ends they have there."""
     is_typed = len(text) <= MAX_TYPED
     return [
         _as_written(sentence, text)
-        for found in sentences(text)
-        for sentence in ([found] if len(found) in RULE else _CLAUSE_END.split(found))
+        for candidate in sentences(text)
+        for sentence in ([candidate] if len(candidate) in RULE else _CLAUSE_END.split(candidate))
         if len(sentence) in (TYPED_RULE if is_typed else RULE)
         and not sentence.endswith("?")
         and sentence.count('"') <= _MAX_QUOTES
@@ -217,8 +222,8 @@ def find_rules(text: str) -> list[str]:
 
 
 def _as_written(sentence: str, text: str) -> str:
-    """Return a sentence with the line ends that wrapped it."""
+    """Return a sentence with the line ends that ``unwrap`` removed."""
     if sentence in text:
         return sentence
-    found = re.search(r"\s+".join(map(re.escape, sentence.split())), text)
-    return found[0] if found else sentence
+    match = re.search(r"\s+".join(map(re.escape, sentence.split())), text)
+    return match[0] if match else sentence

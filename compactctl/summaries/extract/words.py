@@ -1,4 +1,4 @@
-"""Where a text may be cut: between words and names, never inside of them or of a character."""
+"""Find where a text may be cut: between words and names, never inside one or in a character."""
 
 import re
 import unicodedata
@@ -7,42 +7,42 @@ from functools import partial
 
 from compactctl.summaries.extract.entities import MAX_CHARS
 
-# What paths, names and addresses are made of, and words with an apostrophe; and their parts.
+# Characters of paths, names, addresses and words with an apostrophe; and those of their parts.
 _NAME = re.compile(r"[\w./@~+'’-]")  # noqa: RUF001 - apostrophes as people write them
 _PART = re.compile(r"[\w'’-]")  # noqa: RUF001
 _JOINER = "\u200d"
 _MODIFIERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-# No character of any language has more marks than this.
-_MARKS = 16
-
-_Goes = Callable[[int], bool]
+# No character of any language has more combining marks than this.
+_MAX_MARKS = 16
 
 
-def word_end(text: str, at: int) -> int:
-    """Return the last place up to ``at`` to end a text at without cutting a word or a name.
+def word_end(text: str, pos: int) -> int:
+    """Return the last offset up to ``pos`` that cuts no word or name: ``text[:offset]`` is whole.
 
-    A path that is all there is, or too long to be a name, is cut between its parts; a longer word
-    is data, and is cut at ``at``, or before the character that goes on there.
+    A path that starts the text, or is too long to be a name, is cut between its parts. A longer
+    word is data, and is cut at ``pos``, or before the character there.
+
+        word_end("see src/app/main.py", 12)  ->  4      word_end("src/app/main.py", 10)  ->  8
     """
-    at = min(at, len(text))
-    start = _edges(text, at, _NAME)[0] or _edges(text, at, _PART)[0]
-    return _between_characters(text, at, -1) if start is None else start
+    pos = min(pos, len(text))
+    start = _edges(text, pos, _NAME)[0] or _edges(text, pos, _PART)[0]
+    return _between_characters(text, pos, -1) if start is None else start
 
 
-def word_start(text: str, at: int) -> int:
-    """Return the first place from ``at`` on to begin a text at, as ``word_end`` ends it."""
-    at = max(at, 0)
-    stop = _edges(text, at, _NAME)[1]
+def word_start(text: str, pos: int) -> int:
+    """Return the first offset from ``pos`` on that cuts no word or name, as ``word_end`` does."""
+    pos = max(pos, 0)
+    stop = _edges(text, pos, _NAME)[1]
     if stop is None or stop == len(text):
-        stop = _edges(text, at, _PART)[1]
-    return _between_characters(text, at, 1) if stop is None else stop
+        stop = _edges(text, pos, _PART)[1]
+    return _between_characters(text, pos, 1) if stop is None else stop
 
 
-def is_inside_character(text: str, at: int) -> bool:
-    """Whether what a reader sees as one character goes on at index ``at``."""
-    if not 0 < at < len(text):
+def is_inside_character(text: str, pos: int) -> bool:
+    """Whether offset ``pos`` is inside what a reader sees as one character."""
+    if not 0 < pos < len(text):
         return False
-    before, after = text[at - 1], text[at]
+    before, after = text[pos - 1], text[pos]
     return (
         before == _JOINER
         or after in _MODIFIERS
@@ -52,31 +52,31 @@ def is_inside_character(text: str, at: int) -> bool:
     )
 
 
-def _edges(text: str, at: int, kind: re.Pattern[str]) -> tuple[int, int] | tuple[None, None]:
-    """Return where the word that goes on at ``at`` starts and ends; None where it is too long."""
-    goes = partial(_holds, text, kind)
-    start, stop = _edge(goes, at, -1), _edge(goes, at, 1)
+def _edges(text: str, pos: int, kind: re.Pattern[str]) -> tuple[int, int] | tuple[None, None]:
+    """Return the span of the word around ``pos``, empty between words; None if it is too long."""
+    is_inside = partial(_is_inside, text, kind)
+    start, stop = _edge(is_inside, pos, -1), _edge(is_inside, pos, 1)
     return (start, stop) if stop - start <= MAX_CHARS else (None, None)
 
 
-def _edge(goes: _Goes, at: int, step: int) -> int:
-    """Return the nearest place in one direction where nothing goes on, or one that is too far."""
-    edge = at
-    while goes(edge) and abs(edge - at) <= MAX_CHARS:
+def _edge(is_inside: Callable[[int], bool], pos: int, step: int) -> int:
+    """Return the nearest offset in one direction that is not inside a word, or one too far away."""
+    edge = pos
+    while is_inside(edge) and abs(edge - pos) <= MAX_CHARS:
         edge += step
     return edge
 
 
-def _holds(text: str, kind: re.Pattern[str], at: int) -> bool:
-    """Whether a word of this kind, an escape or a character goes on at ``at``."""
-    if not 0 < at < len(text):
+def _is_inside(text: str, kind: re.Pattern[str], pos: int) -> bool:
+    """Whether ``pos`` is inside a word of this kind, an escape or a character."""
+    if not 0 < pos < len(text):
         return False
-    before, after = text[at - 1], text[at]
+    before, after = text[pos - 1], text[pos]
     is_word = kind.match(before) is not None and kind.match(after) is not None
-    is_address = "://" in text[max(0, at - 2) : at + 3]
-    return is_word or is_address or before == "\\" or is_inside_character(text, at)
+    is_address = "://" in text[max(0, pos - 2) : pos + 3]
+    return is_word or is_address or before == "\\" or is_inside_character(text, pos)
 
 
-def _between_characters(text: str, at: int, step: int) -> int:
-    places = range(at, at + step * _MARKS, step)
-    return next((place for place in places if not is_inside_character(text, place)), at)
+def _between_characters(text: str, pos: int, step: int) -> int:
+    offsets = range(pos, pos + step * _MAX_MARKS, step)
+    return next((offset for offset in offsets if not is_inside_character(text, offset)), pos)

@@ -23,7 +23,7 @@ def test_messages_from_several_states_of_a_transcript_are_counted() -> None:
 
 def test_messages_that_stay_do_not_change_how_others_are_found() -> None:
     newest = (replace(TALK[2], line=0), replace(TALK[3], line=1))
-    found = read_passages((*TALK, *newest), staying={4, 5})
+    found = read_passages((*TALK, *newest), unreferenced={4, 5})
     assert [str(each.ref) for each in found[:4]] == [f"[L{n}]" for n in range(1, 5)]
     assert [each.ref for each in found] == sorted({each.ref for each in found})
     assert str(read_passages((*TALK, *newest))[0].ref) == "[M1]"
