@@ -95,9 +95,9 @@ class ClaudeChain:
         """Note a damaged line; a record may have been lost with it."""
         self._damaged_lines.append(line)
 
-    def mark_unmovable(self, uuid: str, why: str) -> None:
+    def mark_unmovable(self, uuid: str, reason: str) -> None:
         """Forbid removing the record ``uuid``, as for one whose follower cannot be re-linked."""
-        self._unmovable[uuid] = why
+        self._unmovable[uuid] = reason
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
         """Add a record that has a uuid; it replaces an earlier record with the same one."""

@@ -26,7 +26,6 @@ from compactctl.model.message import Message, MessageId, Part, TextPart
 
 SHAPE = "api-request-shape"
 REQUEST = "api-request"
-SNAPSHOT = "prompt_snapshot"
 OVERHEAD_REASON = "the client builds the system prompt and tool definitions anew for each request"
 
 

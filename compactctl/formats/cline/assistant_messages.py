@@ -29,7 +29,7 @@ from compactctl.model.message import (
 )
 
 # With these the model replies to the user: what comes back is the next prompt, not a result.
-REPLY_TOOLS = frozenset({"attempt_completion", "plan_mode_respond"})
+_REPLY_TOOLS = frozenset({"attempt_completion", "plan_mode_respond"})
 
 _OPENING = re.compile(r"<(\w+)>")
 # Their values are files and patches, which may contain any tag; the last closing tag counts.
@@ -38,14 +38,8 @@ _RAW_PARAMETERS = frozenset({"content", "diff"})
 _NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 _LINE_RANGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _NUMBER_PARAMETERS = ("start_line", "end_line")
-
-
-class _Element(NamedTuple):
-    """An XML element in a text: its offsets and its content."""
-
-    start: int
-    end: int
-    content: str
+# A request's context is the sum of both: ``cached`` counts cache reads and writes.
+_CONTEXT = ("prompt", "cached")
 
 
 class PendingCalls:
@@ -68,7 +62,117 @@ class PendingCalls:
         return self._open.pop(0) if self._open else None
 
 
-def calls_in_text(text: str, path: JsonPath, tools: Sequence[str], prefix: str) -> Iterator[Part]:
+def response_parts(
+    entry: ContainedRecord, following: Mapping[str, Any], answered: AbstractSet[str], prefix: str
+) -> tuple[Part, ...]:
+    """Return the parts of an assistant message.
+
+    Args:
+        entry: the message.
+        following: the record after it, which shows the calls that were answered as text.
+        answered: the call ids that some block of the conversation answers.
+        prefix: the start of new ids for calls without one.
+    """
+    content, path = entry.record.get("content"), (*entry.record_path, "content")
+    blocks = list_or_empty(content)
+    tools = _tools_answered_as_text(following, blocks)
+    parts: list[Part] = [*reasoning_parts(entry.record, entry.record_path)]
+    if isinstance(content, str):
+        return (*parts, *_calls_in_text(content, path, tools, prefix))
+    text_indices = [index for index, block in enumerate(blocks) if _text_of(block) is not None]
+    for index, block in enumerate(blocks):
+        block_path = (*path, index)
+        if index in text_indices[-1:]:
+            parts += _calls_in_text(block["text"], (*block_path, "text"), tools, prefix)
+        elif isinstance(block, Mapping):
+            parts += _block(block, block_path, answered, f"{prefix}-block-{index}")
+        else:
+            parts.append(TextPart(text=json_text(block), path=block_path))
+    return tuple(parts)
+
+
+def encrypted_reasoning(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return encrypted reasoning; Roo Code only displays plain reasoning, and never sends it."""
+    if not block.get("encrypted_content"):
+        return ()
+    return (ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content")),)
+
+
+def blocks_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the content blocks of a message; [] if its content is a text."""
+    return [block for block in list_or_empty(record.get("content")) if isinstance(block, Mapping)]
+
+
+def model_of(record: Mapping[str, Any]) -> str | None:
+    """Return the model that wrote a message, as tasks or the SDK record it, or None."""
+    info = object_or_empty(record.get("modelInfo"))
+    return text_or_none(info.get("modelId")) or text_or_none(info.get("id"))
+
+
+def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage reported for the request that a message answers, or None."""
+    tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
+    context = sum(number for number in map(tokens.get, _CONTEXT) if isinstance(number, int))
+    if not tokens:
+        return None
+    return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
+
+
+def _block(
+    block: Mapping[str, Any], path: JsonPath, answered: AbstractSet[str], name: str
+) -> tuple[Part, ...]:
+    kind = block.get("type")
+    if kind == "reasoning":
+        return encrypted_reasoning(block, path)
+    if kind == "thoughtSignature":
+        return (ReasoningPart(text="", opaque=True, path=path),)
+    return tuple(
+        _call(part, answered, name) if isinstance(part, ToolCallPart) else part
+        for part in block_parts(block, path)
+    )
+
+
+def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
+    if call.tool in _REPLY_TOOLS and call.call_id not in answered:
+        return TextPart(text=call.arguments, embedded=True, path=call.path)
+    return call if call.call_id else replace(call, call_id=CallId(name))
+
+
+def _tools_answered_as_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> list[str]:
+    """Return the tools that the following message answers although no block calls them."""
+    calls = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
+    tools = []
+    for header in filter(None, map(result_header, _texts(following))):
+        if calls[header.tool]:
+            calls[header.tool] -= 1
+        else:
+            tools.append(header.tool)
+    return tools
+
+
+def _texts(record: Mapping[str, Any]) -> Iterator[str]:
+    content = record.get("content") if record.get("role") == "user" else None
+    if isinstance(content, str):
+        yield content
+    blocks = blocks_of(record) if record.get("role") == "user" else []
+    yield from (text for block in blocks if (text := _text_of(block)) is not None)
+
+
+def _text_of(block: object) -> str | None:
+    if not isinstance(block, Mapping) or block.get("type") != "text":
+        return None
+    return block["text"] if isinstance(block.get("text"), str) else None
+
+
+class _Element(NamedTuple):
+    """An XML element in a text: its offsets and its content."""
+
+    start: int
+    end: int
+    content: str
+
+
+def _calls_in_text(text: str, path: JsonPath, tools: Sequence[str], prefix: str) -> Iterator[Part]:
     """Yield a text and the calls in it, one for each of the answered ``tools``, in that order.
 
     A call that was not answered may only be a quotation, so it stays text.
@@ -78,7 +182,7 @@ def calls_in_text(text: str, path: JsonPath, tools: Sequence[str], prefix: str) 
     """
     pos = 0
     for index, tool in enumerate(tools):
-        element = None if tool in REPLY_TOOLS else _next_call(text, tool, pos)
+        element = None if tool in _REPLY_TOOLS else _next_call(text, tool, pos)
         if element is None:
             continue
         if element.start > pos:
@@ -147,109 +251,3 @@ def _children(body: str) -> Iterator[tuple[str, str]]:
             return
         yield match[1], element.content.removeprefix("\n").removesuffix("\n")
         pos = element.end
-
-
-# A request's context is the sum of both: ``cached`` counts cache reads and writes.
-_CONTEXT = ("prompt", "cached")
-
-
-def response_parts(
-    entry: ContainedRecord, following: Mapping[str, Any], answered: AbstractSet[str], prefix: str
-) -> tuple[Part, ...]:
-    """Return the parts of an assistant message.
-
-    Args:
-        entry: the message.
-        following: the record after it, which shows the calls that were answered as text.
-        answered: the call ids that some block of the conversation answers.
-        prefix: the start of new ids for calls without one.
-    """
-    content, path = entry.record.get("content"), (*entry.record_path, "content")
-    blocks = list_or_empty(content)
-    tools = _tools_answered_as_text(following, blocks)
-    parts: list[Part] = [*reasoning_parts(entry.record, entry.record_path)]
-    if isinstance(content, str):
-        return (*parts, *calls_in_text(content, path, tools, prefix))
-    text_indices = [index for index, block in enumerate(blocks) if _text_of(block) is not None]
-    for index, block in enumerate(blocks):
-        block_path = (*path, index)
-        if index in text_indices[-1:]:
-            parts += calls_in_text(block["text"], (*block_path, "text"), tools, prefix)
-        elif isinstance(block, Mapping):
-            parts += _block(block, block_path, answered, f"{prefix}-block-{index}")
-        else:
-            parts.append(TextPart(text=json_text(block), path=block_path))
-    return tuple(parts)
-
-
-def encrypted_reasoning(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    """Return encrypted reasoning; Roo Code only displays plain reasoning, and never sends it."""
-    if not block.get("encrypted_content"):
-        return ()
-    return (ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content")),)
-
-
-def blocks_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the content blocks of a message; [] if its content is a text."""
-    return [block for block in list_or_empty(record.get("content")) if isinstance(block, Mapping)]
-
-
-def model_of(record: Mapping[str, Any]) -> str | None:
-    """Return the model that wrote a message, as tasks or the SDK record it, or None."""
-    info = object_or_empty(record.get("modelInfo"))
-    return text_or_none(info.get("modelId")) or text_or_none(info.get("id"))
-
-
-def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
-    """Return the usage reported for the request that a message answers, or None."""
-    tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
-    context = sum(number for number in map(tokens.get, _CONTEXT) if isinstance(number, int))
-    if not tokens:
-        return None
-    return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
-
-
-def _block(
-    block: Mapping[str, Any], path: JsonPath, answered: AbstractSet[str], name: str
-) -> tuple[Part, ...]:
-    kind = block.get("type")
-    if kind == "reasoning":
-        return encrypted_reasoning(block, path)
-    if kind == "thoughtSignature":
-        return (ReasoningPart(text="", opaque=True, path=path),)
-    return tuple(
-        _call(part, answered, name) if isinstance(part, ToolCallPart) else part
-        for part in block_parts(block, path)
-    )
-
-
-def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
-    if call.tool in REPLY_TOOLS and call.call_id not in answered:
-        return TextPart(text=call.arguments, embedded=True, path=call.path)
-    return call if call.call_id else replace(call, call_id=CallId(name))
-
-
-def _tools_answered_as_text(following: Mapping[str, Any], blocks: Sequence[Any]) -> list[str]:
-    """Return the tools that the following message answers although no block calls them."""
-    calls = Counter(block.get("name") for block in blocks if isinstance(block, Mapping))
-    tools = []
-    for header in filter(None, map(result_header, _texts(following))):
-        if calls[header.tool]:
-            calls[header.tool] -= 1
-        else:
-            tools.append(header.tool)
-    return tools
-
-
-def _texts(record: Mapping[str, Any]) -> Iterator[str]:
-    content = record.get("content") if record.get("role") == "user" else None
-    if isinstance(content, str):
-        yield content
-    blocks = blocks_of(record) if record.get("role") == "user" else []
-    yield from (text for block in blocks if (text := _text_of(block)) is not None)
-
-
-def _text_of(block: object) -> str | None:
-    if not isinstance(block, Mapping) or block.get("type") != "text":
-        return None
-    return block["text"] if isinstance(block.get("text"), str) else None

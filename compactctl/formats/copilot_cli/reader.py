@@ -25,51 +25,6 @@ _MODELS = {
 }
 
 
-class UsageCollector:
-    """Assigns usage to responses; a usage event names its response or follows it."""
-
-    def __init__(self) -> None:
-        self._by_response: dict[str, ReportedUsage] = {}
-        self._newest: str | None = None
-
-    def note_response(self, message: Message) -> None:
-        """Note the newest response, for usage events that name none."""
-        self._newest = message.response_id or self._newest
-
-    def add(self, data: Mapping[str, Any]) -> None:
-        """Add an ``assistant.usage`` event; its input tokens include cache reads."""
-        context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
-        response = data.get("apiCallId") or self._newest
-        if "inputTokens" in data and isinstance(response, str):
-            self._by_response[response] = ReportedUsage(
-                context=context,
-                output=integer_or_none(output),
-                cache_read=integer_or_none(data.get("cacheReadTokens")),
-                cache_write=integer_or_none(data.get("cacheWriteTokens")),
-            )
-
-    def with_usage(self, message: Message) -> Message:
-        """Return the message with the usage of its response, if that was reported."""
-        usage = self._by_response.get(message.response_id or "")
-        return replace(message, usage=usage) if usage else message
-
-
-def client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
-    """Return the token counts in a ``session.shutdown`` event; None for those of older clients."""
-    system, conversation, definitions, total = (data.get(name) for name in _TOKEN_COUNTS)
-    if not (
-        isinstance(system, int)
-        and isinstance(conversation, int)
-        and isinstance(definitions, int)
-        and isinstance(total, int)
-        and total > 0
-    ):
-        return None
-    return ClientTokenCounts(
-        system=system, conversation=conversation, tool_definitions=definitions, total=total
-    )
-
-
 class CopilotReader(LineReader):
     """Reads events in file order; ``finish`` computes the effective history."""
 
@@ -77,7 +32,7 @@ class CopilotReader(LineReader):
         super().__init__(name)
         self.history = CopilotHistory()
         self.assets = AssetStore()
-        self.usages = UsageCollector()
+        self.usages = _UsageCollector()
         self.tools: dict[str, str] = {}
         self.model: str | None = None
         self.window: int | None = None
@@ -175,7 +130,7 @@ class CopilotReader(LineReader):
             self.usages.note_response(message)
             self.history.add(message, next(iter(text_parts(data, "content")), None))
         elif kind == "session.shutdown":
-            self.client_counts = client_token_counts(data)
+            self.client_counts = _client_token_counts(data)
             return
         else:
             return
@@ -212,3 +167,48 @@ def _is_from_subagent(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool
     """
     owners = (event.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
     return any(isinstance(owner, str) and owner for owner in owners)
+
+
+class _UsageCollector:
+    """Assigns usage to responses; a usage event names its response or follows it."""
+
+    def __init__(self) -> None:
+        self._by_response: dict[str, ReportedUsage] = {}
+        self._newest: str | None = None
+
+    def note_response(self, message: Message) -> None:
+        """Note the newest response, for usage events that name none."""
+        self._newest = message.response_id or self._newest
+
+    def add(self, data: Mapping[str, Any]) -> None:
+        """Add an ``assistant.usage`` event; its input tokens include cache reads."""
+        context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
+        response = data.get("apiCallId") or self._newest
+        if "inputTokens" in data and isinstance(response, str):
+            self._by_response[response] = ReportedUsage(
+                context=context,
+                output=integer_or_none(output),
+                cache_read=integer_or_none(data.get("cacheReadTokens")),
+                cache_write=integer_or_none(data.get("cacheWriteTokens")),
+            )
+
+    def with_usage(self, message: Message) -> Message:
+        """Return the message with the usage of its response, if that was reported."""
+        usage = self._by_response.get(message.response_id or "")
+        return replace(message, usage=usage) if usage else message
+
+
+def _client_token_counts(data: Mapping[str, Any]) -> ClientTokenCounts | None:
+    """Return the token counts in a ``session.shutdown`` event; None for those of older clients."""
+    system, conversation, definitions, total = (data.get(name) for name in _TOKEN_COUNTS)
+    if not (
+        isinstance(system, int)
+        and isinstance(conversation, int)
+        and isinstance(definitions, int)
+        and isinstance(total, int)
+        and total > 0
+    ):
+        return None
+    return ClientTokenCounts(
+        system=system, conversation=conversation, tool_definitions=definitions, total=total
+    )

@@ -103,12 +103,12 @@ class GeminiReader(LineReader):
             self._count(entry, "earlier version of a message")
             return None
         return self.builder.add_message(
-            draft, entry.record, entry.decoded, record_path=entry.element
+            draft, entry.record, entry.decoded, record_path=entry.record_path
         )
 
     def _count(self, entry: GeminiRecord, kind: str) -> None:
         """Count a record that is not sent, unless it is one of several on its line."""
-        if not entry.element:
+        if not entry.record_path:
             self.builder.add_metadata(kind, entry.decoded.n_bytes)
 
     def _count_other_lines(self, messages: Iterable[Message]) -> None:
@@ -125,7 +125,7 @@ class GeminiReader(LineReader):
                 if message is not None:
                     yield SupersededVersion(
                         line=entry.decoded.index,
-                        record_path=entry.element,
+                        record_path=entry.record_path,
                         message_id=message.id,
                     )
 
@@ -140,68 +140,17 @@ class GeminiReader(LineReader):
         return max(lines.values(), default=-1)
 
 
-def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the parts of a message's content: a text, a part, or a list of them.
-
-    Thoughts are left out: they are stored, but never sent again.
-    """
-    return tuple(map(_with_call_id, gemini.content_parts(content, path, thoughts=False)))
-
-
-def tool_parts(
-    tools: Sequence[Any], path: JsonPath, *, are_called: bool
-) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Return the calls of a message's ``toolCalls``, and their results.
-
-    ``are_called`` leaves out the calls, because the content already has them.
-    """
-    calls: list[Part] = []
-    results: list[Part] = []
-    for index, tool in enumerate(map(object_or_empty, tools)):
-        call_path = (*path, index)
-        call = {**tool, "id": text_or_empty(tool.get("id")) or _path_id(call_path)}
-        if not are_called:
-            calls.append(gemini.call_part(call, call_path))
-        results += _results(call, call_path)
-    return tuple(calls), tuple(results)
-
-
-def _results(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
-    result, result_path = tool.get("result"), (*path, "result")
-    if isinstance(result, str) and result:
-        yield ToolResultPart(
-            call_id=CallId(tool["id"]),
-            tool=text_or_empty(tool.get("name")),
-            text=result,
-            is_error=tool.get("status") == "error",
-            path=result_path,
-        )
-    else:
-        yield from content_parts(result or [], result_path)
-
-
-def _with_call_id(part: Part) -> Part:
-    """Give a call or result an id made from its path if the client wrote none."""
-    if isinstance(part, ToolCallPart | ToolResultPart) and not part.call_id:
-        return replace(part, call_id=CallId(_path_id(part.path)))
-    return part
-
-
-def _path_id(path: JsonPath) -> str:
-    return "call-" + ".".join(map(str, path))
-
-
 def _draft(entry: GeminiRecord) -> MessageDraft | None:
     """Return the message of a record; None if it is only displayed, or not sent."""
-    record, path = entry.record, (*entry.element, "content")
-    parts = content_parts(record.get("content"), path)
+    record, path = entry.record, (*entry.record_path, "content")
+    parts = _content_parts(record.get("content"), path)
     if record.get("type") == USER_TYPE:
         return _user_message(record, parts)
     if record.get("type") != MODEL_TYPE:
         return None
     tools = list_or_empty(record.get("toolCalls"))
     are_called = any(isinstance(part, ToolCallPart) for part in parts)
-    calls, results = tool_parts(tools, (*entry.element, "toolCalls"), are_called=are_called)
+    calls, results = _tool_parts(tools, (*entry.record_path, "toolCalls"), are_called=are_called)
     return MessageDraft(
         role="assistant",
         parts=(*parts, *calls, *results),
@@ -249,3 +198,54 @@ def _folder(messages: tuple[Message, ...]) -> str | None:
     texts = (text_or_empty(m.parts[0].text) for m in messages if isinstance(m.parts[0], TextPart))
     matches = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(_CONTEXT))
     return next((match[1].strip() for match in matches if match), None)
+
+
+def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+    """Return the parts of a message's content: a text, a part, or a list of them.
+
+    Thoughts are left out: they are stored, but never sent again.
+    """
+    return tuple(map(_with_call_id, gemini.content_parts(content, path, thoughts=False)))
+
+
+def _tool_parts(
+    tools: Sequence[Any], path: JsonPath, *, are_called: bool
+) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return the calls of a message's ``toolCalls``, and their results.
+
+    ``are_called`` leaves out the calls, because the content already has them.
+    """
+    calls: list[Part] = []
+    results: list[Part] = []
+    for index, tool in enumerate(map(object_or_empty, tools)):
+        call_path = (*path, index)
+        call = {**tool, "id": text_or_empty(tool.get("id")) or _path_id(call_path)}
+        if not are_called:
+            calls.append(gemini.call_part(call, call_path))
+        results += _results(call, call_path)
+    return tuple(calls), tuple(results)
+
+
+def _results(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    result, result_path = tool.get("result"), (*path, "result")
+    if isinstance(result, str) and result:
+        yield ToolResultPart(
+            call_id=CallId(tool["id"]),
+            tool=text_or_empty(tool.get("name")),
+            text=result,
+            is_error=tool.get("status") == "error",
+            path=result_path,
+        )
+    else:
+        yield from _content_parts(result or [], result_path)
+
+
+def _with_call_id(part: Part) -> Part:
+    """Give a call or result an id made from its path if the client wrote none."""
+    if isinstance(part, ToolCallPart | ToolResultPart) and not part.call_id:
+        return replace(part, call_id=CallId(_path_id(part.path)))
+    return part
+
+
+def _path_id(path: JsonPath) -> str:
+    return "call-" + ".".join(map(str, path))

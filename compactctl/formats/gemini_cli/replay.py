@@ -23,7 +23,7 @@ class GeminiRecord:
     """A message's record and its position; a later record with the same ``name`` replaces it."""
 
     record: Mapping[str, Any]
-    element: JsonPath
+    record_path: JsonPath
     decoded: Decoded
     name: str
 
@@ -80,13 +80,13 @@ class SessionReplay:
             if isinstance(record.get("id"), str):
                 self._add(record, (*path, index), decoded)
 
-    def _add(self, record: Mapping[str, Any], element: JsonPath, decoded: Decoded) -> None:
+    def _add(self, record: Mapping[str, Any], record_path: JsonPath, decoded: Decoded) -> None:
         name = message_id_for(record["id"], read_tags(record))
         if name in self.active:
             self.superseded.setdefault(name, []).append(self.active[name])
         # As in the client's map, a newer version keeps the position of the first one.
         self.active[name] = len(self.entries)
-        self.entries.append(GeminiRecord(record, element, decoded, name))
+        self.entries.append(GeminiRecord(record, record_path, decoded, name))
 
     def _rewind(self, name: str) -> None:
         """Remove a message and all after it; remove all if it is not in effect."""

@@ -24,8 +24,8 @@ from compactctl.model.message import (
 )
 
 # Texts that the client sends instead of stored content, as in its source.
-CLEARED = "[Old tool result content cleared]"
-INTERRUPTED = "[Tool execution was interrupted]"
+_CLEARED = "[Old tool result content cleared]"
+_INTERRUPTED = "[Tool execution was interrupted]"
 _PLACEHOLDER_TEXTS = {
     "compaction": "What did we do so far?",
     "subtask": "The following tool was executed by the user",
@@ -99,7 +99,7 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
     inline_media: tuple[MediaPart, ...] = ()
     match state.get("status"):
         case "completed" if _is_compacted(state):
-            text, key, cleared = CLEARED, "output", True
+            text, key, cleared = _CLEARED, "output", True
         case "completed":
             text, inline_media = text_and_media(state.get("output"), path)
             key, cleared = "output", False
@@ -107,7 +107,7 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
             text, inline_media = text_and_media(state.get("error"), path)
             key, cleared = "error", False
         case _:
-            text, key, cleared = INTERRUPTED, "status", True
+            text, key, cleared = _INTERRUPTED, "status", True
     media = () if cleared or key == "error" else _attachments(state.get("attachments"))
     return ToolResultPart(
         call_id=call.call_id,

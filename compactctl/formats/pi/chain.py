@@ -76,9 +76,9 @@ class PiChain:
         """Add a session header, which is not an entry but is numbered like one."""
         self._records.append(None)
 
-    def mark_unmovable(self, name: str, why: str) -> None:
+    def mark_unmovable(self, name: str, reason: str) -> None:
         """Forbid removing the entry ``name``."""
-        self._unmovable[name] = why
+        self._unmovable[name] = reason
 
     def add(self, entry: Mapping[str, Any], line: int) -> str:
         """Add an entry; return its name, for ``add_message``."""

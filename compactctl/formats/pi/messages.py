@@ -46,7 +46,96 @@ _INTERRUPTED_REASONS = frozenset({"error", "aborted"})
 _CONTEXT = ("input", "cacheRead", "cacheWrite")
 
 
-def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
+    """Return the message of an entry of any type, without parts if nothing is sent for it.
+
+    Returns None for a message of an unknown role.
+    """
+    match entry.get("type"):
+        case "message":
+            return _message_draft(entry)
+        case "custom_message":
+            parts = _content_parts(entry.get("content"), ("content",))
+            return MessageDraft(role="user", parts=parts, is_injected=True)
+        case "branch_summary":
+            parts = text_parts(entry.get("summary"), ("summary",))
+            return MessageDraft(role="user", parts=parts, is_summary=True)
+        case "compaction":
+            parts = text_parts(entry.get("summary"), ("summary",))
+            reason = "the client's own compaction"
+            return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
+        case _:
+            return MessageDraft(role="user", parts=())
+
+
+def was_interrupted(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is a response that ended in an error or was aborted."""
+    reason = object_or_empty(entry.get("message")).get("stopReason")
+    return isinstance(reason, str) and reason in _INTERRUPTED_REASONS
+
+
+def _message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
+    """Return the message of a ``message`` entry, without parts if it is empty.
+
+    Returns None for an unknown role.
+    """
+    message = entry.get("message")
+    if not isinstance(message, Mapping):
+        return None
+    role = message.get("role")
+    content = _content_parts(message.get("content"), ("message", "content"))
+    match role:
+        case "user":
+            return MessageDraft(role="user", parts=content)
+        case "assistant":
+            return _response(message, content)
+        case "toolResult":
+            result = _result_part(message, ("message",), cleared="evictedContent" in entry)
+            return MessageDraft(role="tool", parts=(result,))
+        case "bashExecution":
+            return MessageDraft(role="user", parts=_shell_command(message), is_injected=True)
+        case str() if role in _CUSTOM_ROLES:
+            return MessageDraft(role="user", parts=content, is_injected=True)
+        case str() if role in _SUMMARY_ROLES:
+            parts = text_parts(message.get("summary"), ("message", "summary"))
+            return MessageDraft(role="user", parts=parts, is_summary=True)
+        case _:
+            return None
+
+
+def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
+    return MessageDraft(
+        role="assistant",
+        parts=parts,
+        response_id=text_or_none(message.get("responseId")),
+        model=text_or_none(message.get("model")),
+        usage=_usage(object_or_empty(message.get("usage"))),
+    )
+
+
+def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
+    context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
+    if not usage:
+        return None
+    return ReportedUsage(
+        context=context,
+        output=integer_or_none(usage.get("output")),
+        cache_read=integer_or_none(usage.get("cacheRead")),
+        cache_write=integer_or_none(usage.get("cacheWrite")),
+        is_sum=True,
+    )
+
+
+def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return a command that the user ran, and its output; () if both are hidden from the model."""
+    command = message.get("command")
+    if message.get("excludeFromContext") is True or not isinstance(command, str):
+        return ()
+    command_part = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
+    return (command_part, *text_parts(message.get("output"), ("message", "output")))
+
+
+def _content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     """Return the parts of a message's content: a string or a list of blocks."""
     if isinstance(content, str):
         return text_parts(content, path)
@@ -57,9 +146,9 @@ def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     )
 
 
-def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:
+def _result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:
     """Return the result in a ``toolResult`` message at ``path``; its details are never sent."""
-    parts = content_parts(message.get("content"), (*path, "content"))
+    parts = _content_parts(message.get("content"), (*path, "content"))
     return ToolResultPart(
         call_id=CallId(text_or_empty(message.get("toolCallId"))),
         tool=text_or_empty(message.get("toolName")),
@@ -95,92 +184,3 @@ def _part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
             return media_from_base64(text_or_empty(block.get("data")), media_type, path)
         case _:
             return None
-
-
-def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
-    """Return the message of a ``message`` entry, without parts if it is empty.
-
-    Returns None for an unknown role.
-    """
-    message = entry.get("message")
-    if not isinstance(message, Mapping):
-        return None
-    role = message.get("role")
-    content = content_parts(message.get("content"), ("message", "content"))
-    match role:
-        case "user":
-            return MessageDraft(role="user", parts=content)
-        case "assistant":
-            return _response(message, content)
-        case "toolResult":
-            result = result_part(message, ("message",), cleared="evictedContent" in entry)
-            return MessageDraft(role="tool", parts=(result,))
-        case "bashExecution":
-            return MessageDraft(role="user", parts=_shell_command(message), is_injected=True)
-        case str() if role in _CUSTOM_ROLES:
-            return MessageDraft(role="user", parts=content, is_injected=True)
-        case str() if role in _SUMMARY_ROLES:
-            parts = text_parts(message.get("summary"), ("message", "summary"))
-            return MessageDraft(role="user", parts=parts, is_summary=True)
-        case _:
-            return None
-
-
-def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
-    """Return the message of an entry of any type, without parts if nothing is sent for it.
-
-    Returns None for a message of an unknown role.
-    """
-    match entry.get("type"):
-        case "message":
-            return message_draft(entry)
-        case "custom_message":
-            parts = content_parts(entry.get("content"), ("content",))
-            return MessageDraft(role="user", parts=parts, is_injected=True)
-        case "branch_summary":
-            parts = text_parts(entry.get("summary"), ("summary",))
-            return MessageDraft(role="user", parts=parts, is_summary=True)
-        case "compaction":
-            parts = text_parts(entry.get("summary"), ("summary",))
-            reason = "the client's own compaction"
-            return MessageDraft(role="user", parts=parts, is_summary=True, unmovable_reason=reason)
-        case _:
-            return MessageDraft(role="user", parts=())
-
-
-def was_interrupted(entry: Mapping[str, Any]) -> bool:
-    """Return whether an entry is a response that ended in an error or was aborted."""
-    reason = object_or_empty(entry.get("message")).get("stopReason")
-    return isinstance(reason, str) and reason in _INTERRUPTED_REASONS
-
-
-def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
-    return MessageDraft(
-        role="assistant",
-        parts=parts,
-        response_id=text_or_none(message.get("responseId")),
-        model=text_or_none(message.get("model")),
-        usage=_usage(object_or_empty(message.get("usage"))),
-    )
-
-
-def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
-    context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
-    if not usage:
-        return None
-    return ReportedUsage(
-        context=context,
-        output=integer_or_none(usage.get("output")),
-        cache_read=integer_or_none(usage.get("cacheRead")),
-        cache_write=integer_or_none(usage.get("cacheWrite")),
-        is_sum=True,
-    )
-
-
-def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return a command that the user ran, and its output; () if both are hidden from the model."""
-    command = message.get("command")
-    if message.get("excludeFromContext") is True or not isinstance(command, str):
-        return ()
-    command_part = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
-    return (command_part, *text_parts(message.get("output"), ("message", "output")))

@@ -32,10 +32,10 @@ from compactctl.model.tags import read_tags
 # @vscode/prompt-tsx: the nodes of an element are elements (1) or texts (2).
 _ELEMENT, _TEXT = 1, 2
 _MAX_PRIORITY = 9_007_199_254_740_991
-PROMPT_REASON = "it is what was asked, which the editor shows from another place"
-SUMMARY_REASON = "a summary of the client"
-MULTIPART_REASON = "the result has several pieces"
-ROUND_REASON = "the editor keeps its requests and rounds"
+_PROMPT_REASON = "it is what was asked, which the editor shows from another place"
+_SUMMARY_REASON = "a summary of the client"
+_MULTIPART_REASON = "the result has several pieces"
+_ROUND_REASON = "the editor keeps its requests and rounds"
 # The model id of a request for which the client chose the model.
 _AUTO = "auto"
 
@@ -47,40 +47,6 @@ class ChatMessage:
     draft: MessageDraft
     record_path: JsonPath
     record: Mapping[str, Any]
-
-
-def as_immutable(message: ChatMessage) -> ChatMessage:
-    """Forbid editing a message, as in files that the editor itself writes."""
-    reason = "the editor holds its sessions in memory and writes them itself; export the chat"
-    return replace(message, draft=replace(message.draft, immutable_reason=reason))
-
-
-def item_text(item: Mapping[str, Any]) -> str:
-    """Return the text of one item of a tool's result: a string, or a tree of nodes."""
-    value = item.get("value")
-    if isinstance(value, str):
-        return value
-    return "".join(_texts(object_or_empty(object_or_empty(value).get("node")))).lstrip("\n")
-
-
-def new_item_value(current: object, text: str) -> object:
-    """Return an item's value with another text, in the shape of the current one."""
-    if isinstance(current, str):
-        return text
-    child = {"type": _TEXT, "priority": _MAX_PRIORITY, "text": text, "lineBreakBefore": False}
-    node = object_or_empty(object_or_empty(current).get("node"))
-    return {"node": {**node, "children": [child], "references": []}}
-
-
-def _texts(root: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of a tree in order; without recursion, as it may be deep."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.get("type") == _TEXT:
-            yield ("\n" if node.get("lineBreakBefore") else "") + text_or_empty(node.get("text"))
-        children = map(object_or_empty, list_or_empty(node.get("children")))
-        stack.extend(reversed(list(children)))
 
 
 def chat_messages(chat: Mapping[str, Any]) -> Iterator[ChatMessage]:
@@ -97,10 +63,19 @@ def model_of(chat: Mapping[str, Any]) -> str | None:
     return next(filter(None, map(_model, requests)), None)
 
 
-def rendered_text(nodes: object) -> str:
-    """Return the text of rendered nodes; those without text are cache breakpoints."""
-    texts = (text_or_empty(object_or_empty(node).get("text")) for node in list_or_empty(nodes))
-    return "\n".join(text for text in texts if text)
+def as_immutable(message: ChatMessage) -> ChatMessage:
+    """Forbid editing a message, as in files that the editor itself writes."""
+    reason = "the editor holds its sessions in memory and writes them itself; export the chat"
+    return replace(message, draft=replace(message.draft, immutable_reason=reason))
+
+
+def new_item_value(current: object, text: str) -> object:
+    """Return an item's value with another text, in the shape of the current one."""
+    if isinstance(current, str):
+        return text
+    child = {"type": _TEXT, "priority": _MAX_PRIORITY, "text": text, "lineBreakBefore": False}
+    node = object_or_empty(object_or_empty(current).get("node"))
+    return {"node": {**node, "children": [child], "references": []}}
 
 
 def _model(request: Mapping[str, Any]) -> str | None:
@@ -130,12 +105,12 @@ class _Request:
             yield from self._displayed_answer()
 
     def _prompt(self) -> Iterator[ChatMessage]:
-        context_text = rendered_text(self.metadata.get("renderedGlobalContext"))
+        context_text = _rendered_text(self.metadata.get("renderedGlobalContext"))
         if context_text:
             path: JsonPath = (*self.metadata_path, "renderedGlobalContext", 0)
             draft = _prompt_draft(context_text, "", path)
             yield ChatMessage(draft=draft, record_path=path, record={})
-        rendered = rendered_text(self.metadata.get("renderedUserMessage"))
+        rendered = _rendered_text(self.metadata.get("renderedUserMessage"))
         message = self.request.get("message")
         value = message if isinstance(message, str) else object_or_empty(message).get("text")
         typed = text_or_empty(value)
@@ -162,7 +137,7 @@ class _Request:
                 record_id=round_id,
                 response_id=round_id,
                 model=_model(self.request),
-                unmovable_reason=ROUND_REASON,
+                unmovable_reason=_ROUND_REASON,
                 usage=self._usage() if is_newest else None,
             )
             yield ChatMessage(draft=draft, record_path=path, record=record)
@@ -175,7 +150,7 @@ class _Request:
         if summary:
             part = TextPart(text=summary, embedded=True, path=path)
             draft = MessageDraft(
-                role="user", parts=(part,), is_summary=True, immutable_reason=SUMMARY_REASON
+                role="user", parts=(part,), is_summary=True, immutable_reason=_SUMMARY_REASON
             )
             yield ChatMessage(draft=draft, record_path=path, record={})
 
@@ -195,15 +170,15 @@ class _Request:
             part = ToolResultPart(
                 call_id=call.call_id,
                 tool=call.tool,
-                text="\n".join(map(item_text, contents)),
+                text="\n".join(map(_item_text, contents)),
                 path=(*path, index, "value"),
             )
             draft = MessageDraft(
                 role="tool",
                 parts=(part,),
                 record_id=call.call_id,
-                unmovable_reason=ROUND_REASON,
-                immutable_reason=None if is_single and "value" in item else MULTIPART_REASON,
+                unmovable_reason=_ROUND_REASON,
+                immutable_reason=None if is_single and "value" in item else _MULTIPART_REASON,
             )
             yield ChatMessage(draft=draft, record_path=(*path, index), record=item)
 
@@ -214,7 +189,7 @@ class _Request:
         text = "".join(text_or_empty(piece.get("value")) for piece in pieces if "kind" not in piece)
         if text:
             part = TextPart(text=text, embedded=True, path=(*self.path, "response"))
-            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=PROMPT_REASON)
+            draft = MessageDraft(role="assistant", parts=(part,), immutable_reason=_PROMPT_REASON)
             yield ChatMessage(draft=draft, record_path=(*self.path, "response", 0), record={})
 
     def _usage(self) -> ReportedUsage | None:
@@ -228,7 +203,7 @@ class _Request:
 
 def _prompt_draft(text: str, typed: str, path: JsonPath) -> MessageDraft:
     part = TextPart(text=text, typed=typed, embedded=True, path=path)
-    return MessageDraft(role="user", parts=(part,), immutable_reason=PROMPT_REASON)
+    return MessageDraft(role="user", parts=(part,), immutable_reason=_PROMPT_REASON)
 
 
 def _round_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
@@ -258,3 +233,28 @@ def _summaries(metadata: Mapping[str, Any]) -> Mapping[str, str]:
     values: Sequence[Any] = list_or_empty(metadata.get("summaries")) or [metadata.get("summary")]
     summaries = [s for s in map(object_or_empty, values) if text_or_none(s.get("text"))]
     return {text_or_empty(s.get("toolCallRoundId")): s["text"] for s in summaries[-1:]}
+
+
+def _rendered_text(nodes: object) -> str:
+    """Return the text of rendered nodes; those without text are cache breakpoints."""
+    texts = (text_or_empty(object_or_empty(node).get("text")) for node in list_or_empty(nodes))
+    return "\n".join(text for text in texts if text)
+
+
+def _item_text(item: Mapping[str, Any]) -> str:
+    """Return the text of one item of a tool's result: a string, or a tree of nodes."""
+    value = item.get("value")
+    if isinstance(value, str):
+        return value
+    return "".join(_texts(object_or_empty(object_or_empty(value).get("node")))).lstrip("\n")
+
+
+def _texts(root: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of a tree in order; without recursion, as it may be deep."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.get("type") == _TEXT:
+            yield ("\n" if node.get("lineBreakBefore") else "") + text_or_empty(node.get("text"))
+        children = map(object_or_empty, list_or_empty(node.get("children")))
+        stack.extend(reversed(list(children)))

@@ -27,7 +27,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-LOG_REASON = "the log of a request that was sent"
+_LOG_REASON = "the log of a request that was sent"
 # Roles may be numbers, as in the client's own message type.
 _ROLES: Mapping[object, Role] = {
     0: "system",
@@ -51,7 +51,7 @@ def logged_messages(log: Mapping[str, Any]) -> Iterator[ChatMessage]:
     definitions = tool_definitions(metadata.get("tools"), (*path, "metadata", "tools"))
     if definitions:
         draft = MessageDraft(
-            role="system", parts=definitions, is_injected=True, immutable_reason=LOG_REASON
+            role="system", parts=definitions, is_injected=True, immutable_reason=_LOG_REASON
         )
         yield ChatMessage(draft=draft, record_path=(*path, "metadata", "tools", 0), record={})
     for index, record in enumerate(_sent_messages(request)):
@@ -93,9 +93,9 @@ def _message(record: Mapping[str, Any], path: JsonPath) -> MessageDraft:
         result = ToolResultPart(
             call_id=CallId(call_id), tool="", text=content_text(content), path=(*path, "content")
         )
-        return MessageDraft(role="tool", parts=(result,), immutable_reason=LOG_REASON)
+        return MessageDraft(role="tool", parts=(result,), immutable_reason=_LOG_REASON)
     calls = call_parts({"tool_calls": record.get("toolCalls") or record.get("tool_calls")}, path)
-    return MessageDraft(role=role, parts=(*content, *calls), immutable_reason=LOG_REASON)
+    return MessageDraft(role=role, parts=(*content, *calls), immutable_reason=_LOG_REASON)
 
 
 def _plain(content: object) -> object:
@@ -126,7 +126,7 @@ def _answer(
         response_id=text_or_none(request.get("id")) or "answer",
         model=text_or_none(metadata.get("model")),
         usage=None if context is None else ReportedUsage(context=context, output=output),
-        immutable_reason=LOG_REASON,
+        immutable_reason=_LOG_REASON,
     )
 
 
