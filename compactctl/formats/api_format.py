@@ -9,7 +9,13 @@ from typing import Any, Literal
 from compactctl.formats.format import Format
 from compactctl.formats.records.chat_log import ChatLogReader, ConversationParser
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.envelope import LogRow, dotted, read_exchange, row_of, row_with
+from compactctl.formats.records.envelope import (
+    LogRow,
+    format_path,
+    locate_exchange,
+    locate_exchange_at,
+    read_exchange,
+)
 from compactctl.formats.records.rows import ChainLink, Chains, decode_embedded
 from compactctl.history.turns import without_expired_reasoning
 from compactctl.model.message import JsonPath, Message, Role, Synthetic
@@ -22,7 +28,7 @@ DialectFit = Literal["distinctive", "shared"]
 # The name of the format of a log of several dialects.
 API_LOG = "api-log"
 # Enough messages to tell dialects apart; conversations can have thousands.
-_SAMPLE = 50
+_MAX_SAMPLE = 50
 
 
 class ApiFormat(Format):
@@ -112,7 +118,7 @@ def match_dialects(
     answer: Mapping[str, Any],
 ) -> DialectFits:
     """Match a conversation to dialects by its request, or else by its logged ``answer``."""
-    sample = [message for message in islice(messages, _SAMPLE) if isinstance(message, Mapping)]
+    sample = [message for message in islice(messages, _MAX_SAMPLE) if isinstance(message, Mapping)]
     fits = [(dialect, dialect.fits(sample, request)) for dialect in dialects]
     fitting = tuple(dialect for dialect, fit in fits if fit)
     distinctive = tuple(dialect for dialect, fit in fits if fit == "distinctive")
@@ -128,22 +134,22 @@ def match_dialects(
 class ApiLogReader(ChatLogReader):
     """Choose one of ``dialects`` for every conversation.
 
-    ``usual`` is for a conversation that reads the same in several. A log with conversations in
-    other dialects gets the format name ``api-log``. With ``at``, messages are read at that path of
-    a row.
+    ``default`` is for a conversation that reads the same in several. A log with conversations in
+    other dialects gets the format name ``api-log``. With ``messages_path``, messages are read at
+    that path of a row.
     """
 
     def __init__(
         self,
         name: str,
         dialects: Sequence[ApiFormat],
-        usual: ApiFormat | None,
-        at: JsonPath | None = None,
+        default: ApiFormat | None,
+        messages_path: JsonPath | None = None,
     ) -> None:
         super().__init__(name, dialects[0].start)
-        self._at = at
+        self._messages_path = messages_path
         self._dialects = dialects
-        self._default = usual
+        self._default = default
         self._chains = Chains()
         # Parsers of conversations that a later request may continue, and how many requests continue
         # a response that is not in the file.
@@ -176,12 +182,15 @@ class ApiLogReader(ChatLogReader):
 
     def format_name(self) -> str:
         """Return the name of the format, once the whole file is read."""
-        is_named = self._at is not None or {*self.builder.dialects.values()} <= {self.name}
+        names = {*self.builder.dialects.values()}
+        is_named = self._messages_path is not None or names <= {self.name}
         return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
         """Locate the request and answer in an object; None if it has no messages."""
-        return row_of(value) if self._at is None else row_with(value, self._at)
+        if self._messages_path is None:
+            return locate_exchange(value)
+        return locate_exchange_at(value, self._messages_path)
 
     def _expected_names(self) -> str:
         several = len(self._dialects) > 1
@@ -195,8 +204,8 @@ class ApiLogReader(ChatLogReader):
         answer: Mapping[str, Any],
     ) -> ConversationParser | str:
         """Return the parser of a conversation, or the reason why it cannot be read."""
-        if self._at is not None and not request:
-            return f"no messages at {dotted(self._at)}"
+        if self._messages_path is not None and not request:
+            return f"no messages at {format_path(self._messages_path)}"
         match = match_dialects(self._dialects, messages, request, answer).choose(self._default)
         if isinstance(match, Ambiguous):
             return f"a conversation that {match.description}"
@@ -204,7 +213,7 @@ class ApiLogReader(ChatLogReader):
             return f"a conversation that is not {self._expected_names()}"
         dialect = match or self._dialects[0]
         link = dialect.link(request, answer)
-        continued = None if link is None else self._chains.conversation(link)
+        continued = None if link is None else self._chains.conversation_of(link)
         if continued is not None:
             self._count = number
             return self._chained_parsers[continued]
@@ -212,7 +221,7 @@ class ApiLogReader(ChatLogReader):
         conversation = dialect.start(number)
         if link is not None:
             self._chained_parsers[number] = conversation
-            self._n_lost += link.follows is not None
+            self._n_lost += link.previous_response_id is not None
         return conversation
 
     def logged(
@@ -234,7 +243,7 @@ class ApiLogReader(ChatLogReader):
         """Return what the next request of each conversation would send."""
         if self._n_lost:
             self.builder.warnings.append(_lost_warning(self._n_lost))
-        return self._chains.sent(messages)
+        return self._chains.effective(messages)
 
     def other_parsers(self, number: int) -> Iterable[ConversationParser]:
         """Return parsers of all dialects: a gateway may answer in another one."""
@@ -253,8 +262,8 @@ def _lost_warning(n_lost: int) -> str:
 class ApiLog(Format):
     """Reads and writes logs of several dialects, each row in its dialect.
 
-    If all of the first rows are of the dialect ``usual``, the format takes its name until a row of
-    another one is read. With ``at``, only messages at that path of each row are read.
+    If all of the first rows are of the dialect ``default``, the format takes its name until a row
+    of another one is read. With ``messages_path``, only messages at that path of a row are read.
     """
 
     reads_arrays = True
@@ -262,17 +271,17 @@ class ApiLog(Format):
     def __init__(
         self,
         dialects: Sequence[ApiFormat],
-        usual: ApiFormat | None = None,
-        at: JsonPath | None = None,
+        default: ApiFormat | None = None,
+        messages_path: JsonPath | None = None,
     ) -> None:
-        self.name = API_LOG if usual is None else usual.name
-        if at is not None:
-            self.name = f"{self.name}:{dotted(at)}"
-        self.title = "logs of requests to several APIs" if usual is None else usual.title
+        self.name = API_LOG if default is None else default.name
+        if messages_path is not None:
+            self.name = f"{self.name}:{format_path(messages_path)}"
+        self.title = "logs of requests to several APIs" if default is None else default.title
         self.can_write_assistant = all(dialect.can_write_assistant for dialect in dialects)
         self._dialects = dialects
-        self._default = usual
-        self._at = at
+        self._default = default
+        self._messages_path = messages_path
         self._by_name = {dialect.name: dialect for dialect in dialects}
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -292,7 +301,9 @@ class ApiLog(Format):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, self._dialects, self._default, self._at).read(lines)
+        return ApiLogReader(self.name, self._dialects, self._default, self._messages_path).read(
+            lines
+        )
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message as the API of its neighbor takes it; see ``Format.new_record``."""
@@ -318,7 +329,7 @@ def _classify(
     dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]
 ) -> _Classification:
     records = [decode_embedded(record) for record in records]
-    rows = [row_of(record) for record in records]
+    rows = [locate_exchange(record) for record in records]
     bare = [record for record, row in zip(records, rows, strict=True) if row is None]
     # How many records each conversation has: bare ones are a single conversation.
     weighted_fits = [

@@ -79,9 +79,9 @@ class OpenAIResponses(ApiFormat):
             filter(None, (text_or_none(answer.get(key)) for key in _RESPONSE_ID_KEYS)), None
         )
         return ChainLink(
-            follows=next(filter(None, previous), None),
-            part_of=conversation,
-            name=response_id,
+            previous_response_id=next(filter(None, previous), None),
+            conversation_id=conversation,
+            response_id=response_id,
         )
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

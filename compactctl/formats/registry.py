@@ -27,7 +27,7 @@ from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.native import PiNativeAppend
 from compactctl.formats.records.decode import Decoded, complete_value
-from compactctl.formats.records.envelope import from_dotted
+from compactctl.formats.records.envelope import parse_path
 from compactctl.formats.spring_ai import SpringAi
 from compactctl.formats.unsupported import (
     describe_file,
@@ -119,7 +119,7 @@ def _dialect_at_path(name: str, path: str) -> Format:
         names = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
         raise UsageError(f"{name} has no messages at a path of rows; {names} have")
     default = None if name == API_LOG else dialects[0]
-    return ApiLog(dialects, default, from_dotted(path))
+    return ApiLog(dialects, default, parse_path(path))
 
 
 def recognizes(candidate: Format, lines: Iterable[Decoded]) -> bool:

@@ -91,7 +91,7 @@ def new_content(part: Part, current: object, text: str) -> object:
 
 
 def text_content(neighbour_content: object, text: str) -> object:
-    """Return ``text`` as content of the same shape as a neighbour's: a string or a list."""
+    """Return ``text`` as content of the same shape as a neighbor's: a string or a list."""
     if not isinstance(neighbour_content, list):
         return text
     is_plain = bool(neighbour_content) and all(isinstance(item, str) for item in neighbour_content)

@@ -92,7 +92,7 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
 
 
 def text_content(neighbour_content: object, text: str) -> object:
-    """Return ``text`` as content of the same shape as a neighbour's: a string or a list."""
+    """Return ``text`` as content of the same shape as a neighbor's: a string or a list."""
     if not isinstance(neighbour_content, list):
         return text
     shape = next(filter(_is_text, neighbour_content), {"type": "text"})

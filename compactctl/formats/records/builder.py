@@ -83,9 +83,9 @@ class TranscriptBuilder:
         self.errors: list[RequestError] = []
         self._sessions: dict[str, tuple[int, int]] = {}
         self._opaque: list[Opaque] = []
-        self._meta: Counter[str] = Counter()
-        self._meta_bytes: Counter[str] = Counter()
-        self._repeated: Counter[str] = Counter()
+        self._metadata: Counter[str] = Counter()
+        self._metadata_bytes: Counter[str] = Counter()
+        self._repeat_counts: Counter[str] = Counter()
         self._used_ids: set[str] = set()
 
     def add_line(self, decoded: Decoded) -> None:
@@ -126,8 +126,8 @@ class TranscriptBuilder:
 
     def add_metadata(self, kind: str, n_bytes: int) -> None:
         """Count a record that is never sent to the model."""
-        self._meta[kind] += 1
-        self._meta_bytes[kind] += n_bytes
+        self._metadata[kind] += 1
+        self._metadata_bytes[kind] += n_bytes
 
     def add_message(
         self,
@@ -155,8 +155,8 @@ class TranscriptBuilder:
         """Return ``name`` as a message id, with a number appended if it is already used."""
         chosen = name
         while chosen in self._used_ids:
-            self._repeated[name] += 1
-            chosen = f"{name}#{self._repeated[name] + 1}"
+            self._repeat_counts[name] += 1
+            chosen = f"{name}#{self._repeat_counts[name] + 1}"
         self._used_ids.add(chosen)
         return MessageId(chosen)
 
@@ -242,8 +242,8 @@ class TranscriptBuilder:
             compactions=replace(compactions, lines=tuple(self.compactions)),
             refusal=self._refusal(shown),
             metadata={
-                kind: RecordStats(count=count, n_bytes=self._meta_bytes[kind])
-                for kind, count in self._meta.items()
+                kind: RecordStats(count=count, n_bytes=self._metadata_bytes[kind])
+                for kind, count in self._metadata.items()
             },
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             unread=unread,

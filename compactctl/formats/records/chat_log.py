@@ -41,10 +41,10 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import SessionInfo, Transcript
 
-# The date at the end of a model name.
-_UNDATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
-# As many messages as tell formats apart; containers can hold thousands.
-_SAMPLE = 50
+# The date at the end of a model name names a version of the model.
+_VERSION_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
+# Enough messages to tell formats apart; containers can have thousands.
+_MAX_SAMPLE = 50
 
 
 class ConversationParser(ABC):
@@ -146,7 +146,7 @@ class ChatLogReader:
         for message in messages:
             sizes[message.conversation] += sum(len(text_in(part)) for part in message.parts)
         model = models[max(models, key=lambda number: (sizes[number], number))]
-        names = {_UNDATED.sub("", m.rpartition("/")[2]) for m in models.values()}
+        names = {_VERSION_DATE.sub("", m.rpartition("/")[2]) for m in models.values()}
         if len(names) > 1:
             self.builder.warnings.append(
                 f"the requests are for {len(names):,} models; all are measured for {model}, which "
@@ -471,7 +471,7 @@ def sample_messages(
     records: Sequence[Mapping[str, Any]], messages_key: str = "messages"
 ) -> list[Mapping[str, Any]]:
     """Return the first messages, including those inside of containers."""
-    return list(islice(_flatten(records, messages_key), _SAMPLE))
+    return list(islice(_flatten(records, messages_key), _MAX_SAMPLE))
 
 
 def _flatten(

@@ -125,7 +125,7 @@ class LogRow:
     parameters: tuple[JsonPath, ...] = ()
 
 
-def row_of(value: Mapping[str, Any]) -> LogRow | None:
+def locate_exchange(value: Mapping[str, Any]) -> LogRow | None:
     """Locate the request and answer in an object; None if it has neither."""
     if _is_message(value) and not any(isinstance(value.get(name), list) for name in MESSAGE_KEYS):
         return None
@@ -137,7 +137,7 @@ def row_of(value: Mapping[str, Any]) -> LogRow | None:
     return LogRow(alone[0], None, alone) if alone else None
 
 
-def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
+def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
     """Locate the request and answer in an object with messages at a known path; None without."""
     if not isinstance(json_in(value_at(value, messages)), list):
         return None
@@ -145,12 +145,12 @@ def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
     return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
 
 
-def dotted(path: JsonPath) -> str:
+def format_path(path: JsonPath) -> str:
     """Write a path as names and numbers separated by dots, as in jq."""
     return ".".join(map(str, path))
 
 
-def from_dotted(text: str) -> JsonPath:
+def parse_path(text: str) -> JsonPath:
     """Parse a path of names and numbers separated by dots, as in jq."""
     names = text.removeprefix(".").split(".")
     return tuple(int(name) if name.isdecimal() else name for name in names)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import itemgetter
+from operator import is_not, itemgetter
 from typing import Any
 
 from compactctl.formats.records.containers import ContainedRecord
@@ -24,6 +24,11 @@ _MIN_TIME = 946_684_800.0
 
 # Decreases per increase in a log that is newest first; a shuffled log has as many of both.
 _REVERSED_RATIO = 3
+
+# Keys of requests and answers, and of objects around them. A model's answer may be other JSON.
+_EXCHANGE_KEYS = frozenset(
+    {*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"}
+)
 
 
 def group_by_conversation(records: Iterable[ContainedRecord]) -> list[list[ContainedRecord]]:
@@ -73,12 +78,6 @@ def _timed_runs(records: Sequence[ContainedRecord]) -> list[tuple[float, list[Co
     return runs
 
 
-# Keys of requests and answers, and of objects around them. A model's answer may be other JSON.
-_EXCHANGE_KEYS = frozenset(
-    {*MESSAGE_KEYS, INPUT_KEY, "body", "choices", "candidates", "usage", "role"}
-)
-
-
 def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     """Replace texts that contain a request or an answer as JSON by their values.
 
@@ -86,7 +85,7 @@ def decode_embedded(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
     """
     if isinstance(value, list):
         items = [_decode_at(v, _PATH_TREE) if isinstance(v, Mapping) else v for v in value]
-        return items if any(map(_differ, items, value)) else value
+        return items if any(map(is_not, items, value)) else value
     return _decode_at(value, _PATH_TREE) if isinstance(value, Mapping) else value
 
 
@@ -97,11 +96,7 @@ def _decode_at(value: Any, tree: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - JS
     if not isinstance(value, Mapping):
         return value
     decoded = {name: _decode_at(value[name], tree[name]) for name in tree if name in value}
-    return {**value, **decoded} if any(_differ(decoded[n], value[n]) for n in decoded) else value
-
-
-def _differ(new: object, old: object) -> bool:
-    return new is not old
+    return {**value, **decoded} if any(decoded[n] is not value[n] for n in decoded) else value
 
 
 def _is_exchange(value: object) -> bool:
@@ -129,17 +124,17 @@ _PATH_TREE = _path_tree(
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """How a request continues others.
+    """The ids by which requests continue one another.
 
     Attributes:
-        follows: the id of the response that it continues.
-        part_of: the id of the conversation that it continues.
-        name: the id of its own response.
+        previous_response_id: the response that the request continues.
+        conversation_id: the conversation, stored by the API, that the request is part of.
+        response_id: the response to the request.
     """
 
-    follows: str | None
-    part_of: str | None
-    name: str | None
+    previous_response_id: str | None
+    conversation_id: str | None
+    response_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +171,9 @@ class Chains:
 
     def __init__(self) -> None:
         self._rows: list[_Row] = []
-        self._named: dict[str, _Row] = {}
+        self._newest_by_id: dict[str, _Row] = {}
 
-    def conversation(self, link: ChainLink) -> int | None:
+    def conversation_of(self, link: ChainLink) -> int | None:
         """Return the number of the conversation that a request continues; None for a new one."""
         previous = self._previous(link)
         return None if previous is None else previous.conversation
@@ -187,10 +182,10 @@ class Chains:
         """Add a request with the index ranges of its messages."""
         row = _Row(conversation, self._previous(link), preamble, dialog)
         self._rows.append(row)
-        for name in filter(None, (link.name, link.part_of)):
-            self._named[name] = row
+        for name in filter(None, (link.response_id, link.conversation_id)):
+            self._newest_by_id[name] = row
 
-    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def effective(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what the next request of each conversation sends, preambles first.
 
         Older preambles, and messages of requests that were not continued, are not sent.
@@ -205,4 +200,4 @@ class Chains:
         return tuple(messages[index] for index in (*preamble, *dialog))
 
     def _previous(self, link: ChainLink) -> _Row | None:
-        return self._named.get(link.follows or link.part_of or "")
+        return self._newest_by_id.get(link.previous_response_id or link.conversation_id or "")
