@@ -43,7 +43,7 @@ def lines_without_groups(
 
 
 def _is_tagged_by(message: Message, groups: Collection[str]) -> bool:
-    return any(name in groups for name in (*message.tags.hiding_ids, *message.tags.hidden_by))
+    return any(group in groups for group in (*message.tags.hiding_ids, *message.tags.hidden_by))
 
 
 def _inherited_tags(
@@ -113,7 +113,7 @@ class _GroupRemover:
 
         Its text is escaped ``depth`` times.
         """
-        if any(name in self.groups for name in message.tags.hiding_ids):
+        if any(group in self.groups for group in message.tags.hiding_ids):
             return None
         tags = tag_fields(_parent_tags(message.tags))
         for field, group in tags.items():

@@ -332,9 +332,8 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     if after <= stage_view.target:
         return filled
     added = after - meter.total(apply(view.messages, proposal.edits))
-    second = step.stage.propose(
-        view.with_current_target(step.extra_tokens - added), meter, step.options
-    )
+    smaller_view = view.with_current_target(step.extra_tokens - added)
+    second = step.stage.propose(smaller_view, meter, step.options)
     return filled if isinstance(second, Skipped) else with_gaps_filled(view, second)
 
 
@@ -378,24 +377,24 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
 def _dangling_stubs(result: PipelineRun) -> frozenset[MessageId]:
     """Return the visible stubs that refer to content which is hidden, or was rewritten later.
 
-    Rewrites of the referenced message before the stub was made do not count: the stub refers to
-    their text.
+    Edits 5 := "x", 2 := "see 5", 5 := "y": the stub in message 2 dangles because of the last edit.
+    The first does not count, since it was there when the stub was made.
     """
     rewrites = [edit for edit in result.edits if isinstance(edit, Replace)]
     newest = {(edit.id, edit.part): index for index, edit in enumerate(rewrites)}
     groups: dict[str, dict[str, int]] = {}
     for index, edit in enumerate(rewrites):
         groups.setdefault(edit.id, {})[edit.group] = index
-    shown = {message.id for message in result.view.messages}
+    visible_ids = {message.id for message in result.view.messages}
 
-    def is_gone(index: int, stub: Replace) -> bool:
+    def is_dangling(index: int, stub: Replace) -> bool:
         others = groups.get(stub.refers_to or "", {}).items()
-        later = any(group_index > index and group != stub.group for group, group_index in others)
-        return later or stub.refers_to not in shown
+        is_rewritten = any(n > index and group != stub.group for group, n in others)
+        return is_rewritten or stub.refers_to not in visible_ids
 
     stubs = ((index, rewrites[index]) for index in newest.values())
     return frozenset(
         stub.id
         for index, stub in stubs
-        if stub.refers_to is not None and stub.id in shown and is_gone(index, stub)
+        if stub.refers_to is not None and stub.id in visible_ids and is_dangling(index, stub)
     )

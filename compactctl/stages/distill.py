@@ -87,14 +87,12 @@ def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Pr
     if refusal:
         return refusal
     kept_messages = messages_without(view.messages, (*hidden, *newest))
-    kept_preamble = preamble(kept_messages)
+    conversation = messages_without(kept_messages, preamble(kept_messages))
     request = DigestRequest(
         messages=source,
         following=kept_messages,
         budget=room_for_text(view, meter, kept_messages, target) - meter.text(_PREFIX),
-        spoken_tokens=sum(
-            map(meter.text, _user_texts(messages_without(kept_messages, kept_preamble)))
-        ),
+        spoken_tokens=sum(map(meter.text, _user_texts(conversation))),
         cwd=view.cwd,
         mark_gaps=is_large,
     )

@@ -31,7 +31,7 @@ ELLIPSIS = "..."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainOptions:
-    """What is kept and said; the defaults are those of Codebuddy."""
+    """What to keep and to list; the defaults are those of Codebuddy."""
 
     keep_recent: int = option(4, "How many of the newest messages stay as they are.")
     topics: int = option(

@@ -23,7 +23,7 @@ _HIGHEST = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrioritizeOptions:
-    """What is worth most; after the pruning of prompt-tsx, which Copilot Chat uses."""
+    """Priorities, as in the pruning of prompt-tsx, which Copilot Chat uses."""
 
     order: Order = option("newest", "Which of two messages with the same priority stays longer.")
     weights: tuple[str, ...] = option(

@@ -21,7 +21,7 @@ _KIND_LABELS: dict[UnsentKind, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsentOptions:
-    """What goes beside records of progress and copies of what tools gave back."""
+    """What to remove besides records of progress and copies of tool results."""
 
     snapshots: bool = option(
         False,

@@ -164,7 +164,7 @@ def originals_after(
             originals.setdefault(edit.id, (by_id[edit.id],))
         if isinstance(edit, Insert) and not edit.message.is_final:
             ids = hidden.get(edit.message.group, ())
-            hidden_messages = [by_id[name] for name in ids if name in by_id]
+            hidden_messages = [by_id[message_id] for message_id in ids if message_id in by_id]
             originals[edit.message.id] = originals_of(view, hidden_messages)
     return originals
 

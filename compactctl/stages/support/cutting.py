@@ -55,9 +55,9 @@ class TruncationStyle:
     notice: str = NOTICE
     pointer: str = ""
 
-    def format_notice(self, original: int, kept: int) -> str:
-        """Return the notice for ``kept`` out of ``original`` bytes."""
-        sizes = {"original": original, "kept": kept, "omitted": original - kept}
+    def format_notice(self, original: int, n_bytes: int) -> str:
+        """Return the notice for a cut from ``original`` to ``n_bytes`` bytes."""
+        sizes = {"original": original, "kept": n_bytes, "omitted": original - n_bytes}
         notice = re.sub(r"\{(original|kept|omitted)\}", lambda m: str(sizes[m[1]]), self.notice)
         return "\n".join(filter(None, (notice, self.pointer)))
 
