@@ -24,7 +24,7 @@ file, a client's own with what the file still holds. Nothing is written.
 
 
 def _gates(text: str) -> tuple[AuditGate, ...]:
-    """Return the gates that a list with commas names; UsageError for what is none."""
+    """Return the gates in a comma-separated list. Raises UsageError for an unknown one."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in _GATES:

@@ -339,7 +339,7 @@ def batch_command(
 
 
 def _is_plan_given() -> bool:
-    """Whether an option asks for stages, which means more than measuring."""
+    """Whether an option selects stages, so that the batch compacts instead of only measuring."""
     context = click.get_current_context()
     asking = (
         option

@@ -1,4 +1,4 @@
-"""Commands that clients run beside a session, and the one that sets them up to."""
+"""Commands that clients run during a session, and the command that sets them up."""
 
 import os
 import shlex
@@ -25,7 +25,7 @@ _NAME = "compactctl"
 
 
 def program() -> str:
-    """Return the command as a shell takes it: the name where it is found by that."""
+    """Return the command for a shell: just the name if it is on the PATH."""
     is_found = shutil.which(_NAME) is not None
     return _NAME if is_found else f"{shlex.quote(sys.executable)} -m {_NAME}"
 

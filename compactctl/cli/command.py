@@ -1,4 +1,4 @@
-"""Commands, declared: what is typed becomes a record of options, and a result its output."""
+"""Declares commands: the command line becomes a record of options, and a result is printed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -53,7 +53,8 @@ def command(
     """Declare a command that takes a record of options and returns the result to show.
 
     ``makes`` is the type of the record. While the command works, a terminal shows what it is
-    ``doing`` with the file that ``reads`` names in the record. The exit code is the result's.
+    ``doing`` with the file that the field ``reads`` of the record names. The result has the exit
+    code.
     """
     path_of = attrgetter(reads)
 
@@ -74,10 +75,10 @@ def shown_command(
     *parts: CommandPart,
     help: str,
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Declare a command that takes a record of options, shows its result itself and returns a code.
+    """Declare a command that takes a record of options, shows its result and returns the exit code.
 
-    ``makes`` is the type of the record. What was declared ``beside`` it comes by name: at least
-    the output to show the result in.
+    ``makes`` is the type of the record. Options declared with ``beside`` are passed by name: at
+    least the output to show the result in.
     """
     check_places(makes, parts)
 
@@ -121,13 +122,13 @@ def _declared(
 
 
 def exit_code_of(result: object) -> int:
-    """Return what the result decides of the exit code, 0 where it decides nothing."""
+    """Return the exit code of a result, 0 if it has none."""
     code: int = getattr(result, "exit_code", 0)
     return code
 
 
 def working(what: str, path: str, shown_as: str) -> "WorkProgress":
-    """Say what is being done with a file while it is, on a terminal that the result is for."""
+    """Show what is being done with a file meanwhile, if the result goes to a terminal."""
     from compactctl.views.terminal.progress import WorkProgress
 
     return WorkProgress(what, path, enabled=shown_as == TERMINAL)
@@ -140,11 +141,11 @@ def emit(
     piped: Iterable[bytes] | None = None,
     page: "PageChoice | None" = None,
 ) -> None:
-    """Print a result as an output shows it, then its messages.
+    """Print a result in an output, then its messages to standard error.
 
-    ``shown_as`` is a name of ``OUTPUTS``. ``piped`` are the pieces of a transcript that standard
-    output takes; the report goes to standard error then. Messages always do. ``page`` is written
-    before anything is printed; raises as ``write_page`` does.
+    ``shown_as`` is a name in ``OUTPUTS``. ``piped`` are the pieces of a transcript for standard
+    output; the result goes to standard error then. ``page`` is written before anything is printed;
+    raises as ``write_page`` does.
     """
     written = () if page is None else _written(make_page(result, page), page)
     output = OUTPUTS[shown_as]
@@ -161,7 +162,7 @@ def emit(
 
 
 def _written(text: str, page: "PageChoice") -> tuple[str, ...]:
-    """Write a page; return what to say about it."""
+    """Write a page; return the lines about it."""
     from compactctl.views.pages.page import write_page
     from compactctl.views.terminal.text import line_text, size_text
 
@@ -174,17 +175,17 @@ def _written(text: str, page: "PageChoice") -> tuple[str, ...]:
 class SectionedCommand(click.Command):
     """A command whose help has sections.
 
-    The options of a single stage are one of them; those of all stages are explained elsewhere. What
-    was typed behind its name stays in the context, for a command that is suggested instead.
+    The options of a single stage are a section; those of all stages are explained elsewhere. The
+    typed arguments stay in the context, for suggesting another command.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, and keep them as they were typed."""
+        """Read the arguments, and keep them as typed."""
         ctx.meta[TYPED] = tuple(args)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections of those options that the command has."""
+        """Write the sections of the command's options."""
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         for section in HelpSection:
             if section != OF_STAGES:
@@ -222,9 +223,9 @@ def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[t
 
 
 class NeverFailing(click.Command):
-    """A command that ends with 0 after any error, which it tells on standard error.
+    """A command that exits with 0 after any error, which it prints to standard error.
 
-    Clients take some codes of a hook for a refusal: 2 is that of wrong options here.
+    Clients treat some exit codes of a hook as a refusal, such as 2, our code for wrong options.
     """
 
     def make_context(

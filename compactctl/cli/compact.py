@@ -165,7 +165,7 @@ def compact_command(
 def _decided(
     options: CompactOptions, layout: OutputLayout | Literal["messages"], *, native: bool
 ) -> OutputOptions:
-    """Return where the transcript goes: piped input and messages alone go to standard output."""
+    """Return where the transcript goes: standard output for piped input and for messages only."""
     messages_only = layout == "messages"
     path = options.output.path
     is_piped = messages_only or options.input.path == STANDARD_STREAM

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """Commands that help lists together: their title and their lines.
+    """Commands that help lists together: a title and a line for each.
 
-    A command's line is what ``--help`` says about it; its own first help line says the same. They
-    stand in ``file``, or in one named as the command; ``_FILES`` says where that is not so.
+    A command's line must equal the first line of its own help. The commands are in ``file``, or in
+    a file named like the command; ``_FILES`` has the exceptions.
     """
 
     title: str
@@ -154,26 +154,26 @@ _WIDEST = 100
 
 
 class _SafeFormatter(click.HelpFormatter):
-    """Writes help as safe text, in which nothing is obeyed: its defaults may come from settings.
+    """Writes help as safe text, because its defaults may come from a project's settings.
 
-    Where there is little room, what an option does stands below it instead of beside it.
+    On a narrow terminal, the text of an option is below the option instead of next to it.
     """
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Write a list of terms and what they mean."""
+        """Write a list of terms and their texts."""
         rows = [(term, _UNBROKEN.sub(_joined, meaning)) for term, meaning in rows]
         widest = max((len(term) for term, _ in rows), default=0)
         beside = widest <= _NARROW // 3 or self.width >= _NARROW
         super().write_dl(rows, col_max if beside else _BELOW, col_spacing)
 
     def write_text(self, text: str) -> None:
-        """Write a paragraph in which no flag is parted."""
+        """Write a paragraph in which no flag is broken across lines."""
         super().write_text(_UNBROKEN.sub(_joined, text))
 
     def getvalue(self) -> str:
-        """Return what was written, without control characters and runners' commands."""
+        """Return the help text, without control characters and CI commands."""
         return safe_text(super().getvalue().replace(_JOINT, "-"))
 
 
@@ -214,7 +214,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and decide which of its settings take effect."""
+        """Return the command, and decide which of its settings take effect."""
         name, command, arguments = super().resolve_command(ctx, args)
         if name is not None and command is not None and not ctx.resilient_parsing:
             decision = self._decide(ctx, name, command, arguments)
@@ -242,7 +242,7 @@ class LazyGroup(click.Group):
         return decision
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; name the source of a value that it cannot use."""
+        """Run the command; an error about a value names the setting that it came from."""
         try:
             return super().invoke(ctx)
         except click.BadParameter as error:
@@ -279,7 +279,7 @@ class LazyGroup(click.Group):
 
 
 class Commands(Mapping[str, click.Command]):
-    """The commands by name; each is imported when it is asked for."""
+    """The commands by name; each is imported on access."""
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in COMMANDS:

@@ -1,4 +1,4 @@
-"""What authors of agent harnesses ask about a text: an error, the output of a tool."""
+"""Commands for authors of agent harnesses about a text: an error, the output of a tool."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Policies tried on recorded sessions: ``compactctl simulate``, ``eval``."""
+"""Commands that try policies on recorded sessions: ``compactctl simulate``, ``eval``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -310,7 +310,7 @@ def _evaluated(options: EvaluateOptions) -> EvaluateResult:
 def _written(
     result: EvaluateResult, *, report: str | None, plot: str | None, force: bool
 ) -> EvaluateResult:
-    """Write the files that are asked for. Raises as ``write_trials`` and ``write_plot`` do."""
+    """Write the requested files. Raises as ``write_trials`` and ``write_plot`` do."""
     warnings: tuple[str, ...] = ()
     if report is not None:
         from compactctl.views.results.evaluate import write_trials

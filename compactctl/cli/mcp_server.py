@@ -14,12 +14,12 @@ _INSTRUCTIONS = (
 
 
 def serve(history: ProjectHistory) -> None:
-    """Answer until standard input ends. UsageError without the SDK."""
+    """Answer requests until standard input ends. Raises UsageError without the SDK."""
     server_of(history).run("stdio")
 
 
 def server_of(history: ProjectHistory) -> Any:  # noqa: ANN401 - of a package that may not be there
-    """Return the server. UsageError without the SDK."""
+    """Return the server with its tools. Raises UsageError without the SDK."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError

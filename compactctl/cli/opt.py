@@ -1,4 +1,4 @@
-"""Options, declared once each: the field it sets, its section of --help, and who may set it."""
+"""Declares options: the field that one sets, its section in --help, and who may set it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields
@@ -25,7 +25,7 @@ PathBase = Literal["settings", "here"]
 
 
 class HelpSection(StrEnum):
-    """The titles in the help of commands with many options, in their order."""
+    """The titles in the help of commands with many options, in order."""
 
     STATE = "Which messages, or which state"
     POLICY = "Profile and stages"
@@ -45,10 +45,10 @@ class HelpSection(StrEnum):
 
 
 class ProjectRule(StrEnum):
-    """Whether a project's settings file may set an option; if not, what it does instead.
+    """Whether a project's settings file may set an option; if not, what it would do.
 
-    A project is often somebody else's. Its file may choose how things are measured and which stages
-    run with which options, nothing else.
+    A project often belongs to others. Its file may only choose how contexts are measured, and which
+    stages run with which options.
     """
 
     MAY = ""
@@ -76,7 +76,7 @@ BESIDE = ""
 class Opt(click.Option):
     """An option that sets the field ``place`` of its command's record.
 
-    ``path`` is given where the value names a file or a folder.
+    ``path`` is set if the value names a file or a folder.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ def opt(
     path: PathBase | None = None,
     **attributes: Any,  # noqa: ANN401 - click's
 ) -> Opt:
-    """Return an option, named as its field is unless its ``flag`` is given."""
+    """Return an option, named like its field unless it has a ``flag``."""
     flags = [short] if short else []
     flags.append(flag or f"--{place.rpartition('.')[2].replace('_', '-')}")
     return Opt(
@@ -122,12 +122,12 @@ def flag(
     help: str,
     **attributes: Any,  # noqa: ANN401 - click's
 ) -> Opt:
-    """Return an option that takes no value."""
+    """Return an option without a value."""
     return opt(place, section, project, help, is_flag=True, **attributes)
 
 
 def section_of(option: click.Option) -> HelpSection:
-    """Return the title below which an option stands; what click adds itself is about showing."""
+    """Return the title of an option's section; options that click adds are about output."""
     return option.section if isinstance(option, Opt) else SHOWN
 
 
@@ -160,9 +160,9 @@ class StageOption(Opt):
 
 
 class Arg(click.Argument):
-    """An argument that sets the field ``place`` to what ``choose`` makes of what was typed.
+    """An argument that sets the field ``place`` to the value that ``choose`` returns for the text.
 
-    ``choose`` is called when the whole command line has been read.
+    ``choose`` is called after the whole command line has been read.
     """
 
     def __init__(
@@ -178,9 +178,9 @@ class Arg(click.Argument):
 
 
 class OptGroup:
-    """Options that set one field: parts of its record, or together a value that ``make`` returns.
+    """Options that set one field: fields of its record, or a value that ``make`` returns.
 
-    ``make`` gets the values by place.
+    ``make`` gets the values by field name.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class OptGroup:
 
 
 def beside(*parts: "CommandPart") -> OptGroup:
-    """Return parts whose values a command gets by name, beside its record."""
+    """Return options whose values a command gets by name, in addition to its record."""
     return OptGroup(BESIDE, *parts)
 
 
@@ -205,7 +205,7 @@ CommandPart = Opt | Arg | OptGroup
 
 
 def parameters(parts: Sequence[CommandPart]) -> Iterator[click.Parameter]:
-    """Yield the parameters of a command in their order."""
+    """Yield the parameters of a command in order."""
     for part in parts:
         if isinstance(part, OptGroup):
             yield from parameters(part.parts)
@@ -214,7 +214,7 @@ def parameters(parts: Sequence[CommandPart]) -> Iterator[click.Parameter]:
 
 
 def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a command was given, by the places they are for.
+    """Return the values of a command's options, by the fields they set.
 
     ``values`` are click's, by the names of parameters.
     """
@@ -234,14 +234,14 @@ def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> 
 
 
 def values_beside(placed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a command gets beside its record, by name."""
+    """Return the values that a command gets in addition to its record, by name."""
     return _inside(BESIDE, placed)
 
 
 def build(kind: type[T], values: Mapping[str, object]) -> T:
-    """Return a record from values by place; None leaves a field at its default.
+    """Return a record from values by field; None leaves a field at its default.
 
-    A nested record may be arguments whole, and single fields of it as well, which then win.
+    A nested record may be set as a whole and by single fields, which take precedence.
     """
     arguments: dict[str, object] = {}
     for field in fields(kind):
@@ -267,7 +267,7 @@ def _type_of(field: "Field[Any]") -> Any:  # noqa: ANN401 - no annotation of a r
 
 
 def check_places(kind: type, parts: Sequence[CommandPart]) -> None:
-    """Raise TypeError for a place that the record does not have."""
+    """Raise TypeError for a field that the record does not have."""
     for part in parts:
         if part.place == BESIDE:
             continue
@@ -286,14 +286,14 @@ TYPED = "compactctl.typed"
 
 
 def is_typed(flag: str) -> bool:
-    """Tell whether an option of the command that runs stands on its command line."""
+    """Whether an option of the running command was typed on the command line."""
     context = click.get_current_context()
     names = (str(option.name) for option in context.command.params if flag in option.opts)
     return ParameterSource.COMMANDLINE in map(context.get_parameter_source, names)
 
 
 class FiniteRange(click.FloatRange):
-    """A number in a range; neither infinite nor ``nan``, which click would accept."""
+    """A finite number in a range; click would accept ``inf`` and ``nan``."""
 
     def convert(
         self,
@@ -301,7 +301,7 @@ class FiniteRange(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number; click.BadParameter for anything else."""
+        """Return the number. Raises click.BadParameter for anything else."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
@@ -309,9 +309,10 @@ class FiniteRange(click.FloatRange):
 
 
 class ShareRange(FiniteRange):
-    """A share of something, ``80%`` or ``0.8``.
+    """A share, ``80%`` or ``0.8``.
 
-    Where more than all is possible, 80 without a sign would mean 8000% and nobody means that.
+    If shares over 100% are allowed, 80 without a percent sign would mean 8000%: numbers over 10 are
+    errors.
     """
 
     _MOST = 10
@@ -322,7 +323,7 @@ class ShareRange(FiniteRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the share; click.BadParameter for anything else."""
+        """Return the share. Raises click.BadParameter for anything else."""
         text = str(value).strip()
         if text.endswith("%"):
             try:
@@ -344,10 +345,9 @@ class ShareRange(FiniteRange):
 
 
 class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
-    """What ``parse`` makes of a text.
+    """The value that ``parse`` returns for a text.
 
-    What it raises as UsageError is told with the name of the option, and with the settings file
-    that it stands in.
+    Its UsageError is shown with the name of the option, and of the settings file it is from.
     """
 
     name = "text"
@@ -361,7 +361,7 @@ class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has 
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> object:
-        """Return what was made of it; click.BadParameter for a text that means nothing."""
+        """Return the parsed value. Raises click.BadParameter for an invalid text."""
         try:
             return self.parse(str(value))
         except UsageError as error:
@@ -369,7 +369,7 @@ class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has 
 
 
 class KnownName(ParsedText):
-    """A name that ``parse`` finds something by, kept as it is."""
+    """A name that ``parse`` must accept; the value is the name."""
 
     def convert(
         self,
@@ -377,6 +377,6 @@ class KnownName(ParsedText):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """Return the name; click.BadParameter for one of nothing."""
+        """Return the name. Raises click.BadParameter for an unknown one."""
         super().convert(value, param, ctx)
         return str(value)

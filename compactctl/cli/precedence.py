@@ -1,8 +1,8 @@
-"""Which options exclude one another, which need another one, and which are set for another's sake.
+"""Rules between options: which exclude each other, and which need another one to have an effect.
 
-A term is the name of an option without dashes, as ``counter``, which stands for any value that
-switches something on; or one of its values, as ``layout=inline`` or ``tags=false``; or all values
-but one, as ``output!=-``.
+A term is the name of an option without dashes (``counter``), which means any value that switches
+something on; one of its values (``layout=inline``, ``tags=false``); or all values but one
+(``output!=-``).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,9 @@ Relation = Literal["contradict", "together", "one way"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusive:
-    """Options of which one at most has an effect: all ``terms``, or each and each ``against``.
+    """Options that exclude each other: all ``terms``, or each of them and each of ``against``.
 
-    ``commands`` are those in which that is so, none for all that have the options.
+    ``commands`` are the commands with this rule; empty for all that have the options.
     """
 
     terms: tuple[str, ...]
@@ -34,7 +34,7 @@ class Exclusive:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The terms that exclude each other."""
+        """The pairs of terms that exclude each other."""
         if self.against:
             return tuple(product(self.terms, self.against))
         return tuple(combinations(self.terms, 2))
@@ -42,7 +42,7 @@ class Exclusive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """A term that has no effect without one of the ``needed``, in ``commands`` or in all."""
+    """A term without effect unless one of ``needed`` is set, in ``commands`` or in all."""
 
     term: str
     needed: tuple[str, ...]
@@ -125,7 +125,7 @@ PREFIX = "COMPACTCTL_"
 
 
 def options_of(command: click.Command) -> Iterator[click.Option]:
-    """Yield a command's options that can be set."""
+    """Yield the options of a command that settings can set."""
     for option in command.params:
         if isinstance(option, click.Option) and option.name != "help":
             yield option
@@ -137,7 +137,7 @@ def flag_of(option: click.Option) -> str:
 
 
 def variable_of(flag: str) -> str:
-    """Return the environment variable that gives the option of that name."""
+    """Return the environment variable that sets the option of this name."""
     return PREFIX + flag.upper().replace("-", "_")
 
 
@@ -147,10 +147,10 @@ PLACES: tuple[SettingPlace, ...] = ("command line", "environment", "project", "u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingSource:
-    """Where a setting stands.
+    """The source of a setting.
 
-    ``file`` is a settings file, "" for other places, and ``table`` the command whose table of the
-    file it is in, "" at its top level.
+    ``file`` is a settings file, "" for other sources; ``table`` is the command whose table of the
+    file it is in, "" for the top level.
     """
 
     place: SettingPlace
@@ -159,7 +159,7 @@ class SettingSource:
 
     @property
     def distance(self) -> tuple[int, bool]:
-        """How far it is from the command line; a command's table is nearer than the top level."""
+        """The distance from the command line; a command's table is nearer than the top level."""
         return PLACES.index(self.place), not self.table
 
 
@@ -169,7 +169,7 @@ ENVIRONMENT = SettingSource(place="environment")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A value that an option (its name without dashes) is given, and where.
+    """A value for an option (its name without dashes), and its source.
 
     ``of_stage`` marks an option of a stage.
     """
@@ -182,7 +182,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overruled:
-    """A setting that does not count, and the option that counts instead, "" where none does."""
+    """A setting without effect, and the option that overrules it, "" if none does."""
 
     setting: Setting
     by: str
@@ -190,9 +190,9 @@ class Overruled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What counts of a command's settings, and what does not, by option.
+    """The settings of a command that take effect, and those that do not, by option.
 
-    ``complaint`` says what is wrong with them, "" for nothing.
+    ``complaint`` says what is wrong with them, "" if nothing is.
     """
 
     in_effect: Mapping[str, Setting]
@@ -201,12 +201,12 @@ class Decision:
 
 
 def decide(command: str, settings: Iterable[Setting]) -> Decision:
-    """Return what counts of the settings that a command is given in all places.
+    """Decide which of a command's settings, from all sources, take effect.
 
-    Each option counts where it stands nearest. Where an option that excludes it stands nearer
-    still, it is as if it were not set at all, and neither is what was set for its sake. Two from
-    one source contradict each other. What has no effect without another option is passed over
-    where that is missing, unless it was typed.
+    Of several settings of one option, the nearest to the command line wins. It is dropped, with the
+    settings that need it, if an option that excludes it is set nearer. Two that exclude each other
+    in one source are an error. A setting that needs a missing option is ignored, unless it was
+    typed.
     """
     in_effect: dict[str, Setting] = {}
     overruled: dict[str, Overruled] = {}
@@ -240,7 +240,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rival:
-    """A setting that excludes another one, both as they stand in the rule, and its relation."""
+    """A setting that excludes another one, the terms of both in the rule, and their relation."""
 
     setting: Setting
     pair: tuple[Setting, Setting]
@@ -249,7 +249,7 @@ class _Rival:
 
 
 def _order(setting: Setting) -> tuple[tuple[int, bool], int]:
-    """Return the place of a setting among all: near ones first, and what others follow."""
+    """Return the sort key of a setting: near ones first, then those that others depend on."""
     leads = list(FOLLOWERS)
     rank = leads.index(setting.option) if setting.option in leads else len(leads)
     return setting.source.distance, rank
@@ -260,7 +260,7 @@ def _is_nearer(one: Setting, other: Setting) -> bool:
 
 
 def _rivals(command: str, setting: Setting, others: Iterable[Setting]) -> Iterator[_Rival]:
-    """Yield those of the others, none farther than the setting, that exclude it."""
+    """Yield the settings that exclude this one and are at least as near."""
     rules = [rule for rule in EXCLUSIVE if not rule.commands or command in rule.commands]
     mentioning = [rule for rule in rules if _is_mentioned(setting, rule)]
     for other in others if mentioning else ():
@@ -280,7 +280,7 @@ def _is_mentioned(setting: Setting, rule: Exclusive) -> bool:
 
 
 def _idle(command: str, in_effect: Mapping[str, Setting]) -> Iterator[tuple[Setting, str]]:
-    """Yield settings without an effect, and what they need for one."""
+    """Yield settings without effect, and the options they need."""
     for need in NEEDS:
         if need.commands and command not in need.commands:
             continue
@@ -292,7 +292,7 @@ def _idle(command: str, in_effect: Mapping[str, Setting]) -> Iterator[tuple[Sett
 
 
 def matches(term: str, setting: Setting) -> bool:
-    """Tell whether a setting is what a term of ``exclusive`` stands for."""
+    """Whether a setting matches a term of ``exclusive``."""
     if term == OF_STAGES:
         return setting.of_stage
     name, sign, expected = term.partition("=")
@@ -314,7 +314,7 @@ def _contradiction(rival: _Rival) -> str:
 
 
 def _name(setting: Setting, term: str = "") -> str:
-    """Return what a setting is called where it stands, with its value if the term names that."""
+    """Return the name of a setting in its source, with its value if the term has one."""
     is_named = isinstance(setting.value, str) and term == f"{setting.option}={setting.value}"
     match setting.source.place:
         case "command line":

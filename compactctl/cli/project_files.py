@@ -1,4 +1,4 @@
-"""What the values in a project's settings file may name: files of the project, no text."""
+"""Checks values in a project's settings file: they may name files of the project, not texts."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def project_value(file: SettingsFile, key: str, value: object) -> object:
-    """Return what a project's file says of an option; a file that it names by its full path.
+    """Return a project's value for an option; a file becomes its full path.
 
-    Raises UsageError for a file outside of the project's folder, and for one that has more in it
-    than a project may say.
+    Raises UsageError for a file outside the project's folder, and for one with settings that a
+    project must not make.
     """
     if key not in _NAMING:
         return value
@@ -29,7 +29,7 @@ def project_value(file: SettingsFile, key: str, value: object) -> object:
 
 
 def where_else(flag: str) -> str:
-    """Return where an option may stand that a project may not set."""
+    """Return the sources in which an option may be set that a project must not set."""
     settings = user_settings()
     places = [f"on the command line (--{flag})", f"in the environment ({variable_of(flag)})"]
     if settings is not None:
@@ -65,7 +65,7 @@ def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
 
 
 def _foreign_texts(profile: "Profile") -> Iterator[str]:
-    """Yield where a profile gives a stage a text that is in no built-in profile."""
+    """Yield where a profile gives a stage a text that no built-in profile contains."""
     from compactctl.profiles.registry import PROFILES, builtin_profile
 
     texts = list(_texts(profile))
@@ -135,7 +135,7 @@ def _check_inside(file: SettingsFile, key: str, name: str, path: Path) -> None:
 
 
 def _resolved(path: Path) -> Path:
-    """Return where a path leads, through links; a path that leads nowhere as it is."""
+    """Return a path with its links resolved; a path that cannot be resolved is returned as is."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):

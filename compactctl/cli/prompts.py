@@ -1,4 +1,4 @@
-"""What a summary would be written from: ``compactctl prompt``, ``chunks``."""
+"""The input of a summarizer: ``compactctl prompt``, ``chunks``."""
 
 from dataclasses import replace
 

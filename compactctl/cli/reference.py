@@ -1,4 +1,4 @@
-"""Commands that explain what there is: models, stages, profiles, settings."""
+"""Commands that list models, stages, profiles and settings."""
 
 import os
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _row(context: click.Context, option: click.Option, decision: Decision) -> "C
 
 
 def _origin(setting: Setting) -> str:
-    """Return where a setting stands."""
+    """Return the source of a setting."""
     if setting.source.place == "environment":
         return f"environment: {variable_of(setting.option)}"
     return str(_short(Path(setting.source.file)))
@@ -102,7 +102,7 @@ def _default(context: click.Context, option: click.Option) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it, secrets masked; what click marks as not given is None."""
+    """Return a value for JSON, with secrets masked; click's marker for a missing one is None."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Settings: what environment variables and files say about a command's options."""
+"""Settings: options of a command that environment variables and files set."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,9 +36,9 @@ _MOST_VALUES = 10_000
 
 
 def active_settings_files(chosen: str | None) -> tuple[SettingsFile, ...]:
-    """Return the settings files: the one named, none at all, or those found from here upwards.
+    """Return the settings files: the named one, none at all, or those from this folder upwards.
 
-    Raises UsageError for one that cannot be read.
+    Raises UsageError if one cannot be read.
     """
     if chosen == NO_FILE:
         return ()
@@ -48,14 +48,14 @@ def active_settings_files(chosen: str | None) -> tuple[SettingsFile, ...]:
 def settings_of_files(
     commands: Mapping[str, click.Command], name: str, files: tuple[SettingsFile, ...]
 ) -> tuple[Setting, ...]:
-    """Return what the files say about the options of the command ``name``.
+    """Return the settings in files for the options of the command ``name``.
 
-    Options of other commands are passed over; ``commands`` may import a command only when it is
-    asked for, and is not asked for more than needed.
+    Options of other commands are ignored; ``commands`` imports a command on access, so as few as
+    possible are accessed.
 
     Raises:
-        UsageError: a value is not of the kind that the option takes, no command has such an
-            option, or a project may not set it.
+        UsageError: a value has the wrong type for the option, no command has such an option, or a
+            project must not set it.
     """
     options = _by_flag(commands[name])
     settings: list[Setting] = []
@@ -85,14 +85,14 @@ def settings_of_files(
 def _is_for_others(
     commands: Mapping[str, click.Command], name: str, key: str, value: object
 ) -> bool:
-    """Tell whether only other commands' options of that name take a value of the top level."""
+    """Whether a top-level value fits only other commands' options of that name."""
     if _takes(commands[name], key, value):
         return False
     return any(_takes(commands[other], key, value) for other in commands if other != name)
 
 
 def _takes(command: click.Command, key: str, value: object) -> bool:
-    """Tell whether a command has an option that takes a value of a settings file."""
+    """Whether a command has an option that accepts a value in a settings file."""
     option = _by_flag(command).get(key)
     if option is None:
         return False
@@ -105,16 +105,16 @@ def _takes(command: click.Command, key: str, value: object) -> bool:
 
 
 def _as_listed(option: click.Option, value: object) -> object:
-    """Return a value that stands alone as the list that a repeatable option takes."""
+    """Return a single value as a list, which a repeatable option takes."""
     return [value] if option.multiple and not isinstance(value, list | Mapping) else value
 
 
 def settings_of_environment(
     command: click.Command, variables: Mapping[str, str]
 ) -> tuple[Setting, ...]:
-    """Return what variables say about a command's options: ``COMPACTCTL_`` and their names.
+    """Return the settings in environment variables: ``COMPACTCTL_`` and the option's name.
 
-    An empty one says nothing. Of an option that may be repeated, each line is a value.
+    An empty variable is ignored. For a repeatable option, each line is a value.
     """
     return tuple(
         _setting_of(option, _value_of(option, text), ENVIRONMENT)
@@ -126,7 +126,7 @@ def settings_of_environment(
 def settings_of_command_line(
     command: click.Command, typed: Mapping[str, object]
 ) -> tuple[Setting, ...]:
-    """Return the options that are typed; ``typed`` are click's values by parameter."""
+    """Return the typed options; ``typed`` are click's values by parameter."""
     return tuple(
         _setting_of(option, typed[option.name], TYPED)
         for option in options_of(command)
@@ -136,7 +136,7 @@ def settings_of_command_line(
 
 
 def values_of(command: click.Command, settings: Iterable[Setting]) -> dict[str, object]:
-    """Return the values of settings by the parameter of the command that they are for."""
+    """Return the values of settings by the command's parameter that they set."""
     options = _by_flag(command)
     values: dict[str, object] = {}
     for setting in settings:
@@ -149,7 +149,7 @@ def values_of(command: click.Command, settings: Iterable[Setting]) -> dict[str, 
 
 
 def _is_choice(option: click.Option) -> bool:
-    """Tell whether an option is a flag for one of several values, as ``--all`` of ``view``."""
+    """Whether an option is a flag for one of several values, such as ``--all`` of ``view``."""
     return bool(option.is_flag) and not option.is_bool_flag
 
 
@@ -193,9 +193,10 @@ def _check(
 
 
 def _path(file: SettingsFile, base: PathBase, value: object) -> object:
-    """Return the path that a setting means by a name: beside its file, or in a home (``~``).
+    """Return the path for a name in a setting, relative to the settings file or to a home (``~``).
 
-    So each name of a list. What may be something else than a file stays as it is where none is.
+    Each name in a list is resolved. A value that need not be a file is returned as is if there is
+    no such file.
     """
     if isinstance(value, list):
         return [_path(file, base, name) for name in value]
@@ -218,7 +219,7 @@ def _table_of(file: SettingsFile, command: str) -> Mapping[str, object]:
 
 
 def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield option names and values; the name of a table, as of a stage, is their beginning."""
+    """Yield option names and values; names in a table, such as a stage's, begin with its name."""
     for key, value in table.items():
         settings = {key: value}
         if isinstance(value, Mapping):
@@ -242,9 +243,9 @@ def _setting(
 
 
 def shape_of(option: click.Option) -> Validator:
-    """Return the shape of what a file may give an option; its range and meaning are the option's.
+    """Return the validator of a file's value for an option; the option checks range and meaning.
 
-    Options of stages take what profiles give them.
+    Options of stages accept the values that profiles may have.
     """
     if isinstance(option, StageOption):
         return option.field.read
@@ -267,5 +268,5 @@ def _shape_of_one(option: click.Option) -> Validator:
 
 
 def _share(value: object) -> object:
-    """Take a number, or a text such as 80%."""
+    """Accept a number, or a text such as 80%."""
     return value if isinstance(value, str) else finite_number(value)

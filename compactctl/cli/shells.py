@@ -1,7 +1,7 @@
-"""Completion in shells: files wherever nothing else fits, and beside what else fits.
+"""Shell completion that offers files in addition to other matches.
 
-What click itself writes for bash offers either files or other words, and bash takes a word apart at
-its colons, of which click sees the last piece alone.
+Click's own completion for bash offers either files or other words; and bash splits words at colons,
+so that click sees only the last piece.
 """
 
 import os
@@ -46,10 +46,10 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class _WithFiles(ShellComplete):
-    """Offers files where there is nothing else to offer."""
+    """Offers files if nothing else matches."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Return what fits, else what makes the shell offer its files."""
+        """Return the matches, or the item that makes the shell offer files."""
         completions = super().get_completions(args, incomplete)
         option, sign, value = incomplete.partition("=")
         if completions or (option.startswith("-") and not sign):
@@ -61,7 +61,7 @@ class _Bash(_WithFiles, BashComplete):
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is being typed, and that one."""
+        """Return the words before the current word, and the current word."""
         words = split_arg_string(os.environ["COMP_WORDS"])
         typed = os.environ["COMP_CWORD"]
         return words[1 : len(words) - bool(typed)], typed

@@ -1,4 +1,4 @@
-"""How full a context is: ``compactctl stats``, ``check``."""
+"""Commands about the size of a context: ``compactctl stats``, ``check``."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -123,7 +123,7 @@ def stats_command(
 
 
 def _with_rows(result: StatsResult) -> StatsResult:
-    """Write a row per round where that is asked for. Raises as ``write_rounds`` does."""
+    """Write a row per round if requested. Raises as ``write_rounds`` does."""
     options = result.options
     if options.rounds_out is None or result.rounds is None:
         return result

@@ -1,4 +1,4 @@
-"""The archives that lead back: ``compactctl verify``, ``archives``."""
+"""Commands about archives: ``compactctl verify``, ``archives``."""
 
 import time
 

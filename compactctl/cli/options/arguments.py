@@ -1,4 +1,4 @@
-"""FILE: a path, or a session by what people call it; some commands can do without it."""
+"""The argument FILE: a path, or a session by id or title; some commands do not need it."""
 
 import collections
 import io
@@ -35,23 +35,22 @@ _REFERENCE = re.compile(rf"{LATEST}|[A-Za-z-]+:.*|[\w-]*\d[\w-]*")
 
 
 def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Arg:
-    """Return ``[FILE]``.
+    """Return the argument ``[FILE]``: a path, or a session that allows ``purpose``.
 
-    It is a path, or a session that ``purpose`` may be carried out on. Without it standard input
-    is read: a transcript, or what a client tells its hooks, and then the one that is named there.
-    When that is a terminal, a command that reads takes the newest session of this folder; another
-    one, or where there is none, lists what there is to choose from and ends: sessions, and
-    transcripts in this folder, with ``compacted`` those that compactctl wrote.
+    Without it, standard input is read: a transcript, or a client's input for its hooks, which names
+    one. If standard input is a terminal, a command that only reads uses the newest session of this
+    folder. Other commands, and all if there is none, list the choices and exit: sessions and the
+    transcripts in this folder; with ``compacted``, those that compactctl wrote.
     """
     choose = partial(_optional, purpose=purpose, compacted=compacted)
     return _argument("input.path", choose, metavar="[FILE]", required=False)
 
 
 def paths_argument(metavar: str, purpose: "Purpose" = "read", *, required: bool = False) -> Arg:
-    """Return paths that may also be sessions by what people call them.
+    """Return an argument of paths, which may also be sessions by id or title.
 
-    ``claude:`` are all sessions of a client, as it lists them. A folder, also this one, stays a
-    folder, and so does what no session is called: titles are looked for with a client alone.
+    ``claude:`` means all sessions of a client, as it lists them. A folder stays a folder, and so
+    does a name that matches no session: titles are searched only after a client's name.
     """
     choose = partial(_all_meant, purpose=purpose)
     return _argument("paths", choose, metavar=metavar, nargs=-1, required=required)
@@ -175,7 +174,7 @@ def _sessions() -> "SessionFinder":
 
 
 def _is_empty() -> bool:
-    """Tell whether standard input is closed or ends before its first byte; that is waited for."""
+    """Whether standard input is closed or empty; waits for its first byte."""
     if sys.stdin is None:
         return True
     stream = sys.stdin.buffer
@@ -187,7 +186,7 @@ def _is_empty() -> bool:
 
 
 def _piped() -> str:
-    """Return - for a transcript on standard input, or the one that a client names to its hooks."""
+    """Return - for a transcript on standard input, or the path that a client passes to hooks."""
     stream = getattr(sys.stdin, "buffer", None)
     if not isinstance(stream, io.BufferedReader):
         return STANDARD_STREAM
@@ -218,7 +217,7 @@ def _list_all(context: click.Context, choices: "SessionChoices | None", *, compa
 
 
 def _typed_options(context: click.Context, reference: str | None = None) -> Sequence[str]:
-    """Return what was typed behind the command, without what it named as its file."""
+    """Return the typed arguments of the command, without its file."""
     typed = list(context.meta.get(TYPED, ()))
     if reference in typed:
         typed.remove(reference)

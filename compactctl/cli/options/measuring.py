@@ -1,4 +1,4 @@
-"""Options about how a context is measured, and against what."""
+"""Options about how a context is measured, and against which limits."""
 
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -29,7 +29,7 @@ COUNTERS = ", ".join(COUNTER_NAMES)
 
 
 def _measure(**values: Any) -> "MeasureOptions":  # noqa: ANN401 - of several options
-    """Return the options; warn of a model whose window would be a mere default."""
+    """Return the options; warn about a model whose window is only a default."""
     from compactctl.commands.measuring.measure import MeasureOptions, unlisted_model
 
     measure = MeasureOptions(**values)

@@ -1,4 +1,4 @@
-"""Options about what is written, and in which form a result is shown."""
+"""Options about the files that are written, and how a result is shown."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -48,10 +48,10 @@ SHOWN_AS = beside(
 
 
 def one_document(output: str | None, shown_as: str) -> str:
-    """Return how the result is shown where a transcript may go to standard output.
+    """Return how the result is shown if a transcript may go to standard output.
 
-    That leaves no room there for a document, and UsageError is raised where one is asked for on
-    the command line.
+    A document would collide with it. Raises UsageError if one was requested on the
+    command line.
     """
     from compactctl.store.files.source import STANDARD_STREAM
 
@@ -83,10 +83,10 @@ WHILE_OPEN = flag(
 
 
 def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
-    """Return the option that says what a compacted transcript looks like.
+    """Return the option for the layout of a compacted transcript.
 
-    With ``messages`` there is a layout ``messages`` as well: what is sent, and nothing else.
-    ``piped`` tells whether the transcript may go to standard output.
+    With ``messages`` there is a layout ``messages`` too: only what is sent. ``piped`` says whether
+    the transcript may go to standard output.
     """
     what = "Put originals into an archive beside the output, or leave them in it with tags"
     more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
@@ -102,9 +102,9 @@ def layout_option(*, messages: bool = False, piped: bool = True) -> Opt:
 
 
 def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
-    """Return the layout; a pipe has no folder for an archive, so there originals go along.
+    """Return the layout; in a pipe, which has no folder for an archive, originals are inline.
 
-    One that is typed stays, and the one of no archive at all.
+    A typed layout is not changed, nor is the one without an archive.
     """
     from compactctl.store.files.source import STANDARD_STREAM
 

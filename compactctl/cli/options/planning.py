@@ -1,4 +1,4 @@
-"""Options that choose stages, target and what is left alone."""
+"""Options that choose stages, target and protected messages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ _CODE = re.compile(r"``(.*?)``")
 def stage_options(*stages: Stage[Any]) -> OptGroup:
     """Return ``--<stage>-<option>`` for these stages.
 
-    Options that were set arrive as ``settings``: values by stage and option.
+    The options that were set are passed as ``settings``: values by stage and option.
     """
 
     def settings(**values: OptionValue) -> StageSettings:
@@ -117,7 +117,7 @@ def _flag(stage: str, name: str) -> str:
 
 
 def _help(option: OptionField, siblings: Sequence[OptionField]) -> str:
-    """Return the help; names of other options of the stage in it become flags."""
+    """Return the help; names of the stage's other options in it become flags."""
     names = {sibling.name for sibling in siblings}
     return _CODE.sub(lambda m: _flag(option.stage, m[1]) if m[1] in names else m[1], option.help)
 
@@ -143,9 +143,10 @@ def _plan(
     template: str | None,
     **of_stages: OptionValue,
 ) -> PlanOptions:
-    """Return the plan that is asked for.
+    """Return the requested plan.
 
-    Raises UsageError for an error that is about something else, NoInputError for the summary file.
+    Raises UsageError for an error text that is not about the context size, NoInputError for the
+    summary file.
     """
     plan = PlanOptions(
         stages=stages or (),
@@ -161,7 +162,7 @@ def _plan(
 
 
 def _overflow(error: str | None) -> Overflow | None:
-    """Read the error to recover from. Raises UsageError when it is about something else."""
+    """Read the error to recover from. Raises UsageError if it is not about the context size."""
     if error is None:
         return None
     reading = overflow(error)
@@ -295,12 +296,12 @@ PROTECT = OptGroup(
 
 
 def plan_option(text: str) -> Opt:
-    """Return ``--plan`` with the help ``text``; it arrives as ``planned``."""
+    """Return ``--plan`` with the help ``text``; it is passed as ``planned``."""
     return opt("planned", PLAN_FILES, READS, text, flag="--plan", path="settings", metavar="FILE")
 
 
 def read_plan_option(path: str | None) -> "PlanFile | None":
-    """Read the plan to carry out, None for none. Raises as ``read_plan`` does."""
+    """Read the plan to apply, None without one. Raises as ``read_plan`` does."""
     if path is None:
         return None
     from compactctl.commands.planning.plan_file import read_plan

@@ -1,4 +1,4 @@
-"""Options about what is read: its format, how large it may be, and how strict to be."""
+"""Options about the input: its format, its maximum size, and how strictly it is checked."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ FORMATS = ", ".join(format_.name for format_ in ALL_FORMATS)
 
 
 def _named(format_name: str | None, messages_at: str | None) -> str | None:
-    """Return the name of a format, with the path of its messages; raises UsageError."""
+    """Return the name of a format, with the path of its messages. Raises UsageError."""
     if messages_at is None:
         return format_name
     name = f"{format_name or API_LOG}:{messages_at}"

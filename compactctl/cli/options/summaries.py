@@ -49,9 +49,9 @@ TEMPLATE = opt(
 
 
 def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:
-    """Return the plan with the sections that ``--template`` names or holds.
+    """Return the plan with the sections of ``--template``.
 
-    Raises UsageError for a template that means nothing.
+    Raises UsageError for an invalid template.
     """
     if template is None:
         return plan
@@ -87,9 +87,9 @@ def _summarizer(
     on_summarizer_failure: FailurePolicy | None,
     **style: Any,  # noqa: ANN401 - see _STYLE
 ) -> SummarizerOptions:
-    """Return the summarizer that is asked for.
+    """Return the requested summarizer.
 
-    What the options leave open is that of the profile, as far as it names one of our summarizers.
+    Values without an option come from the profile, if it names one of our summarizers.
     """
     profile: Profile | None = click.get_current_context().params["profile"]
     name, model = summarizer, summarizer_model or ""
@@ -110,9 +110,9 @@ def _summarizer(
 
 
 def effective_summarizer(options: SummarizerOptions) -> SummarizerOptions:
-    """Return the options without those that this summarizer does not take.
+    """Return the options without those that this summarizer does not use.
 
-    Raises UsageError where one of them is typed.
+    Raises UsageError if one of those was typed.
     """
     is_server, has_model = options.kind == "openai", options.kind in {"openai", "llm"}
     idle = (

@@ -1,4 +1,4 @@
-"""Options about profiles and models, for commands that measure and those that only look up."""
+"""Options about profiles, models and prices, shared by several commands."""
 
 from typing import TYPE_CHECKING
 
