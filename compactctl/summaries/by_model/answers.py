@@ -23,26 +23,6 @@ _THOUGHT = re.compile(
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SUMMARY = re.compile(r"<summary>(.*?)(?=<summary>|</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
-    """An answer as received; ``finish_reason`` is "" if none was reported."""
-
-    text: str
-    finish_reason: str = ""
-
-
-def extract_summary(text: str) -> str:
-    """Return the text in ``<summary>``, else the whole answer; analysis and thinking are removed.
-
-    An unclosed tag extends to the end. Of several the longest counts, since some models mention
-    the tag before they use it.
-    """
-    answer = _THOUGHT.sub("", _UNPRINTABLE.sub("", text.replace("\r\n", "\n")))
-    summaries = [summary.strip() for summary in _SUMMARY.findall(answer)]
-    return max(summaries, key=len) if summaries else answer.strip()
-
-
 # The maximum size in percent of the budget; more than 100, since every model counts differently.
 BUDGET_PERCENT = 150
 # A line or a run of LOOP_WORDS words that occurs this often is a loop.
@@ -62,6 +42,25 @@ _UNFINISHED = frozenset({"length", "max_tokens", "content_filter"})
 _BULLET = re.compile(r"^[\s>*+#-]*(?:\d{1,3}[.)]\s+)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SPOKEN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """An answer as received; ``finish_reason`` is "" if none was reported."""
+
+    text: str
+    finish_reason: str = ""
+
+
+def extract_summary(text: str) -> str:
+    """Return the text in ``<summary>``, else the whole answer; analysis and thinking are removed.
+
+    An unclosed tag extends to the end. Of several the longest counts, since some models mention
+    the tag before they use it.
+    """
+    answer = _THOUGHT.sub("", _UNPRINTABLE.sub("", text.replace("\r\n", "\n")))
+    summaries = [summary.strip() for summary in _SUMMARY.findall(answer)]
+    return max(summaries, key=len) if summaries else answer.strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

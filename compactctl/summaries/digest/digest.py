@@ -27,6 +27,18 @@ _MAX_SHARE = 0.25
 # Tokens of a heading and a line end.
 _MARGIN = 6
 
+# Share of a digest that requests may take before anything else, lasting words included, and share
+# of the rest for summaries by a client.
+_PINNED_SHARE = 0.6
+_SUMMARY_SHARE = 1 / 3
+# A fragment's mark and line end.
+_LINE_TOKENS = 2
+# Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
+# two projects.
+_NAME_TOKENS = 4
+
+CountTexts = Callable[[Sequence[str]], Sequence[int]]
+
 
 def pin_requests(
     passages: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
@@ -79,19 +91,6 @@ def _clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: word_end(text, limit)].rstrip() + OMISSION.rstrip()
-
-
-# Share of a digest that requests may take before anything else, lasting words included, and share
-# of the rest for summaries by a client.
-_PINNED_SHARE = 0.6
-_SUMMARY_SHARE = 1 / 3
-# A fragment's mark and line end.
-_LINE_TOKENS = 2
-# Surcharge for a bare name, since a line chosen later often holds it for free. Tuned on sessions of
-# two projects.
-_NAME_TOKENS = 4
-
-CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

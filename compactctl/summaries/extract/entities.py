@@ -70,6 +70,18 @@ system-reminder files_with_matches general-purpose
 """
 _COMMON_WORDS = frozenset(_COMMON.split())
 
+_INPUT_KINDS = frozenset({"result", "file", "reminder", "instruction"})
+# demand = FRESH / (1 + age / HALF_LIFE) + OFTEN ln(1 + passages) - INPUT ln(1 + input passages):
+# what was used lately, often and by the model itself is needed again. Means of a logistic fit on
+# the sessions of seven projects, each left out once (area under the curve 0.76).
+#     in 3 passages by the model, age 0:  3.4 + 3.5 = 6.9
+#     in 3 passages of input, age 20:     1.7 + 3.5 - 2.3 = 2.9
+_FRESH, _HALF_LIFE, _OFTEN, _INPUT = 3.4, 20, 2.5, 1.65
+# Increases the contrast between high and low demand.
+_POWER = 1.75
+# The unit of demand is the mean of this many top entities.
+_TOP_ENTITIES = 60
+
 
 class Lexicon:
     """Finds entities in texts, classifying each distinct word once.
@@ -127,19 +139,6 @@ def _unescape(text: str) -> str:
         return text
     lines = text.split("\n")
     return "\n".join(_ESCAPE.sub(" ", line) if _ESCAPED.search(line) else line for line in lines)
-
-
-_INPUT_KINDS = frozenset({"result", "file", "reminder", "instruction"})
-# demand = FRESH / (1 + age / HALF_LIFE) + OFTEN ln(1 + passages) - INPUT ln(1 + input passages):
-# what was used lately, often and by the model itself is needed again. Means of a logistic fit on
-# the sessions of seven projects, each left out once (area under the curve 0.76).
-#     in 3 passages by the model, age 0:  3.4 + 3.5 = 6.9
-#     in 3 passages of input, age 20:     1.7 + 3.5 - 2.3 = 2.9
-_FRESH, _HALF_LIFE, _OFTEN, _INPUT = 3.4, 20, 2.5, 1.65
-# Increases the contrast between high and low demand.
-_POWER = 1.75
-# The unit of demand is the mean of this many top entities.
-_TOP_ENTITIES = 60
 
 
 @dataclass(slots=True)

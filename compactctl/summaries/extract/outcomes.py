@@ -40,36 +40,6 @@ _LAST_LINES = 8
 # A longer line is data; its start is enough to recognize it.
 _MAX_LINE = 1_000
 
-
-def has_failed(pair: ToolPair) -> bool:
-    """Whether the client, the shell or the last line of a command reports a failure."""
-    if pair.result is None:
-        return False
-    text = pair.result.text
-    ends = text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
-    if pair.result.is_error or _FAILURE.search(ends):
-        return True
-    acts = pair.command is not None and not is_read_only(pair.command)
-    return acts and _LAST_LINE.match(last_line(pair)) is not None
-
-
-def exit_code(pair: ToolPair) -> int | None:
-    """Return the non-zero exit code of a failed call, None if none is reported."""
-    if not has_failed(pair) or pair.result is None:
-        return None
-    text = pair.result.text
-    code = _EXIT_CODE.search(text[:_END]) or _EXIT_CODE.search(text[-_END:])
-    return int(code[1]) if code else None
-
-
-def last_line(pair: ToolPair) -> str:
-    """Return the last non-empty line of a call's output that is not the client's, "" if none."""
-    text = pair.result.text if pair.result else ""
-    lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
-    last = next((line for line in lines if line and not _FRAME.match(line)), "")
-    return last[: word_end(last, _MAX_LINE)]
-
-
 # Characters of a command, of an output line and of an error line.
 COMMAND = 240
 OUTPUT = 160
@@ -101,6 +71,35 @@ _LIKELY = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d+")
+
+
+def has_failed(pair: ToolPair) -> bool:
+    """Whether the client, the shell or the last line of a command reports a failure."""
+    if pair.result is None:
+        return False
+    text = pair.result.text
+    ends = text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
+    if pair.result.is_error or _FAILURE.search(ends):
+        return True
+    acts = pair.command is not None and not is_read_only(pair.command)
+    return acts and _LAST_LINE.match(last_line(pair)) is not None
+
+
+def exit_code(pair: ToolPair) -> int | None:
+    """Return the non-zero exit code of a failed call, None if none is reported."""
+    if not has_failed(pair) or pair.result is None:
+        return None
+    text = pair.result.text
+    code = _EXIT_CODE.search(text[:_END]) or _EXIT_CODE.search(text[-_END:])
+    return int(code[1]) if code else None
+
+
+def last_line(pair: ToolPair) -> str:
+    """Return the last non-empty line of a call's output that is not the client's, "" if none."""
+    text = pair.result.text if pair.result else ""
+    lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
+    last = next((line for line in lines if line and not _FRAME.match(line)), "")
+    return last[: word_end(last, _MAX_LINE)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,30 @@ _WHOLE = re.compile(r".*(?:[.!?:;|>]|```)[\"'*_)\]]*\s*$")
 _WIDTHS = range(40, 201)
 _RAGGED_PERCENT = 20
 
+SpokenKind = Literal["request", "answer", "instruction"]
+"""The kinds of passages that hold words of the user or the operator."""
+
+REQUESTS = "Requests of the user:"
+SET_RULES = "Rules the user set:"
+INSTRUCTIONS = "Instructions of the operator:"
+ANSWERS = "Answers of the user:"
+USER, OPERATOR = "user", "operator"
+BULLET, INDENT = "- ", "  "
+"""What a summary puts before an item, and before each further line of it."""
+COURSE, NAMES = "## Course", "## Also named"
+"""The headings of a digest between which it quotes messages."""
+
+_LABELS: Mapping[str, SpokenKind] = {
+    REQUESTS: "request",
+    SET_RULES: "request",
+    INSTRUCTIONS: "instruction",
+    ANSWERS: "answer",
+}
+_ITEM = re.compile(rf"{BULLET}(?:\[[LM]\d+\] )?(.*)")
+_HEADING = re.compile(r"\[[LM]\d+\] (.+)")
+
+Words = tuple[SpokenKind, str]
+
 
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text, without bullets and heading marks.
@@ -60,31 +84,6 @@ def _is_continuation(before: str, line: str, width: int) -> bool:
         return bool(first_word)
     min_width = width * (100 - _RAGGED_PERCENT) // 100
     return len(before.rstrip()) + 1 + len(first_word[0]) > min_width
-
-
-SpokenKind = Literal["request", "answer", "instruction"]
-"""The kinds of passages that hold words of the user or the operator."""
-
-REQUESTS = "Requests of the user:"
-SET_RULES = "Rules the user set:"
-INSTRUCTIONS = "Instructions of the operator:"
-ANSWERS = "Answers of the user:"
-USER, OPERATOR = "user", "operator"
-BULLET, INDENT = "- ", "  "
-"""What a summary puts before an item, and before each further line of it."""
-COURSE, NAMES = "## Course", "## Also named"
-"""The headings of a digest between which it quotes messages."""
-
-_LABELS: Mapping[str, SpokenKind] = {
-    REQUESTS: "request",
-    SET_RULES: "request",
-    INSTRUCTIONS: "instruction",
-    ANSWERS: "answer",
-}
-_ITEM = re.compile(rf"{BULLET}(?:\[[LM]\d+\] )?(.*)")
-_HEADING = re.compile(r"\[[LM]\d+\] (.+)")
-
-Words = tuple[SpokenKind, str]
 
 
 def find_quoted_words(text: str) -> tuple[Words, ...]:

@@ -30,6 +30,22 @@ _STATUSES = {"done": "completed", "todo": "pending", "not-started": "pending"}
 _CREATE, _UPDATE = "TaskCreate", "TaskUpdate"
 _CREATED = re.compile(r"#(\d+)")
 
+# How many steps of a plan are quoted, and characters of each.
+STEPS = 40
+STEP = 300
+
+_CURRENT_PLAN = ItemValue(0.5)
+_REPLACED_PLAN = ItemValue(0.12)
+
+# Tools that present a plan to the user, in lower case: Claude Code, Gemini CLI.
+_PLAN_TOOLS = frozenset({"exitplanmode", "exit_plan_mode"})
+# The start of a request that hands over a plan; clients write one, too, when a plan is accepted.
+_PLAN_REQUEST = re.compile(
+    r"\W*(?:implement|execute|follow|carry out)\b.{0,30}\bplan\b", re.IGNORECASE
+)
+_STEP = re.compile(r"\s*(?:#{1,6}|[-*+]|\d{1,2}[.)])\s+(\S.*)")
+_CODE_FENCE = "```"
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -110,23 +126,6 @@ def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
         tasks[number] = Task(tasks[number].title, one_line(status, STATUS), pair.ref)
 
 
-# How many steps of a plan are quoted, and characters of each.
-STEPS = 40
-STEP = 300
-
-_CURRENT = ItemValue(0.5)
-_REPLACED = ItemValue(0.12)
-
-# Tools that present a plan to the user, in lower case: Claude Code, Gemini CLI.
-_PLAN_TOOLS = frozenset({"exitplanmode", "exit_plan_mode"})
-# The start of a request that hands over a plan; clients write one, too, when a plan is accepted.
-_PLAN_REQUEST = re.compile(
-    r"\W*(?:implement|execute|follow|carry out)\b.{0,30}\bplan\b", re.IGNORECASE
-)
-_STEP = re.compile(r"\s*(?:#{1,6}|[-*+]|\d{1,2}[.)])\s+(\S.*)")
-_CODE_FENCE = "```"
-
-
 class _Plan(NamedTuple):
     ref: SourceRef
     text: str
@@ -139,7 +138,7 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
         return
     is_replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
     label = "Agreed before, the plan of" if is_replaced else "Current plan, agreed at"
-    value = _REPLACED if is_replaced else _CURRENT
+    value = _REPLACED_PLAN if is_replaced else _CURRENT_PLAN
     for position, step in enumerate(_steps(plan.text)[:STEPS]):
         yield SummaryItem(
             section=5,
