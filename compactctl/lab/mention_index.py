@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from compactctl.history.read_calls import normal_path
-from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.entities import COMMIT_ID, Lexicon
 from compactctl.summaries.extract.passages import Passage
 
 # A text is mentioned where this share of its words stand close together: a paraphrase keeps most
@@ -44,8 +44,7 @@ _CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*]+")
 _JOINT = re.compile(r"[./]+")
 _ESCAPE = re.compile(r"\\[nrt](?=[/~])")
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#L?\d+.*)$")
-_HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
-_HASH_START = 7
+_COMMIT_ID_START = 7
 
 
 class MentionIndex:
@@ -91,8 +90,8 @@ class MentionIndex:
 
     def has_entity(self, entity: str) -> bool:
         """Whether an entity is named, alone or in a longer name; a commit id may be shortened."""
-        if _HASH.fullmatch(entity):
-            return entity[:_HASH_START] in self._hashes
+        if COMMIT_ID.fullmatch(entity):
+            return entity[:_COMMIT_ID_START] in self._commit_ids
         return entity in self._entities
 
     def _windows(self, stems: set[str], reach: int) -> Iterator[set[str]]:
@@ -132,8 +131,8 @@ class MentionIndex:
         return frozenset(names.union(*map(_JOINT.split, names)))
 
     @cached_property
-    def _hashes(self) -> frozenset[str]:
-        return frozenset(e[:_HASH_START] for e in self._entities if _HASH.fullmatch(e))
+    def _commit_ids(self) -> frozenset[str]:
+        return frozenset(e[:_COMMIT_ID_START] for e in self._entities if COMMIT_ID.fullmatch(e))
 
 
 def without_line_suffix(path: str) -> str:

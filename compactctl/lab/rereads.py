@@ -1,12 +1,12 @@
 """Find re-reads: read-only calls that show again what a compaction removed."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.read_calls import normal_path
 from compactctl.history.tool_names import kind_of
 from compactctl.lab.audit_findings import RepeatedRead
+from compactctl.summaries.digest.fragments import LINE_NUMBER
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed
@@ -16,8 +16,6 @@ from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair
 SEEN_SHARE = 0.5
 # Shorter lines are braces and the like.
 _MIN_LINE = 4
-# Line numbers that read and search tools put before a line.
-_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 _SUBJECT = 200
 _SEARCH_KINDS = frozenset({"search", "find"})
 
@@ -120,6 +118,6 @@ def _shown(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
 
 def _lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
-        bare = _NUMBER.sub("", line).strip()
+        bare = LINE_NUMBER.sub("", line).strip()
         if len(bare) >= _MIN_LINE:
             yield bare

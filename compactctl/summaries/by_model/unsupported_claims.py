@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from compactctl.model.message import FilePart, Message
-from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.entities import COMMIT_ID, Lexicon
 from compactctl.summaries.extract.passages import read_passages, tool_pairs
 from compactctl.tokens.meter import part_texts
 
@@ -34,8 +34,6 @@ _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+){2,})(?!\w)")
 # What makes a name part of a longer one when it stands before or after it.
 _LETTER_BEFORE = re.compile(r"[\w@]\Z|\w-\Z")
 _LETTER_AFTER = re.compile(r"[\w@]|-\w")
-# A commit id, which may be shortened.
-_HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
 # Separates a name from what precedes it: an escaped line end, and the end of an MCP server's name.
 _BOUNDARY = re.compile(r"\\[nrt]|__")
 _ESCAPED_PATH = re.compile(r"[nrt]/")
@@ -119,13 +117,14 @@ class _NameMatcher:
 
     def _holds(self, name: str) -> bool:
         name, start = name.lower(), 0
-        is_prefix = _HASH.fullmatch(name) is not None
+        # A summary may shorten the id of a commit.
+        may_be_prefix = COMMIT_ID.fullmatch(name) is not None
         while (pos := self._source.find(name, start)) >= 0:
             start, end = pos + 1, pos + len(name)
             before, after = self._source[max(0, pos - 2) : pos], self._source[end : end + 2]
             is_part = _LETTER_BEFORE.search(before) and not _BOUNDARY.fullmatch(before)
             is_part = is_part and not ("/" in name and before.endswith("@"))
-            if not is_part and (is_prefix or not _LETTER_AFTER.match(after)):
+            if not is_part and (may_be_prefix or not _LETTER_AFTER.match(after)):
                 return True
         return False
 

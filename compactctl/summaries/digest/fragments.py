@@ -39,7 +39,7 @@ _MAX_LINE = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
 MIN_CHARS = 6
 # Line numbers that read and search tools put before a line.
-NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
+LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that some readers take for line ends. A digest replaces them, so that no quoted
 # text can start a line without the mark of a quotation.
 _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
@@ -163,7 +163,7 @@ class _FragmentCollector:
         outdated = self._outdated_lines(passage)
         chance = _reuse_chance(passage)
         for line, piece, text in pieces_of(index, _quotable_text(passage)):
-            plain = NUMBER.sub("", text).strip()
+            plain = LINE_NUMBER.sub("", text).strip()
             facts = (*self.facts.get(line, ()), *_finding(passage, plain)) if not piece else ()
             if not facts and (len(plain) < MIN_CHARS or plain in self.seen or plain in outdated):
                 continue

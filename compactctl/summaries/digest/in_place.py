@@ -18,8 +18,8 @@ from compactctl.model.message import (
 )
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts
 from compactctl.summaries.digest.fragments import (
+    LINE_NUMBER,
     MIN_CHARS,
-    NUMBER,
     QUOTED,
     UNREAD,
     Fragment,
@@ -307,7 +307,7 @@ def _shorten(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
     ordered = sorted(chosen, key=lambda fragment: (fragment.line.line, fragment.piece))
     for row, pieces in groupby(ordered, key=lambda fragment: fragment.line.line):
         between = _fill_gap(all_lines[after:row])
-        is_marked = gaps and not NUMBER.match(all_lines[row])
+        is_marked = gaps and not LINE_NUMBER.match(all_lines[row])
         lines += between if is_marked or between != (GAP,) else ()
         lines.append(join_pieces(list(pieces)))
         after = row + 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from compactctl.summaries.digest.facts import LineIndex, heading
-from compactctl.summaries.digest.fragments import NUMBER, Fragment, FragmentGroup, text_lines
+from compactctl.summaries.digest.fragments import LINE_NUMBER, Fragment, FragmentGroup, text_lines
 from compactctl.summaries.extract.passages import NO_REF, Passage
 from compactctl.summaries.extract.sentences import COURSE, NAMES
 from compactctl.summaries.extract.user_requests import SPOKEN
@@ -121,16 +121,16 @@ def quote_lines(
     for line, pieces in groupby(ordered, key=lambda fragment: fragment.line):
         is_next = before == LineIndex(line.passage, line.line - 1)
         text = join_pieces(sorted(pieces, key=lambda fragment: fragment.piece))
-        is_gap = not (is_next or line.line == 0 or NUMBER.match(text))
+        is_gap = not (is_next or line.line == 0 or LINE_NUMBER.match(text))
         if gaps and is_gap and passages[line.passage].kind == "result":
             yield GAP
-        yield QUOTE + (NUMBER.sub("", text, count=1) if is_next else _unpadded(text))
+        yield QUOTE + (LINE_NUMBER.sub("", text, count=1) if is_next else _unpadded(text))
         before = line
 
 
 def _unpadded(text: str) -> str:
     """Remove the blanks before a line number."""
-    return text.lstrip() if NUMBER.match(text) else text
+    return text.lstrip() if LINE_NUMBER.match(text) else text
 
 
 def join_pieces(pieces: Sequence[Fragment]) -> str:
