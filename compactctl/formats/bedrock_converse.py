@@ -198,10 +198,8 @@ def _guard_parts(block: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def _reasoning(block: Mapping[str, Any], path: JsonPath) -> ReasoningPart:
-    fields, text_path = (
-        object_or_empty(block.get("reasoningText")),
-        (*path, "reasoningText", "text"),
-    )
+    fields = object_or_empty(block.get("reasoningText"))
+    text_path = (*path, "reasoningText", "text")
     text = text_or_empty(fields.get("text"))
     sealed = len(text_or_empty(fields.get("signature", block.get("redactedContent"))))
     return ReasoningPart(

@@ -170,10 +170,8 @@ def _content_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
             text = text_or_empty(block.get("content"))
             return TextPart(text=text, embedded=True, path=(*path, "content"))
         case "thinking":
-            text, sealed = (
-                text_or_empty(block.get("thinking")),
-                _text_length(block.get("signature")),
-            )
+            text = text_or_empty(block.get("thinking"))
+            sealed = _text_length(block.get("signature"))
             return ReasoningPart(
                 text=text, opaque=not text, sealed=sealed, path=(*path, "thinking")
             )

@@ -173,10 +173,8 @@ def _message_draft(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | No
 
 
 def _reasoning_parts(item: Mapping[str, Any], path: JsonPath) -> tuple[ReasoningPart, ...]:
-    texts, provider_data = (
-        tuple(_reasoning_texts(item, path)),
-        object_or_empty(item.get(_PROVIDER_DATA)),
-    )
+    texts = tuple(_reasoning_texts(item, path))
+    provider_data = object_or_empty(item.get(_PROVIDER_DATA))
     if _sealed_chars(provider_data) and not _sealed_chars(item):
         item, path = provider_data, (*path, _PROVIDER_DATA)
     if texts and not item.get("encrypted_content"):
@@ -226,11 +224,10 @@ def _wrapped_draft(
 def _call_parts(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
     key = first_name(item, _ARGUMENT_KEYS)
     output_key = next((name for name in _HOSTED_OUTPUT_KEYS if item.get(name)), "")
-    is_joined_by_id = output_key or kind in _OTHER_CALL_TYPES
+    has_own_id = output_key or kind in _OTHER_CALL_TYPES
+    own_id = text_or_empty(item.get("id")) if has_own_id else ""
     call = ToolCallPart(
-        call_id=CallId(
-            _call_id(item) or (text_or_empty(item.get("id")) if is_joined_by_id else "")
-        ),
+        call_id=CallId(_call_id(item) or own_id),
         tool=text_or_empty(item.get("name")) or kind.removesuffix(_CALL_ENDING),
         arguments=json_text(item.get(key, "")),
         embedded=kind not in _CLIENT_CALL_TYPES,

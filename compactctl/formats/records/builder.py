@@ -153,12 +153,12 @@ class TranscriptBuilder:
 
     def unique_id(self, name: str) -> MessageId:
         """Return ``name`` as a message id, with a number appended if it is already used."""
-        chosen = name
-        while chosen in self._used_ids:
+        message_id = name
+        while message_id in self._used_ids:
             self._repeat_counts[name] += 1
-            chosen = f"{name}#{self._repeat_counts[name] + 1}"
-        self._used_ids.add(chosen)
-        return MessageId(chosen)
+            message_id = f"{name}#{self._repeat_counts[name] + 1}"
+        self._used_ids.add(message_id)
+        return MessageId(message_id)
 
     def _links(self) -> Iterator[Link]:
         """Yield the links, except those of originals that were rewritten with the same id."""
@@ -181,9 +181,8 @@ class TranscriptBuilder:
         overflow = classify_error(error.text)
         if not overflow.overflow:
             return None
-        if overflow.prompt is None and not any(
-            message.origin.is_synthetic for message in effective
-        ):
+        is_compacted = any(message.origin.is_synthetic for message in effective)
+        if overflow.prompt is None and not is_compacted:
             self.warnings.append(
                 f"line {error.line + 1}: the provider refused the request as too large and did not "
                 "say how large it was; what is counted is less"
