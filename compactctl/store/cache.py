@@ -1,6 +1,6 @@
-"""Results by key in one SQLite file of the user's, which several processes share.
+"""A cache of results in one SQLite file per user, shared by several processes.
 
-A cache that cannot be read, written or understood is an empty one: no error leaves this module.
+A cache that cannot be read or written counts as empty: only ``clear_cache`` raises.
 """
 
 import os
@@ -18,7 +18,7 @@ from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER
 VARIABLE = "XDG_CACHE_HOME"
 NAME = "results.sqlite3"
 MAX_ROWS = 200_000
-"""How many results are kept: some 300 MB of rows about one file each."""
+"""The number of results that are kept: about 300 MB if each is a row about one file."""
 _BUSY_TIMEOUT = 2.0
 _SCHEMA = 1
 _TABLE = (
@@ -30,7 +30,7 @@ _BATCH_SIZE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheState:
-    """What there is: the file, its size in bytes, and how many results it holds."""
+    """The cache's file, its size in bytes, and the number of results in it."""
 
     path: Path
     n_bytes: int
@@ -38,13 +38,16 @@ class CacheState:
 
 
 def cache_path(machine: UserEnvironment) -> Path:
-    """Return the file, by the XDG Base Directory Specification, on all systems."""
-    chosen = Path(machine.environ.get(VARIABLE, ""))
-    return (chosen if chosen.is_absolute() else machine.home / ".cache") / "compactctl" / NAME
+    """Return the cache's file by the XDG Base Directory Specification, on all systems.
+
+    The specification ignores relative folders.
+    """
+    folder = Path(machine.environ.get(VARIABLE, ""))
+    return (folder if folder.is_absolute() else machine.home / ".cache") / "compactctl" / NAME
 
 
 class ResultCache:
-    """Results of this user by their keys; a context manager."""
+    """Maps keys to results; a context manager."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -52,7 +55,7 @@ class ResultCache:
 
     def __enter__(self) -> Self:
         with suppress(OSError, sqlite3.Error):
-            self._connection = _opened(self.path)
+            self._connection = _open(self.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,42 +66,42 @@ class ResultCache:
             self._connection = None
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, str]:
-        """Return the values that there are, and remember that they were asked for."""
-        wanted, found = list(keys), dict[bytes, str]()
-        for start in range(0, len(wanted), _BATCH_SIZE):
-            found.update(self._known(wanted[start : start + _BATCH_SIZE]))
-        return found
+        """Return the cached values by key, and mark them as used."""
+        keys, values = list(keys), dict[bytes, str]()
+        for start in range(0, len(keys), _BATCH_SIZE):
+            values.update(self._query(keys[start : start + _BATCH_SIZE]))
+        return values
 
     def put(self, key: bytes, value: str) -> None:
-        """Keep a value, so that it is there after this process has died as well."""
+        """Store a value at once, so that it survives if this process is killed."""
         if self._connection is None:
             return
         with suppress(sqlite3.Error):
             row = (key, int(time.time()), value)
             self._connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", row)
 
-    def _known(self, keys: list[bytes]) -> dict[bytes, str]:
+    def _query(self, keys: list[bytes]) -> dict[bytes, str]:
         if self._connection is None:
             return {}
         marks = ",".join("?" * len(keys))
         try:
             query = f"SELECT key, value FROM result WHERE key IN ({marks})"  # noqa: S608 - question marks alone
             rows = self._connection.execute(query, keys).fetchall()
-            touched = f"UPDATE result SET used = ? WHERE key IN ({marks})"  # noqa: S608
-            self._connection.execute(touched, [int(time.time()), *keys])
+            update = f"UPDATE result SET used = ? WHERE key IN ({marks})"  # noqa: S608
+            self._connection.execute(update, [int(time.time()), *keys])
         except sqlite3.Error:
             return {}
         return {bytes(key): value for key, value in rows if isinstance(value, str)}
 
 
 def cache_state(path: Path) -> CacheState:
-    """Tell what there is; nothing for a cache that cannot be read."""
+    """Return size and number of results; 0 for a cache that cannot be read."""
     try:
         size = sum(file.stat().st_size for file in _files(path))
         with closing(
             sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_BUSY_TIMEOUT)
-        ) as found:
-            (results,) = found.execute("SELECT count(*) FROM result").fetchone()
+        ) as connection:
+            (results,) = connection.execute("SELECT count(*) FROM result").fetchone()
     except (OSError, sqlite3.Error):
         size, results = 0, 0
     return CacheState(path=path, n_bytes=size, results=results)
@@ -118,25 +121,25 @@ def _files(path: Path) -> list[Path]:
     ]
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """Open the file, made anew when it is not a database of this version."""
+def _open(path: Path) -> sqlite3.Connection:
+    """Open the file; replace it if it is not a database."""
     path.parent.mkdir(parents=True, mode=PRIVATE_FOLDER, exist_ok=True)
     try:
-        return _connected(path)
+        return _connect(path)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         clear_cache(path)
-        return _connected(path)
+        return _connect(path)
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    # So that nobody else can read which files there are.
+def _connect(path: Path) -> sqlite3.Connection:
+    # Created with private permissions, because results name the user's files.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE))
     connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        # A power cut may lose the newest results, which are then found out again.
+        # A power cut may lose the newest results, which are then computed again.
         connection.execute("PRAGMA synchronous = OFF")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != _SCHEMA:
@@ -150,7 +153,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prune(connection: sqlite3.Connection) -> None:
-    """Forget what was not asked for the longest, where there are too many results."""
+    """Delete the least recently used half if there are too many results."""
     (count,) = connection.execute("SELECT count(*) FROM result").fetchone()
     if count > MAX_ROWS:
         connection.execute(

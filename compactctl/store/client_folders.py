@@ -1,7 +1,7 @@
-"""Where clients keep their sessions, where their archives lie, and what moves those places: data.
+"""The folders of clients and of compactctl's archives, and the variables that move them.
 
-From the clients themselves in the versions that ``docs/sessions.md`` names, run with a home of
-their own, and from their sources.
+As seen in the clients' sources, and by running the versions that ``docs/sessions.md`` names in a
+home folder of their own.
 """
 
 import os
@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 STATE_VARIABLE = "XDG_STATE_HOME"
-"""What moves the folder of compactctl's own."""
+"""Moves compactctl's folder for archives of sessions."""
 VARIABLES = (
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
@@ -28,11 +28,11 @@ VARIABLES = (
     "XDG_DATA_HOME",
     STATE_VARIABLE,
 )
-"""The environment variables that move a store, or what compactctl keeps about stores."""
+"""The environment variables that move a client's store, or compactctl's archives of sessions."""
 
-# Programs that hold VS Code's extensions and chats, by the name of their folder.
+# Programs with extensions and chats of VS Code, by the name of their folder.
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
-# What an editor on another machine has started on this one.
+# Their servers, which an editor on another machine starts on this one.
 _SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server")
 CLINE_EXTENSION = "saoudrizwan.claude-dev"
 ROO_EXTENSION = "rooveterinaryinc.roo-cline"
@@ -40,20 +40,20 @@ ROO_EXTENSION = "rooveterinaryinc.roo-cline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserEnvironment:
-    """What places depend on: the home folder, the environment, and the name of the system."""
+    """What folders depend on: the user's home, the environment, and the system's name."""
 
     home: Path
     environ: Mapping[str, str] = field(default_factory=dict)
     platform: str = "linux"
 
     def folder(self, variable: str, default: Path) -> Path:
-        """Return the folder that a variable names, else the usual one."""
-        given = self.environ.get(variable)
-        return Path(given).expanduser() if given else default
+        """Return the folder that a variable names, else the default."""
+        value = self.environ.get(variable)
+        return Path(value).expanduser() if value else default
 
 
 def this_machine() -> UserEnvironment:
-    """Return the machine that this runs on, for the user who runs it."""
+    """Return the environment of this process."""
     return UserEnvironment(
         home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises without a home
         environ=os.environ,
@@ -82,12 +82,12 @@ def opencode_settings_folder(machine: UserEnvironment) -> Path:
 
 
 def pi_folder(machine: UserEnvironment) -> Path:
-    """Return the folder of settings of pi."""
+    """Return the folder of pi's settings."""
     return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")
 
 
 def pi_sessions_folder(machine: UserEnvironment) -> Path:
-    """Return the folder of pi's sessions, as far as the environment tells."""
+    """Return the folder of pi's sessions by the environment; pi's settings may name another."""
     return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi_folder(machine) / "sessions")
 
 
@@ -119,7 +119,7 @@ def editor_folders(machine: UserEnvironment) -> Iterator[Path]:
 
 
 def store_folders(machine: UserEnvironment) -> Iterator[Path]:
-    """Yield the folders whose files are clients' sessions and nothing else's."""
+    """Yield the folders that hold clients' sessions and nothing else."""
     yield claude_code_folder(machine) / "projects"
     yield codex_folder(machine) / "sessions"
     yield codex_folder(machine) / "archived_sessions"
@@ -134,32 +134,32 @@ def store_folders(machine: UserEnvironment) -> Iterator[Path]:
 
 
 def store_containing(path: Path, machine: UserEnvironment) -> Path | None:
-    """Return the folder of sessions that a path lies in, links followed; None outside of all."""
-    real = os.path.realpath(path)
-    told = tuple((name, machine.environ.get(name, "")) for name in VARIABLES)
-    folders = _real_stores(machine.home, told, machine.platform)
-    return next((folder for folder, place in folders if real.startswith(place)), None)
+    """Return the store that a path is in, symbolic links followed; None if it is in none."""
+    real_path = os.path.realpath(path)
+    variables = tuple((name, machine.environ.get(name, "")) for name in VARIABLES)
+    stores = _stores_with_prefix(machine.home, variables, machine.platform)
+    return next((store for store, prefix in stores if real_path.startswith(prefix)), None)
 
 
-# Asked for each of thousands of files, and the answer takes dozens of system calls.
+# Cached because it takes dozens of system calls and is needed for each of thousands of files.
 @lru_cache(maxsize=8)
-def _real_stores(
-    home: Path, told: tuple[tuple[str, str], ...], platform: str
+def _stores_with_prefix(
+    home: Path, variables: tuple[tuple[str, str], ...], platform: str
 ) -> tuple[tuple[Path, str], ...]:
-    """Return the stores with the beginning of what lies in each, links followed."""
-    machine = UserEnvironment(home=home, environ=dict(told), platform=platform)
-    return tuple((each, os.path.realpath(each) + os.sep) for each in store_folders(machine))
+    """Return the stores, each with the prefix of all real paths in it."""
+    machine = UserEnvironment(home=home, environ=dict(variables), platform=platform)
+    return tuple((store, os.path.realpath(store) + os.sep) for store in store_folders(machine))
 
 
 def state_folder(machine: UserEnvironment) -> Path:
-    """Return the folder for what compactctl keeps about sessions in stores, only for this user.
+    """Return the user's folder for what compactctl stores about sessions.
 
-    By the XDG Base Directory Specification, on all systems; it says that a relative folder is none.
+    By the XDG Base Directory Specification, on all systems; it ignores relative folders.
     """
-    chosen = Path(machine.environ.get(STATE_VARIABLE, ""))
-    return (chosen if chosen.is_absolute() else machine.home / ".local" / "state") / "compactctl"
+    folder = Path(machine.environ.get(STATE_VARIABLE, ""))
+    return (folder if folder.is_absolute() else machine.home / ".local" / "state") / "compactctl"
 
 
 def archives_folder(machine: UserEnvironment) -> Path:
-    """Return the folder below which the archives of sessions lie, each under its session's path."""
+    """Return the folder with the archives of sessions, each below its session's full path."""
     return state_folder(machine) / "archives"

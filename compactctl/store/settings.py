@@ -1,4 +1,4 @@
-"""Where settings files are, and what they hold."""
+"""Find and parse settings files."""
 
 import os
 import re
@@ -10,20 +10,20 @@ from compactctl.errors import UsageError
 
 PROJECT_FILE = "compactctl.toml"
 _SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")
-# Our table's name in the text of such a file, whatever the rest of it is like.
+# Our table's name in the text of such a file, even if the file is not valid TOML.
 _SHARED_NAME = re.compile(rb"""tool["'\s]*\.["'\s]*compactctl""")
 _USER_FILE = Path("compactctl") / "config.toml"
-# Where a project ends, as other tools that look for their settings upwards have it.
+# They mark a project's root, as for other tools that search upwards for their settings.
 _ROOTS = (".git", ".hg")
-# Far more than settings need; a table takes many times its size.
+# Far more than settings need: a parsed table takes many times its size.
 _MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """A settings file and the table of settings in it.
+    """A settings file and its table of settings.
 
-    ``is_project_file`` marks one that was found in or above the folder that compactctl runs in.
+    ``is_project_file`` means that it is in the current folder or in one above it.
     """
 
     path: Path
@@ -32,20 +32,20 @@ class SettingsFile:
 
 
 def find_settings(start: Path) -> tuple[SettingsFile, ...]:
-    """Return the settings files in effect in a folder, those that count more first.
+    """Return the settings files in effect in a folder, in order of precedence.
 
     They are the nearest ``compactctl.toml`` or ``[tool.compactctl]`` of a ``pyproject.toml`` from
-    ``start`` upwards to the root of the project, and the user's own in the folder for settings.
+    ``start`` upwards to the root of the project, and the user's file.
 
     Raises:
         UsageError: a file cannot be read or is not TOML.
     """
-    found = (next(_project_files(start), None), _user_file())
-    return tuple(each for each in found if each is not None)
+    files = (next(_project_files(start), None), _user_file())
+    return tuple(file for file in files if file is not None)
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """Read one settings file. Raises UsageError when that cannot be done."""
+    """Read one settings file. Raises UsageError if it cannot be read or is not TOML."""
     table = _parse(path, _read(path))
     if path.name == _SHARED_FILE:
         table = _pyproject_table(table) or {}
@@ -64,10 +64,10 @@ def _project_files(start: Path) -> Iterator[SettingsFile]:
 
 
 def _shared_table(path: Path) -> dict[str, object] | None:
-    """Return our table in a file of several tools; None where it has none.
+    """Return our table in a ``pyproject.toml``; None if it has none.
 
-    Most such files are none of our business: one that cannot be read, or is no TOML at the moment,
-    as in the middle of a merge, is passed by unless it names our table. Raises UsageError then.
+    Most such files do not concern us. So a file that cannot be read, or is invalid as in the middle
+    of a merge, is ignored, and raises UsageError only if it names our table.
     """
     if not os.path.isfile(path):  # noqa: PTH113 - never raises
         return None
@@ -84,9 +84,9 @@ def _shared_table(path: Path) -> dict[str, object] | None:
 
 
 def user_settings() -> Path | None:
-    """Return where the user's own settings stand or would stand; None when there is no such place.
+    """Return the path of the user's settings, which need not exist; None if there is no home.
 
-    A relative folder is not such a place: whose it is depends on where compactctl runs.
+    A relative folder is ignored: it would depend on where compactctl runs.
     """
     home = os.environ.get("XDG_CONFIG_HOME")
     folder = Path(home) if home else Path(os.path.expanduser("~/.config"))  # noqa: PTH111 - never raises
@@ -99,7 +99,7 @@ def _user_file() -> SettingsFile | None:
 
 
 def _read(path: Path) -> bytes:
-    """Return the bytes of a file, of one that is too large for settings a few too many."""
+    """Read a file, but only one byte more than settings may have."""
     try:
         with path.open("rb") as stream:
             return stream.read(_MAX_BYTES + 1)
@@ -113,7 +113,7 @@ def _parse(path: Path, data: bytes) -> dict[str, object]:
     if len(data) > _MAX_BYTES:
         raise UsageError(f"{path}: has more than {_MAX_BYTES:,} bytes; settings are shorter")
     try:
-        # Some editors begin a file with a mark of its encoding.
+        # Some editors write a byte order mark.
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -129,8 +129,8 @@ def _unreadable(path: Path, why: str) -> UsageError:
 
 
 def _pyproject_table(table: Mapping[str, object]) -> dict[str, object] | None:
-    """Return our table out of a file that several tools share; None when there is none."""
-    at: object = table
+    """Return ``[tool.compactctl]``; None if there is none."""
+    value: object = table
     for name in _SHARED_TABLE:
-        at = at.get(name) if isinstance(at, Mapping) else None
-    return dict(at) if isinstance(at, Mapping) else None
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return dict(value) if isinstance(value, Mapping) else None

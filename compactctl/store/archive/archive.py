@@ -1,8 +1,7 @@
-"""The chain of operations behind a transcript, and every state it was ever in."""
+"""A transcript's archive folder: its operations, and every state that they can restore."""
 
 import hashlib
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,9 +19,9 @@ __all__ = ["Archive", "archive_folder"]
 
 
 class Archive:
-    """A transcript's archive folder, as it is when first looked at; it need not exist.
+    """A transcript's archive folder as it is at the first access; it need not exist.
 
-    LargeArchiveError for one that holds more than ``limits``.
+    Raises LargeArchiveError for an archive larger than ``limits``.
     """
 
     def __init__(self, folder: Path, limits: ReadLimits = NO_LIMITS) -> None:
@@ -37,9 +36,9 @@ class Archive:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be known before its archives are relied upon, one line each."""
-        way = tamper_warning(self.folder) if self.files else None
-        return (way,) if way else ()
+        """What to know before relying on the archives, one line each."""
+        warning = tamper_warning(self.folder) if self.files else None
+        return (warning,) if warning else ()
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
@@ -49,16 +48,16 @@ class Archive:
     @property
     def states(self) -> frozenset[Digest]:
         """The states before and after its operations."""
-        return frozenset(state for each in self.operations for state in (each.before, each.after))
+        return frozenset(state for op in self.operations for state in (op.before, op.after))
 
     def unarchived_outcome(self, sha256: str) -> OperationId | None:
-        """Return the operation that wrote a state which no archive holds, None where there is none.
+        """Return the operation that wrote the state with this digest, if no archive holds it.
 
-        ``sha256`` is the digest of the state.
+        None if an archive does, or if no operation wrote it.
         """
-        if any(each.before.sha256 == sha256 for each in self.operations):
+        if any(operation.before.sha256 == sha256 for operation in self.operations):
             return None
-        return next((each.id for each in self.operations if each.after.sha256 == sha256), None)
+        return next((op.id for op in self.operations if op.after.sha256 == sha256), None)
 
     @property
     def next_number(self) -> int:
@@ -66,7 +65,7 @@ class Archive:
         return self.files[-1].number + 1 if self.files else 1
 
     def newest_file(self, operation: OperationId) -> Path:
-        """Return the newest archive of an operation; ArchiveError when there is none."""
+        """Return the newest archive of an operation; ArchiveError if there is none."""
         for file in reversed(self.files):
             if file.id == operation:
                 return file.path
@@ -75,44 +74,48 @@ class Archive:
         )
 
     def match_transcript(self, data: bytes | Iterable[bytes]) -> tuple[Operation | None, bytes]:
-        """Return the operation a transcript is in the state after, and what was appended since.
+        """Return the newest operation whose outcome a transcript begins with, and what follows it.
 
-        The operation is None when the transcript is still in its first state. An operation whose
-        outcome was never published is passed over. ``data`` are its bytes, or pieces that can be
-        gone through again. ChangedError when it is in no known
-        state, or was continued on an unterminated last line.
+        The operation is None if the transcript is still in its first state. Operations whose
+        outcome was never published are skipped. ``data`` are its bytes, or chunks of them that can
+        be iterated more than once. Raises ChangedError if the transcript begins with no known
+        state, or if an unterminated last line was continued.
         """
         if not self.operations:
             return None, b""
-        pieces = (data,) if isinstance(data, bytes) else data
-        prefixes = _Prefixes(pieces, self.states)
-        published = [each for each in self.operations if _was_published(each, prefixes)]
+        chunks = (data,) if isinstance(data, bytes) else data
+        reached = matching_states(chunks, self.states)
+        published = [
+            operation for operation in self.operations if _was_published(operation, reached)
+        ]
         for operation in reversed(published):
-            end, suffix = last_byte_and_rest(pieces, operation.after.n_bytes)
+            end, suffix = last_byte_and_rest(chunks, operation.after.n_bytes)
             if can_follow(suffix, is_mid_line=ends_mid_line(end)):
                 return operation, suffix
-        if not published and prefixes.matches(self.operations[0].before):
+        if not published and self.operations[0].before in reached:
             return None, b""
         raise self._changed(published)
 
     def state_before(self, operation: OperationId) -> bytes:
-        """Return the state before an operation, proven by digest."""
+        """Return the state before an operation, verified by its digest."""
         return restore(self.newest_file(operation), self.limits)
 
     def state_after(self, operation: Operation, data: bytes) -> bytes:
         """Return the state after an operation, without what was appended later.
 
-        ``data`` is the transcript as it is now. ArchiveError when neither it nor the state before
-        a later operation nor a displaced file begins with that state.
+        ``data`` is the current transcript. No archive holds the outcome of its operation, but a
+        state that was appended to begins with it. Raises ArchiveError if neither the transcript nor
+        the state before another operation nor a displaced file begins with it.
         """
-        if _Prefixes((data,), [operation.after]).matches(operation.after):
+        if matching_states((data,), [operation.after]):
             return data[: operation.after.n_bytes]
-        steps = zip(self.files, self.operations, strict=True)
-        for file, each in sorted(steps, key=lambda step: step[1].parent != operation.head):
-            if each.before.n_bytes < operation.after.n_bytes:
+        archives = zip(self.files, self.operations, strict=True)
+        # The operation that followed is the likeliest.
+        for file, other in sorted(archives, key=lambda pair: pair[1].parent != operation.head):
+            if other.before.n_bytes < operation.after.n_bytes:
                 continue
             before = restore(file.path, self.limits)
-            if _Prefixes((before,), [operation.after]).matches(operation.after):
+            if matching_states((before,), [operation.after]):
                 return before[: operation.after.n_bytes]
         displaced = displaced_state(displaced_files(self.folder), operation.after)
         if displaced is not None:
@@ -133,16 +136,16 @@ class Archive:
         )
 
 
-def _was_published(operation: Operation, prefixes: "_Prefixes") -> bool:
-    """Tell whether the data begins with the state after an operation.
+def _was_published(operation: Operation, reached: Collection[Digest]) -> bool:
+    """Tell whether a transcript that begins with the states ``reached`` has an operation's outcome.
 
-    Where the state before begins with the state after, data that still begins with all of the
-    former shows that the outcome was never published.
+    If the outcome is only the beginning of the state before, a transcript that still begins with
+    all of the latter shows that the outcome was never published.
     """
-    is_undone = operation.before.n_bytes > operation.after.n_bytes and prefixes.matches(
-        operation.before
+    is_unchanged = (
+        operation.before.n_bytes > operation.after.n_bytes and operation.before in reached
     )
-    return prefixes.matches(operation.after) and not is_undone
+    return operation.after in reached and not is_unchanged
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
@@ -154,49 +157,27 @@ def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
     return operation
 
 
-class _Prefixes:
-    """Which of some states the bytes of a file begin with; they are gone through once."""
-
-    def __init__(self, pieces: Iterable[bytes], states: Iterable[Digest]) -> None:
-        self._sha256 = dict(_digests(pieces, sorted({state.n_bytes for state in states})))
-
-    def matches(self, digest: Digest) -> bool:
-        """Tell whether the bytes begin with what ``digest`` is the digest of."""
-        return self._sha256.get(digest.n_bytes) == digest.sha256
+def matching_states(chunks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
+    """Return those of ``states`` that the joined chunks begin with; iterates the chunks once."""
+    digests = dict(_prefix_digests(chunks, {state.n_bytes for state in states}))
+    return frozenset(state for state in states if digests.get(state.n_bytes) == state.sha256)
 
 
-def _digests(pieces: Iterable[bytes], sizes: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Yield the digest of the first so many bytes, for each of the ascending sizes there are."""
-    digest, at = hashlib.sha256(), 0
-    waiting = deque(sizes)
-    for piece in chain(pieces, (b"",)):
-        while waiting and waiting[0] <= at + len(piece):
-            head, piece = piece[: waiting[0] - at], piece[waiting[0] - at :]  # noqa: PLW2901
-            digest.update(head)
-            at = waiting.popleft()
-            yield at, digest.hexdigest()
-        if not waiting:
-            return
-        digest.update(piece)
-        at += len(piece)
+def _prefix_digests(chunks: Iterable[bytes], sizes: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield size and SHA-256 of each prefix, the shortest first, as far as the chunks reach.
 
-
-def matching_states(blocks: Iterable[bytes], states: Collection[Digest]) -> frozenset[Digest]:
-    """Return those of ``states`` that the blocks, joined, begin with; all blocks are read once."""
-    found = dict(_prefix_digests(blocks, {state.n_bytes for state in states}))
-    return frozenset(state for state in states if found.get(state.n_bytes) == state.sha256)
-
-
-def _prefix_digests(blocks: Iterable[bytes], sizes: Collection[int]) -> Iterator[tuple[int, str]]:
-    """Yield the SHA-256 of the beginning of each size that the blocks reach."""
-    digest, at = hashlib.sha256(), 0
-    waiting = sorted(sizes, reverse=True)
-    for block in chain((b"",), blocks):
-        rest = memoryview(block)
-        while waiting and waiting[-1] <= at + len(rest):
-            cut = waiting.pop() - at
+    Chunks b"abc", b"de" and sizes {2, 4, 9}: those of b"ab" and b"abcd".
+    """
+    digest, pos = hashlib.sha256(), 0
+    pending = sorted(sizes, reverse=True)
+    for chunk in chain((b"",), chunks):
+        rest = memoryview(chunk)
+        while pending and pending[-1] <= pos + len(rest):
+            cut = pending.pop() - pos
             digest.update(rest[:cut])
-            rest, at = rest[cut:], at + cut
-            yield at, digest.hexdigest()
-        digest.update(rest)
-        at += len(rest)
+            rest, pos = rest[cut:], pos + cut
+            yield pos, digest.hexdigest()
+        # Read on without pending sizes: some callers collect from their chunks what passes.
+        if pending:
+            digest.update(rest)
+            pos += len(rest)

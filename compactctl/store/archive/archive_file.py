@@ -1,7 +1,7 @@
-"""One operation's archive: every line of the state before it, and the operation itself.
+"""The archive of one operation: the operation, and every line of the state before it.
 
-Restoring needs the columns ``raw``, ``sha256`` and ``seq`` and parses no line. The other columns
-answer what was hidden, by which stage, and how big it was, in any Parquet reader.
+Restoring needs the columns ``raw``, ``sha256`` and ``seq`` and parses no line. With the other
+columns any Parquet reader can tell what was hidden, by which stage, and how large it was.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ GROUP_ROWS = 1 << 16
 TEXT_BYTES = 16 << 20
 _LINE_TEXT = 1 << 10
 _STATE_TEXT = 8
-"""What the columns beside ``raw`` may hold: so many bytes, so many for each line, and so many times
-what the states before and after have. They describe the lines and hold what came in their place: in
-real archives a tenth of the state before. JSON escapes make three times of a text at most."""
+"""The limit for the columns beside ``raw``: this many bytes, plus this many per line, plus this
+many times both states. They describe the lines and hold their replacements, in real archives a tenth of
+the state before. JSON escapes enlarge a text at most threefold."""
 FATES = frozenset(get_args(LineFate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
@@ -46,11 +46,10 @@ def encode_archive(operation: Operation, rows: Iterable[ArchivedLine], out: Sink
 
 
 def read_operation(path: Path, limits: ReadLimits = NO_LIMITS) -> Operation:
-    """Return the operation of an archive, from its metadata alone.
+    """Read the operation of an archive from its metadata alone.
 
-    Raises ArchiveError when the file is missing, unreadable, of an unknown version or leads back
-    to a state larger than ``limits``, and IntegrityError when the operation is not what was
-    written.
+    Raises ArchiveError if the file is missing, unreadable, of an unknown version or restores a
+    state larger than ``limits``, and IntegrityError if the operation is damaged.
     """
     metadata = read_metadata(path)
     record = metadata.get(OPERATION.encode())
@@ -66,10 +65,10 @@ def read_operation(path: Path, limits: ReadLimits = NO_LIMITS) -> Operation:
 def read_rows(
     path: Path, columns: Sequence[str] = tuple(COLUMNS), limits: ReadLimits = NO_LIMITS
 ) -> Iterator[ParquetRow]:
-    """Yield the rows as dicts of these columns, all by default, without checking digests.
+    """Yield the rows as dicts of these columns, by default all, without checking digests.
 
-    IntegrityError when there are more than the operation says, or they are larger, and
-    LargeArchiveError when they are larger than ``limits``.
+    Raises IntegrityError if there are more rows or bytes than the operation says, and
+    LargeArchiveError if they exceed ``limits``.
     """
     operation = read_operation(path, limits)
     states = operation.before.n_bytes + operation.after.n_bytes
@@ -89,9 +88,9 @@ def archived_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[Archi
 
 
 def raw_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[bytes]:
-    """Yield the raw lines of the state before; IntegrityError at the first that is not right.
+    """Yield the raw lines of the state before; IntegrityError at the first damaged one.
 
-    Only when the last one has been yielded, all of them together are known to be right.
+    Only after the last one is the state as a whole verified: a missing line shows at the end.
     """
     expected = read_operation(path).before
     digest = hashlib.sha256()
@@ -103,12 +102,12 @@ def raw_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[bytes]:
 
 
 def restore(path: Path, limits: ReadLimits = NO_LIMITS) -> bytes:
-    """Return the state before the operation, proven by digest."""
+    """Return the state before the operation, verified by its digest."""
     return b"".join(raw_lines(path, limits))
 
 
 def _groups(rows: Iterable[ArchivedLine]) -> Iterator[dict[str, list[Any]]]:
-    """Yield the columns of one row group after another."""
+    """Yield the columns of each row group."""
     group: list[ArchivedLine] = []
     seq = size = 0
     for line in rows:
@@ -122,13 +121,15 @@ def _groups(rows: Iterable[ArchivedLine]) -> Iterator[dict[str, list[Any]]]:
 
 
 def _columns(seq: int, group: Sequence[ArchivedLine]) -> dict[str, list[Any]]:
-    own = {name: [_storable(getattr(line, name)) for line in group] for name in LINE_COLUMNS}
-    numbers = list(range(seq, seq + len(group)))
-    return {"seq": numbers, "sha256": [_sha256(line.raw) for line in group], **own}
+    return {
+        "seq": list(range(seq, seq + len(group))),
+        "sha256": [_sha256(line.raw) for line in group],
+        **{name: [_storable(getattr(line, name)) for line in group] for name in LINE_COLUMNS},
+    }
 
 
 def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
-    """Escape lone surrogates, which transcripts hold in JSON escapes and UTF-8 cannot hold."""
+    """Escape lone surrogates, which JSON can express and UTF-8 cannot."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value

@@ -1,7 +1,8 @@
-"""Putting archives into their folder: durable and proven before anything depends on them."""
+"""Write archives: durable and verified before anything depends on them."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,14 +17,14 @@ from compactctl.store.files.temp_file import TempFile
 
 
 class ArchiveDraft(NamedTuple):
-    """What is to become an archive: an operation, and the lines of the state before it."""
+    """The content of a new archive: an operation, and the lines of the state before it."""
 
     operation: Operation
     rows: Iterable[ArchivedLine]
 
 
 class DraftSink:
-    """Lets pyarrow write into a draft."""
+    """Lets pyarrow write into a temporary file."""
 
     closed = False
 
@@ -32,10 +33,10 @@ class DraftSink:
         self._failed = False
 
     def write(self, data: bytes) -> int:
-        """Write to the draft. After an error everything is swallowed.
+        """Write to the file; discard everything after an error.
 
-        A failed Parquet writer writes its footer once more when it is thrown away, which may be
-        after the draft was closed.
+        A failed Parquet writer writes its footer once more when it is garbage collected, which may
+        be after the file was closed.
         """
         if not self._failed:
             self._failed = True
@@ -47,18 +48,18 @@ class DraftSink:
 def write_archives(
     fs: FileSystem, folder: Path, drafts: Sequence[ArchiveDraft], cleanup: ExitStack
 ) -> tuple[Path, ...]:
-    """Write the README and one archive per operation, each proven to give its lines back.
+    """Write the README and one archive per operation, each verified to restore its lines.
 
-    ``cleanup`` is given what takes the new files away again. An archive that a run which did not
-    come to its end left as the newest one is used as it is.
+    ``cleanup`` gets the callbacks that remove the new files. If an interrupted run left the archive
+    of the operation as the newest one, it is verified and used.
     """
     if not (folder / README).exists():
         write_readme(fs, folder)
-    return tuple(_deposit_one(fs, folder, each, cleanup) for each in drafts)
+    return tuple(_write_archive(fs, folder, draft, cleanup) for draft in drafts)
 
 
 def write_readme(fs: FileSystem, folder: Path) -> None:
-    """Write the README of an archive folder, over one that is there."""
+    """Write the README of an archive folder, replacing an existing one."""
     with TempFile(fs, folder / README) as draft:
         draft.write(readme_text(folder))
         draft.sync()
@@ -66,28 +67,29 @@ def write_readme(fs: FileSystem, folder: Path) -> None:
         draft.publish()
 
 
-def _deposit_one(fs: FileSystem, folder: Path, wanted: ArchiveDraft, cleanup: ExitStack) -> Path:
-    operation, archive = wanted.operation, Archive(folder)
+def _write_archive(fs: FileSystem, folder: Path, draft: ArchiveDraft, cleanup: ExitStack) -> Path:
+    operation, archive = draft.operation, Archive(folder)
     if archive.files and archive.files[-1].id == operation.id:
         newest = archive.files[-1].path
         _verify(newest, operation)
         # That run may have been killed before the name was durable.
         sync_folder(fs, folder)
         return newest
-    with TempFile(fs, folder / archive_name(archive.next_number, operation)) as draft:
-        encode_archive(operation, wanted.rows, DraftSink(draft))
-        draft.sync()
-        draft.close()
-        _verify(draft.path, operation)
-        cleanup.callback(remove_quietly, fs, draft.target)
-        draft.publish()
-    return draft.target
+    with TempFile(fs, folder / archive_name(archive.next_number, operation)) as file:
+        encode_archive(operation, draft.rows, DraftSink(file))
+        file.sync()
+        file.close()
+        _verify(file.path, operation)
+        cleanup.callback(remove_quietly, fs, file.target)
+        file.publish()
+    return file.target
 
 
 def _verify(path: Path, operation: Operation) -> None:
-    """Raise IntegrityError unless the archive restores the state before this operation."""
-    found = read_operation(path)
+    """Raise IntegrityError unless the archive holds this operation and restores its lines."""
+    archived = read_operation(path)
     for _ in raw_lines(path):
         pass
-    if (found.id, found.before, found.after) != (operation.id, operation.before, operation.after):
+    key = attrgetter("id", "before", "after")
+    if key(archived) != key(operation):
         raise IntegrityError(f"{path}: does not hold operation {operation.id}; move it away")

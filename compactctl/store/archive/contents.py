@@ -1,4 +1,4 @@
-"""What stands in an archive folder, sorted by what it is."""
+"""List the files in an archive folder by what they are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from compactctl.store.files.stale_drafts import DRAFT
 class FolderContents:
     """The files in an archive folder.
 
-    ``misnamed`` are Parquet files that are not named as an archive is; ``unknown`` is everything
-    that compactctl never puts there.
+    ``misnamed`` are Parquet files without the name of an archive; ``unknown`` is everything else
+    that compactctl does not write there.
     """
 
     archives: tuple[ArchiveFile, ...]
@@ -26,13 +26,13 @@ class FolderContents:
 
 
 def read_contents(folder: Path) -> FolderContents:
-    """Look into an archive folder; one that is not there holds nothing. Raises OSError."""
-    names = sorted(folder.iterdir()) if folder.is_dir() else []
-    others = [path for path in names if not _is_known(path)]
+    """List an archive folder; a missing one is empty. Raises OSError."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    others = [path for path in paths if not _is_known(path)]
     return FolderContents(
         archives=archive_files(folder),
         misnamed=_select(others, lambda path: path.suffix == ".parquet"),
-        displaced=_select(names, lambda path: path.name.startswith(PREFIX)),
+        displaced=_select(paths, lambda path: path.name.startswith(PREFIX)),
         unknown=_select(others, lambda path: path.suffix != ".parquet"),
         has_readme=(folder / README).exists(),
     )

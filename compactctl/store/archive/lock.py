@@ -1,4 +1,4 @@
-"""The lock of an archive folder, against other processes of compactctl only."""
+"""The lock of an archive folder, which only processes of compactctl take."""
 
 import os
 import time
@@ -18,10 +18,10 @@ ATTEMPTS = 20
 
 @contextmanager
 def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
-    """Create ``folder`` when it is missing and hold its lock; a folder left empty is removed.
+    """Create ``folder`` if it is missing and hold its lock; remove the folder if it stays empty.
 
-    A lock that stays taken for a second raises ChangedError. A file system without locks is
-    used without one.
+    Raises ChangedError if another process holds the lock for a second. On a file system without
+    locks, nothing is locked.
     """
     require_locks()
     try:
@@ -33,7 +33,7 @@ def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # What was done is done: no error here may deny it.
+        # The work is done: an error here must not report it as failed.
         with suppress(OSError):
             _remove_if_empty(fs, folder)
         with suppress(OSError):
@@ -53,7 +53,7 @@ def _acquire(fs: FileSystem, folder: Path) -> int:
 
 
 def _is_locked(fd: int, path: Path) -> bool:
-    # The holder before us may have removed the folder, and the lock with it.
+    # The previous holder may have removed the folder, and the lock file with it.
     try:
         return take_lock(fd, path)
     except OSError:
@@ -65,12 +65,12 @@ def _ensure_folder(fs: FileSystem, folder: Path) -> None:
     make_folders(fs, folder.parent)
     with suppress(FileExistsError):
         fs.mkdir(folder)
-    # Also when it was there: whoever made it may have been killed before it was durable.
+    # Even if it existed: its creator may have been killed before it was durable.
     sync_folder(fs, folder.parent)
 
 
 def _remove_if_empty(fs: FileSystem, folder: Path) -> None:
-    """Remove the folder when it keeps nothing back."""
+    """Remove the folder if it holds neither an archive nor a displaced file."""
     names = sorted(path.name for path in folder.iterdir())
     if set(names) <= {README, LOCK_NAME}:
         for name in names:

@@ -1,4 +1,4 @@
-"""What stands in an archive folder: names, numbers and the README."""
+"""Where archive folders are, the names of archives in them, and their README."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from compactctl.store.client_folders import archives_folder, store_containing, t
 SUFFIX = ".archive"
 README = "README"
 ID_PATTERN = re.compile(r"[\w-]+", re.ASCII)
-"""How the id of an operation is spelled, which is part of a file's name."""
+"""Matches the id of an operation, which is a part of its archive's name."""
 ARCHIVE_NAME = re.compile(
     rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID_PATTERN.pattern})\.parquet",
     re.ASCII,
@@ -22,7 +22,7 @@ ARCHIVE_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True, order=True)
 class ArchiveFile:
-    """One archive in its folder; they sort in the order in which they were written."""
+    """An archive in its folder; archives sort in the order they were written."""
 
     number: int
     id: str
@@ -30,48 +30,51 @@ class ArchiveFile:
 
 
 def archive_folder(transcript: Path) -> Path:
-    """Return the folder that holds a transcript's archives, which need not exist.
+    """Return the folder of a transcript's archives, which need not exist.
 
-    It is beside the file and not beside a link. For a session in a client's store it is in the
-    user's state folder, unless there is one beside the session alone, as earlier versions put it.
+    It is beside the file, symbolic links followed. For a session in a client's store it is in the
+    user's state folder, unless only the one beside the session exists, where earlier versions put
+    it.
     """
-    place = Path(os.path.realpath(transcript)) if transcript.is_symlink() else transcript
-    beside = place.with_name(place.name + SUFFIX)
-    if store_containing(place, this_machine()) is None:
+    path = Path(os.path.realpath(transcript)) if transcript.is_symlink() else transcript
+    beside = path.with_name(path.name + SUFFIX)
+    if store_containing(path, this_machine()) is None:
         return beside
-    apart = _state_folder_for(place.parent) / beside.name
-    return beside if os.path.lexists(beside) and not os.path.lexists(apart) else apart
+    in_state_folder = _state_folder_for(path.parent) / beside.name
+    if os.path.lexists(beside) and not os.path.lexists(in_state_folder):
+        return beside
+    return in_state_folder
 
 
 def folders_for(parent: Path) -> tuple[Path, ...]:
-    """Return where the archive folders of what lies in a folder are; the places need not exist."""
+    """Return the folders that hold the archive folders of the files in ``parent``."""
     is_in_store = store_containing(parent / README, this_machine()) is not None
     return (parent, _state_folder_for(parent)) if is_in_store else (parent,)
 
 
 def transcript_of(folder: Path) -> Path:
-    """Return the transcript that an archive folder is for."""
+    """Return the transcript that an archive folder belongs to."""
     root = archives_folder(this_machine())
     name = folder.name.removesuffix(SUFFIX)
     if root in folder.parents:
         return Path(os.sep) / folder.parent.relative_to(root) / name
-    # One such as . has no name that another could take the place of.
+    # with_name() raises for a path such as ".".
     return folder.parent / name
 
 
 def _state_folder_for(parent: Path) -> Path:
-    """Return the folder for the archives of sessions that lie in ``parent``, by its own path."""
+    """Return the folder in the state folder for archives of the sessions in ``parent``."""
     return archives_folder(this_machine()) / os.path.realpath(parent).lstrip(os.sep)
 
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
     """Return the archives in ``folder``, oldest first; other files are ignored."""
-    found = ((ARCHIVE_NAME.fullmatch(path.name), path) for path in folder.glob("*.parquet"))
-    return tuple(sorted(ArchiveFile(int(m["number"]), m["id"], path) for m, path in found if m))
+    matches = ((ARCHIVE_NAME.fullmatch(path.name), path) for path in folder.glob("*.parquet"))
+    return tuple(sorted(ArchiveFile(int(m["number"]), m["id"], path) for m, path in matches if m))
 
 
 def archive_name(number: int, operation: Operation) -> str:
-    """Return the file name of an operation's archive; ValueError if its id is not a plain word."""
+    """Return the file name of an operation's archive; ValueError if its id does not fit into it."""
     name = f"{number:04}-{operation.kind}-{operation.id}.parquet"
     if not ARCHIVE_NAME.fullmatch(name):
         raise ValueError(f"{operation.id!r} cannot be part of a file name")
@@ -79,7 +82,7 @@ def archive_name(number: int, operation: Operation) -> str:
 
 
 def readme_text(folder: Path) -> bytes:
-    """Return the README of an archive folder: whose it is, and how to go back by hand."""
+    """Return the README of an archive folder: what it belongs to, and how to restore by hand."""
     transcript, keep = folder.name.removesuffix(SUFFIX), "Keep it beside the transcript."
     if archives_folder(this_machine()) in folder.parents:
         transcript = str(transcript_of(folder))

@@ -1,4 +1,4 @@
-"""An operation as JSON: what stands in the metadata of its archive file."""
+"""Encode an operation as the JSON text in the metadata of its archive."""
 
 import json
 import re
@@ -25,33 +25,33 @@ from compactctl.store.archive.names import ID_PATTERN
 
 VERSION = 1
 STATE_BYTES = 1 << 50
-"""A petabyte: what no file that was ever read can have had."""
+"""A petabyte, more than any file that was ever read."""
 STAGES = 10_000
-"""Far more stages, and items of an option, than any run has."""
+"""More stages, and items of an option, than any run has."""
 
 _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
 _WORD = matching(ID_PATTERN)
 
 
 def encode_operation(operation: Operation) -> bytes:
-    """Return the JSON text of an operation, with the version of its layout; ASCII only."""
-    found = {"version": VERSION, **_to_json(operation)}
+    """Encode an operation, with the version of the layout, as JSON in ASCII."""
+    record = {"version": VERSION, **_to_json(operation)}
     if not operation.appended:
-        # Left out when false, so that earlier versions can read the rest.
-        del found["appended"]
-    return json.dumps(found, default=_to_json).encode("ascii")
+        # Left out if false, because earlier versions refuse unknown fields.
+        del record["appended"]
+    return json.dumps(record, default=_to_json).encode("ascii")
 
 
 def decode_operation(text: bytes, name: str) -> Operation:
-    """Return the operation of a JSON text; ``name`` is the file named in an ArchiveError.
+    """Decode and validate an operation; ``name`` is the file named in an ArchiveError.
 
-    Everything in it has its type and a sane size; a field that is not known is refused, as a
-    later version may mean by it that the rest is to be read in another way.
+    Types and sizes are checked. An unknown field is refused, because a later version may have
+    changed the meaning of the others with it.
     """
     try:
-        found = json_object(json.loads(text))
-        version = non_negative_int(found.pop("version", None))
-        operation: Operation | None = _OPERATION(found) if version == VERSION else None
+        record = json_object(json.loads(text))
+        version = non_negative_int(record.pop("version", None))
+        operation: Operation | None = _OPERATION(record) if version == VERSION else None
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
@@ -60,16 +60,16 @@ def decode_operation(text: bytes, name: str) -> Operation:
     if operation is None:
         raise NewerArchiveError(
             f"{name}: has version {version} of the archive, this compactctl knows {VERSION}; "
-            f"use {_required_release(found)}"
+            f"use {_required_release(record)}"
         )
     return operation
 
 
-def _required_release(found: Mapping[str, object]) -> str:
-    """Return which compactctl can read a record: the one that wrote it, if that is told."""
-    release = found.get("tool_version")
-    told = isinstance(release, str) and _RELEASE.fullmatch(release[:20])
-    return f"compactctl {release} or newer" if told else "a newer compactctl"
+def _required_release(record: Mapping[str, object]) -> str:
+    """Name the compactctl that can read a record: the one that wrote it, if it says so."""
+    release = record.get("tool_version")
+    is_valid = isinstance(release, str) and _RELEASE.fullmatch(release[:20])
+    return f"compactctl {release} or newer" if is_valid else "a newer compactctl"
 
 
 def _to_json(value: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading and writing the Parquet file of an archive; nothing here knows what the rows mean."""
+"""Read and write the Parquet file of an archive, without regard to what the rows mean."""
 
 import errno
 import os
@@ -41,32 +41,30 @@ COLUMNS = {
     "edits": "string",
 }
 DICTIONARY_COLUMNS = ["fate", "role", "tool", "stage", "group"]
-"""Columns of few different values, which a dictionary makes small."""
+"""Columns with few distinct values, which dictionaries shrink."""
 BATCH_ROWS = 256
-"""Rows that are unpacked at a time, since a few bytes of a file can stand for any number."""
+"""Rows that are decompressed at a time, since a few bytes of a file can expand to any number."""
 GROUP_BYTES = 1 << 20
-"""Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
+"""Raw bytes in a row group, which is held in memory; a longer line has a group of its own."""
 _VALUE_BYTES = 32
-"""What a value takes in a page beside its text or data, at most: its length and its levels."""
+"""The most that a value takes in a page beside its text or data: its length and its levels."""
 _NO_THREAD = "launch worker thread"
 MAX_ERROR_CHARS = 160
 """Characters of a library's message that are shown."""
 
-
-# Read when pyarrow is imported: what Python gave back is then used again, instead of a pool beside
-# it.
+# Read when pyarrow is imported. With it, pyarrow reuses memory that Python freed, instead of a pool
+# of its own.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-# Its other allocator starts a thread when it is loaded, and waits for ever where there is no memory
-# for one.
+# Its other allocator starts a thread when it is loaded, and hangs if there is no memory for one.
 os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLimits:
-    """What the rows of an archive may hold: the lines of ``state``, described in ``text`` bytes.
+    """Limits of an archive's rows: the lines of ``state``, described in ``text`` bytes.
 
-    ``limits`` are those for what is read: its longest line is also that of all edits together,
-    which are one JSON document spread over the rows.
+    ``limits`` are the user's. Their longest line also applies to all edits together, which are one
+    JSON document spread over the rows.
     """
 
     state: Digest
@@ -75,20 +73,20 @@ class RowLimits:
 
 
 class Sink(Protocol):
-    """Where a file is written to."""
+    """The part of a binary file that pyarrow needs to write."""
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be written any more."""
+        """Whether the file is closed."""
 
     def write(self, data: bytes, /) -> int:
-        """Take all of ``data`` and return its size."""
+        """Write all of ``data`` and return its size."""
 
 
 def write_parquet(
     out: Sink, groups: Iterable[Mapping[str, Sequence[Any]]], metadata: Mapping[str, bytes]
 ) -> None:
-    """Write one row group per group of columns; only one group is held at a time."""
+    """Write one row group per group of columns, holding only one in memory."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 
@@ -106,7 +104,7 @@ def write_parquet(
 
 
 def read_metadata(path: Path) -> dict[bytes, bytes]:
-    """Return the metadata of the schema; no column is read."""
+    """Read the metadata of the schema and no column."""
     from pyarrow import parquet as pq
 
     with damage_errors(path), open_regular(path) as stream:
@@ -114,33 +112,33 @@ def read_metadata(path: Path) -> dict[bytes, bytes]:
 
 
 def read_parquet(
-    path: Path, columns: Sequence[str], bounds: RowLimits
+    path: Path, columns: Sequence[str], limits: RowLimits
 ) -> Iterator[list[ParquetRow]]:
-    """Yield rows with these columns, some at a time.
+    """Yield batches of rows with these columns.
 
-    IntegrityError as soon as there are more rows or bytes than the state has, before they take
-    memory, and at the end where the pages hold fewer rows than the footer names.
-    LargeArchiveError for more than the limits allow.
+    Raises IntegrityError as soon as there are more rows or bytes than the state has, before they
+    take memory, and at the end if there are fewer rows than the footer says. Raises
+    LargeArchiveError for more than the user's limits allow.
     """
     import pyarrow as pa
 
-    wanted, schema = list(columns), _schema()
+    columns, schema = list(columns), _schema()
     with (
         damage_errors(path),
         open_regular(path) as stream,
-        open_parquet(stream, path, wanted, schema) as file,
+        open_parquet(stream, path, columns, schema) as file,
     ):
-        rows, sizes = 0, dict.fromkeys(wanted, 0)
-        _check(path, file.metadata.num_rows <= bounds.state.n_lines)
-        _check_pages(path, stream, file.metadata, wanted, bounds)
-        for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
-            rows += batch.num_rows
+        n_rows, sizes = 0, dict.fromkeys(columns, 0)
+        _check(path, file.metadata.num_rows <= limits.state.n_lines)
+        _check_pages(path, stream, file.metadata, columns, limits)
+        for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
+            n_rows += batch.num_rows
             sizes = {name: size + column_bytes(batch.column(name)) for name, size in sizes.items()}
-            _check(path, rows <= bounds.state.n_lines)
-            _check_sizes(path, sizes, bounds)
+            _check(path, n_rows <= limits.state.n_lines)
+            _check_sizes(path, sizes, limits)
             yield pa.Table.from_batches([batch]).to_pylist()
-        # A document has fewer rows than lines; but what the footer names is in the pages.
-        if rows < file.metadata.num_rows:
+        # A document has fewer rows than lines, so only the footer tells how many there are.
+        if n_rows < file.metadata.num_rows:
             raise IntegrityError(f"{path}: rows are missing in it; restore the file from a backup")
 
 
@@ -149,33 +147,38 @@ def _check_pages(
     stream: BinaryIO,
     metadata: object,
     columns: Sequence[str],
-    bounds: RowLimits,
+    limits: RowLimits,
 ) -> None:
-    """Raise IntegrityError or LargeArchiveError for what unpacked pages would take."""
-    beside, sizes, longest = _VALUE_BYTES * bounds.state.n_lines, dict.fromkeys(columns, 0), 0
+    """Raise IntegrityError or LargeArchiveError if decompressed pages would be too large."""
+    overhead = _VALUE_BYTES * limits.state.n_lines
+    sizes, max_raw_page = dict.fromkeys(columns, 0), 0
     for name, size in page_sizes(stream, metadata, columns):
         sizes[name] += size
-        longest = max(longest, size) if name == "raw" else longest
-    _check_sizes(path, sizes, bounds, beside)
-    if longest > bounds.limits.max_line_bytes + GROUP_BYTES + beside:
-        raise _too_large(path, "lines", bounds)
+        if name == "raw":
+            max_raw_page = max(max_raw_page, size)
+    _check_sizes(path, sizes, limits, overhead)
+    if max_raw_page > limits.limits.max_line_bytes + GROUP_BYTES + overhead:
+        raise _too_large(path, "lines", limits)
 
 
-def _check_sizes(path: Path, sizes: Mapping[str, int], bounds: RowLimits, beside: int = 0) -> None:
-    """Check the bytes in each column; so many in each of them are none of its values'."""
+def _check_sizes(
+    path: Path, sizes: Mapping[str, int], limits: RowLimits, overhead: int = 0
+) -> None:
+    """Check the bytes in each column; up to ``overhead`` of each are not those of values."""
     raw = sizes.get("raw", 0)
-    _check(path, raw <= bounds.state.n_bytes + beside)
-    _check(path, sum(sizes.values()) - raw <= bounds.text + beside * len(sizes))
-    if sizes.get("edits", 0) > bounds.limits.max_line_bytes + beside:
-        raise _too_large(path, "edits", bounds)
+    _check(path, raw <= limits.state.n_bytes + overhead)
+    _check(path, sum(sizes.values()) - raw <= limits.text + overhead * len(sizes))
+    if sizes.get("edits", 0) > limits.limits.max_line_bytes + overhead:
+        raise _too_large(path, "edits", limits)
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read; ArchiveError for a link, which may lead to anybody's file.
+    """Open a file for reading.
 
-    OSError for a pipe or a device, which might never end.
+    Raises ArchiveError for a symbolic link, which may lead to anybody's file, and OSError for a
+    pipe or a device, which might never end.
     """
-    # Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
+    # Without O_NONBLOCK, opening a pipe waits for a writer.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         stream = os.fdopen(os.open(path, flags), "rb")
@@ -199,9 +202,9 @@ def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what
         )
 
 
-def _too_large(path: Path, what: str, bounds: RowLimits) -> LargeArchiveError:
+def _too_large(path: Path, what: str, limits: RowLimits) -> LargeArchiveError:
     return LargeArchiveError(
-        f"{path}: its {what} take more than {bounds.limits.max_line_bytes:,} bytes; "
+        f"{path}: its {what} take more than {limits.limits.max_line_bytes:,} bytes; "
         "allow more with --max-line if you trust it"
     )
 
@@ -212,9 +215,9 @@ def open_parquet(
     columns: Sequence[str],
     schema: object | None = None,
 ) -> Any:  # noqa: ANN401
-    """Return the opened file; values that it names again and again are not copied each time.
+    """Open a Parquet file so that dictionary values are not copied for each row.
 
-    ArchiveError when it has not the ``schema``, or its footer places a column beyond its end.
+    Raises ArchiveError if it has another schema, or if its footer places a column beyond its end.
     """
     from pyarrow import parquet as pq
 
@@ -244,13 +247,13 @@ def _schema() -> Any:  # noqa: ANN401
 
 @contextmanager
 def damage_errors(path: Path) -> Iterator[None]:
-    """Turn everything a missing, unreadable or damaged file may raise into ArchiveError."""
+    """Turn every error of a missing, unreadable or damaged file into ArchiveError."""
     import pyarrow as pa
 
     try:
         yield
     except MemoryError:
-        # pyarrow's own is an ArrowException as well, but says nothing about the file.
+        # pyarrow's is also an ArrowException, but says nothing about the file.
         raise
     except pa.ArrowException as error:
         if _NO_THREAD in str(error):

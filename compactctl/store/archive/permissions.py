@@ -1,4 +1,4 @@
-"""Archive folders are private: whom they may belong to, and the permissions of what is in them."""
+"""The owner and the permissions of archive folders, which are private."""
 
 import os
 import stat
@@ -15,10 +15,10 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_owner(folder: Path) -> None:
-    """Raise ArchiveError for an archive folder that is a link or a stranger's; it may be missing.
+    """Raise ArchiveError for an archive folder that is a link or another user's; it may be missing.
 
-    Whoever owns the folder can put other archives into it and so decides what a rewind restores.
-    That may be this user, root, or whom the transcript belongs to, who decides about it anyway.
+    The owner of the folder can replace archives and so decides what a rewind restores. This user,
+    root, and the owner of the transcript, who can change it anyway, are trusted.
     """
     try:
         info = folder.lstat()
@@ -36,9 +36,9 @@ def check_owner(folder: Path) -> None:
 
 
 def tamper_warning(folder: Path) -> str | None:
-    """Return in a sentence how another user could change what is restored, None where none can.
+    """Say how another user, except for root, could change what is restored; None if none can.
 
-    Root can always. Nothing is said of a folder that is missing or cannot be looked into.
+    None too if the folder is missing or cannot be read.
     """
     try:
         owner = folder.lstat().st_uid
@@ -59,18 +59,18 @@ def tamper_warning(folder: Path) -> str | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Tell whether others may write to an archive folder, or to a file in it that they reach."""
+    """Tell whether others may write to an archive folder, or to a file that they reach in it."""
     mode = folder.lstat().st_mode
     if mode & SHARED_WRITE or not mode & GROUP_AND_OTHERS:
         return bool(mode & SHARED_WRITE)
-    files = (path.lstat().st_mode for path in folder.iterdir())
-    return any(stat.S_ISREG(each) and each & SHARED_WRITE for each in files)
+    modes = (path.lstat().st_mode for path in folder.iterdir())
+    return any(stat.S_ISREG(file_mode) and file_mode & SHARED_WRITE for file_mode in modes)
 
 
 def restrict_to_owner(fs: FileSystem, folder: Path) -> tuple[str, ...]:
-    """Leave an archive folder and the files in it to their owner alone; return warnings.
+    """Restrict an archive folder and its files to their owner; return warnings.
 
-    A file with a second name is left: its permissions are those of the other name, too.
+    A file with hard links elsewhere is not changed: its permissions are those of the links too.
     """
     try:
         _restrict_mode(fs, folder, PRIVATE_FOLDER)
@@ -83,7 +83,7 @@ def restrict_to_owner(fs: FileSystem, folder: Path) -> tuple[str, ...]:
 
 
 def restrict_file(fs: FileSystem, path: Path) -> None:
-    """Leave a file to its owner alone where that is possible and it has no second name."""
+    """Restrict a regular file without hard links to its owner; ignores errors."""
     with suppress(OSError):
         info = path.lstat()
         if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
@@ -91,10 +91,10 @@ def restrict_file(fs: FileSystem, path: Path) -> None:
 
 
 def is_open_to_others(folder: Path) -> bool:
-    """Tell whether ``restrict_to_owner`` would take permissions from others."""
-    alone = [each for each in map(Path.lstat, folder.iterdir()) if each.st_nlink == 1]
-    files = [each for each in alone if stat.S_ISREG(each.st_mode)]
-    return any(each.st_mode & GROUP_AND_OTHERS for each in (folder.lstat(), *files))
+    """Tell whether ``restrict_to_owner`` would change any permissions."""
+    infos = map(Path.lstat, folder.iterdir())
+    files = [info for info in infos if info.st_nlink == 1 and stat.S_ISREG(info.st_mode)]
+    return any(info.st_mode & GROUP_AND_OTHERS for info in (folder.lstat(), *files))
 
 
 def _restrict_mode(fs: FileSystem, path: Path, mode: int) -> None:

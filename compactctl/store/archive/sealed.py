@@ -1,4 +1,4 @@
-"""Parquet tables that tell whether they are still what was written."""
+"""Sealed tables and pages: reports that carry a digest, so that an edit of them is detected."""
 
 import hashlib
 import json
@@ -16,14 +16,14 @@ from compactctl.store.files.parquet_pages import column_bytes, page_sizes
 
 SEAL = b"compactctl.seal"
 TEXT_BYTES = 1 << 30
-"""What the text of all columns of a report may take; it is gone through in pieces."""
+"""The limit for the text of all columns of a report, which is read in pieces."""
 MIN_VALUE = len("0, ")
-"""Characters that the shortest value takes in the text that is sealed."""
+"""Characters of the shortest value in the sealed text."""
 _Columns = Iterable[tuple[str, Iterable[list[Any]]]]
 
 
 def sealed_table(table: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
-    """Return a pyarrow table as a Parquet file that holds the digest of its columns."""
+    """Encode a pyarrow table as a Parquet file that holds the digest of its columns."""
     from pyarrow import parquet
 
     columns = ((name, [table.column(name).to_pylist()]) for name in table.column_names)
@@ -34,9 +34,9 @@ def sealed_table(table: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
 
 
 class SealedWriter:
-    """Writes tables one after another into a Parquet file that holds the digest of its columns.
+    """Writes tables as the row groups of a Parquet file that holds the digest of its columns.
 
-    Each is a row group; of several, the digest is that of their columns, group by group.
+    The digest of several groups is that of their columns, group by group.
     """
 
     def __init__(self, stream: BinaryIO, schema: Any) -> None:  # noqa: ANN401
@@ -53,7 +53,7 @@ class SealedWriter:
         self._take(table)
 
     def close(self) -> None:
-        """End the file."""
+        """Write the digest and the footer."""
         if self._is_empty:
             self._take(self._schema.empty_table())
         self._file.add_key_value_metadata({SEAL: self._digest.hexdigest().encode("ascii")})
@@ -66,24 +66,24 @@ class SealedWriter:
 
 
 def is_sealed(path: Path) -> bool:
-    """Tell whether a file is a table that was written sealed and holds the same columns still.
+    """Tell whether a file is a sealed table that is unchanged.
 
-    Whoever made the file, only some rows of one column are held. One that unpacks to more than
-    this program would write counts as not sealed.
+    The file may be hostile: only some rows of one column are held in memory, and one that
+    decompresses to more than compactctl would write counts as not sealed.
     """
-    place = Path(os.path.realpath(path))
+    real_path = Path(os.path.realpath(path))
     try:
-        with damage_errors(place), open_regular(place) as stream:
-            return _is_whole(stream, place)
+        with damage_errors(real_path), open_regular(real_path) as stream:
+            return _is_unchanged(stream, real_path)
     except ArchiveError:
         return False
 
 
-def _is_whole(stream: BinaryIO, path: Path) -> bool:
+def _is_unchanged(stream: BinaryIO, path: Path) -> bool:
     from pyarrow import parquet
 
     schema = parquet.read_schema(stream)
-    # What was added when all rows were known stands in the footer alone.
+    # Metadata added after the rows is in the footer and not in the schema.
     seal = (parquet.read_metadata(stream).metadata or {}).get(SEAL)
     if seal is None or not all(map(_is_plain, schema.types)):
         return False
@@ -95,14 +95,14 @@ def _is_whole(stream: BinaryIO, path: Path) -> bool:
 
 
 def _groups(file: Any, names: list[str], path: Path) -> Iterator[bytes]:  # noqa: ANN401
-    """Yield the JSON objects of all row groups; without any, that of columns without values."""
+    """Yield the JSON object of each row group, or one with empty columns if there is none."""
     n_groups = file.metadata.num_row_groups
     for groups in [[group] for group in range(n_groups)] or [[]]:
         yield from _json((name, _batches(file, name, groups, path)) for name in names)
 
 
 def _min_bytes(metadata: Any) -> int:  # noqa: ANN401
-    """Return how many bytes the text of all columns takes at least, as their footer tells."""
+    """Return the minimum size of the text of all columns by the file's footer."""
     n_values: int = metadata.num_rows * metadata.num_columns
     return n_values * MIN_VALUE
 
@@ -119,7 +119,7 @@ def _batches(
     groups: list[int],
     path: Path,
 ) -> Iterator[list[Any]]:
-    """Yield the values of a column, some at a time; ArchiveError where they are too large."""
+    """Yield the values of a column in batches; ArchiveError for a batch that is too large."""
     for batch in file.iter_batches(BATCH_ROWS, groups, columns=[name], use_threads=False):
         column = batch.column(0)
         if column_bytes(column) > TEXT_LIMITS.max_bytes:
@@ -128,10 +128,10 @@ def _batches(
 
 
 def _bounded(texts: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    n_taken = 0
+    n_bytes = 0
     for text in texts:
-        n_taken += len(text)
-        if n_taken > TEXT_BYTES:
+        n_bytes += len(text)
+        if n_bytes > TEXT_BYTES:
             raise _too_large(path)
         yield text
 
@@ -148,38 +148,38 @@ def _seal(texts: Iterable[bytes]) -> bytes:
 
 
 def _json(columns: _Columns) -> Iterator[bytes]:
-    """Yield the JSON object of all columns by their names, in pieces."""
+    """Yield the JSON object ``{"name": [values, …], …}`` of all columns in pieces."""
     opening = "{"
     for name, batches in columns:
         yield f"{opening}{json.dumps(name)}: [".encode("ascii")
-        between = b""
+        separator = b""
         for values in filter(None, batches):
-            yield between
+            yield separator
             yield json.dumps(values)[1:-1].encode("ascii")
-            between = b", "
+            separator = b", "
         opening = "], "
     yield b"]}"
 
 
 _SEAL = re.compile(rb"<!-- compactctl\.seal ([0-9a-f]{64}) -->\n\Z")
 _SEAL_BYTES = len(b"<!-- compactctl.seal  -->\n") + 64
-# Far more than any page has; nothing larger is read to find out who wrote it.
+# Far more than any page has. Larger files are not read.
 _MAX_BYTES = 1 << 27
 
 
 def sealed_text(text: bytes) -> bytes:
-    """Return a text in a markup language with its seal at the end."""
-    whole = text if text.endswith(b"\n") else text + b"\n"
-    return b"%s<!-- compactctl.seal %s -->\n" % (whole, _digest(whole))
+    """Append a seal, as a comment, to HTML or Markdown."""
+    text = text if text.endswith(b"\n") else text + b"\n"
+    return b"%s<!-- compactctl.seal %s -->\n" % (text, _digest(text))
 
 
 def is_sealed_text(path: Path) -> bool:
-    """Tell whether a file was written sealed and is unchanged."""
-    place = Path(os.path.realpath(path))
+    """Tell whether a file ends with a seal and is unchanged."""
+    real_path = Path(os.path.realpath(path))
     try:
-        if not place.is_file() or place.stat().st_size > _MAX_BYTES:
+        if not real_path.is_file() or real_path.stat().st_size > _MAX_BYTES:
             return False
-        data = place.read_bytes()
+        data = real_path.read_bytes()
     except OSError:
         return False
     seal = _SEAL.search(data, max(0, len(data) - _SEAL_BYTES))
