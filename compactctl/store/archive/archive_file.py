@@ -32,8 +32,8 @@ TEXT_BYTES = 16 << 20
 _LINE_TEXT = 1 << 10
 _STATE_TEXT = 8
 """The limit for the columns beside ``raw``: this many bytes, plus this many per line, plus this
-many times both states. They describe the lines and hold their replacements, in real archives a tenth of
-the state before. JSON escapes enlarge a text at most threefold."""
+many times both states. They describe the lines and hold their replacements, in real archives a
+tenth of the state before. JSON escapes enlarge a text at most threefold."""
 FATES = frozenset(get_args(LineFate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 

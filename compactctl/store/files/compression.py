@@ -1,4 +1,4 @@
-"""Compressed input, told by its first bytes."""
+"""Decompress input, which is recognized by its first bytes."""
 
 import gzip
 import io
@@ -12,11 +12,11 @@ from compactctl.errors import NotUnderstoodError
 GZIP_MAGIC = b"\x1f\x8b"  # RFC 1952, 2.3.1
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"  # RFC 8878, 3.1.1
 MAGIC = max(len(GZIP_MAGIC), len(ZSTD_MAGIC))
-"""So many bytes tell what a file is."""
+"""The number of bytes that tell whether a file is compressed."""
 
 
 class _UnclosedStream:
-    """A stream to read from which pyarrow does not close when it is done with it."""
+    """Protects a stream from being closed by pyarrow."""
 
     closed = False
 
@@ -24,7 +24,7 @@ class _UnclosedStream:
         self.read = stream.read
 
     def close(self) -> None:
-        """Leave the stream open."""
+        """Do nothing, which leaves the stream open."""
 
 
 def is_compressed(start: bytes) -> bool:
@@ -33,21 +33,21 @@ def is_compressed(start: bytes) -> bool:
 
 
 def decompressed(stream: io.BufferedReader) -> BinaryIO:
-    """Return a stream of the plain bytes, which is ``stream`` itself when it is not packed."""
+    """Return a stream of the decompressed bytes; ``stream`` itself if it is not compressed."""
     start = stream.peek(MAGIC)
     if start.startswith(GZIP_MAGIC):
         return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)))
     if start.startswith(ZSTD_MAGIC):
         import pyarrow as pa
 
-        packed = pa.PythonFile(_UnclosedStream(stream), mode="r")
-        return io.BufferedReader(cast("io.RawIOBase", pa.CompressedInputStream(packed, "zstd")))
+        compressed = pa.PythonFile(_UnclosedStream(stream), mode="r")
+        return io.BufferedReader(cast("io.RawIOBase", pa.CompressedInputStream(compressed, "zstd")))
     return stream
 
 
 @contextmanager
 def decompression_errors(name: str) -> Iterator[None]:
-    """Turn what a damaged compressed file raises into NotUnderstoodError."""
+    """Turn the errors of a damaged compressed file into NotUnderstoodError."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -55,7 +55,7 @@ def decompression_errors(name: str) -> Iterator[None]:
             f"{name}: is damaged gzip ({error}); unpack what is left with gzip -dc"
         ) from error
     except OSError as error:
-        # pyarrow's own errors have no number; those of the system go on.
+        # pyarrow's errors have no errno; those of the system are not about damage.
         if error.errno is not None:
             raise
         raise NotUnderstoodError(

@@ -1,4 +1,12 @@
-"""The bytes of a file to be written, in pieces, so that they are never held all at once."""
+r"""The bytes of a file in chunks, so that they are never all in memory, and what may follow them.
+
+A state may end in the middle of a line. A suffix follows it if it does not continue that line. To
+move a suffix from one state to another, its canonical form begins with the line break that ends an
+unterminated line:
+
+    state b"a\n",  suffix b"b\n"      canonical b"\nb\n"
+    state b"a",    suffix b"\nb\n"    canonical b"\nb\n"
+"""
 
 import hashlib
 import io
@@ -13,10 +21,10 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Pieces that follow one another in a file, and the digest of all of them together.
+    """The chunks of a file and the digest of all of them.
 
-    The pieces can be gone through more than once and are the same each time. ``ends_mid_line`` is
-    set when the last line is not terminated.
+    The chunks can be iterated more than once and are the same each time. ``ends_mid_line`` means
+    that the last line is not terminated.
     """
 
     chunks: Iterable[bytes]
@@ -24,28 +32,28 @@ class Content:
     ends_mid_line: bool
 
     @classmethod
-    def from_chunks(cls, pieces: Iterable[bytes]) -> Self:
-        """Return pieces that can be gone through more than once, with their digest."""
-        digest = hashlib.sha256()
+    def from_chunks(cls, chunks: Iterable[bytes]) -> Self:
+        """Compute the digest of chunks that can be iterated more than once."""
+        sha256 = hashlib.sha256()
         n_bytes = n_lines = 0
-        last = b"\n"
-        for piece in pieces:
-            digest.update(piece)
-            n_bytes += len(piece)
-            n_lines += piece.count(b"\n")
-            last = piece[-1:] or last
-        is_open = last != b"\n"
-        whole = Digest(sha256=digest.hexdigest(), n_bytes=n_bytes, n_lines=n_lines + is_open)
-        return cls(chunks=pieces, digest=whole, ends_mid_line=is_open)
+        last_byte = b"\n"
+        for chunk in chunks:
+            sha256.update(chunk)
+            n_bytes += len(chunk)
+            n_lines += chunk.count(b"\n")
+            last_byte = chunk[-1:] or last_byte
+        ends_mid_line = last_byte != b"\n"
+        digest = Digest(sha256=sha256.hexdigest(), n_bytes=n_bytes, n_lines=n_lines + ends_mid_line)
+        return cls(chunks=chunks, digest=digest, ends_mid_line=ends_mid_line)
 
 
-def rechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in pieces of at least ``BLOCK`` bytes, but for the last one."""
+def rechunk(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Join chunks to chunks of at least ``BLOCK`` bytes; the last one may be smaller."""
     block: list[bytes] = []
     size = 0
-    for piece in pieces:
-        block.append(piece)
-        size += len(piece)
+    for chunk in chunks:
+        block.append(chunk)
+        size += len(chunk)
         if size >= BLOCK:
             yield b"".join(block)
             block, size = [], 0
@@ -54,58 +62,58 @@ def rechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def read_first(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    """Yield the first ``size`` bytes of a stream, or all there are, in pieces.
+    """Yield the first ``size`` bytes of a stream, or all if it has fewer, in chunks.
 
-    Asked for all at once, Python takes that much memory before it reads.
+    Python allocates the whole size before it reads, so a single call could exhaust memory.
     """
-    while piece := stream.read(min(size, BLOCK)):
-        size -= len(piece)
-        yield piece
+    while chunk := stream.read(min(size, BLOCK)):
+        size -= len(chunk)
+        yield chunk
 
 
 class ChunksAndTail:
-    """Pieces and what follows them, read anew each time they are gone through."""
+    """The chunks that ``read`` returns, followed by ``tail``; read anew for each iteration."""
 
-    def __init__(self, first: Callable[[], Iterable[bytes]], more: bytes = b"") -> None:
-        self._first, self._more = first, more
+    def __init__(self, read: Callable[[], Iterable[bytes]], tail: bytes = b"") -> None:
+        self._read, self._tail = read, tail
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces from the first to the last."""
-        yield from self._first()
-        if self._more:
-            yield self._more
+        """Yield all chunks."""
+        yield from self._read()
+        if self._tail:
+            yield self._tail
 
 
-def last_byte_and_rest(pieces: Iterable[bytes], size: int) -> tuple[bytes, bytes]:
+def last_byte_and_rest(chunks: Iterable[bytes], size: int) -> tuple[bytes, bytes]:
     """Return the last of the first ``size`` bytes, and everything that follows them."""
-    last, rest = b"", []
-    for piece in pieces:
-        head, tail = piece[:size], piece[size:]
-        last = head[-1:] or last
+    last_byte, rest = b"", []
+    for chunk in chunks:
+        head, tail = chunk[:size], chunk[size:]
+        last_byte = head[-1:] or last_byte
         size -= len(head)
         if tail:
             rest.append(tail)
-    return last, b"".join(rest)
+    return last_byte, b"".join(rest)
 
 
 class ChunkedLines:
-    """The lines of a file that consists of these pieces, as often as those can be gone through."""
+    """The lines of a file in chunks; can be iterated as often as the chunks."""
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the lines from the first to the last."""
-        rest = b""
-        for piece in self._pieces:
-            *whole, rest = _split(rest + piece)
-            yield from whole
-        if rest:
-            yield rest
+        """Yield all lines."""
+        unterminated = b""
+        for chunk in self._chunks:
+            *lines, unterminated = _split(unterminated + chunk)
+            yield from lines
+        if unterminated:
+            yield unterminated
 
 
 def _split(data: bytes) -> tuple[bytes, ...]:
-    """Return the terminated lines and what follows them, which may be nothing."""
+    """Return the terminated lines, and what follows them, which may be empty."""
     end = data.find(b"\n") + 1
     if end == len(data):
         return (data, b"") if data else (b"",)
@@ -113,41 +121,41 @@ def _split(data: bytes) -> tuple[bytes, ...]:
 
 
 class StreamPieces:
-    """The bytes of a stream from its start to its end, as often as they are gone through."""
+    """The chunks of a stream, which is read from its start for each iteration."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces from the first to the last."""
+        """Yield all chunks."""
         self._stream.seek(0)
-        while piece := self._stream.read(BLOCK):
-            yield piece
+        while chunk := self._stream.read(BLOCK):
+            yield chunk
 
 
 _LINE_ENDS = (b"\n", b"\r\n")
 
 
 def ends_mid_line(state: bytes) -> bool:
-    """Tell whether the last line of a state is unterminated; the end of the state is enough."""
+    """Tell whether the last line of a state is unterminated; its last byte is enough."""
     return bool(state) and not state.endswith(b"\n")
 
 
 def can_follow(suffix: bytes, *, is_mid_line: bool) -> bool:
-    """Tell whether ``suffix`` follows a state without growing into its last line."""
+    """Tell whether ``suffix`` follows a state without continuing its unterminated last line."""
     return not is_mid_line or not suffix or suffix.startswith(_LINE_ENDS)
 
 
 def canonical_suffix(suffix: bytes, *, is_mid_line: bool) -> bytes:
-    """Return the carry of ``suffix``, which follows a state and can be carried."""
+    """Return the canonical form of a suffix that can follow a state."""
     return suffix if is_mid_line or not suffix else b"\n" + suffix
 
 
-def suffix_after(carry: bytes, *, is_mid_line: bool) -> bytes:
-    """Return the bytes that bring a carry behind a state, whose last line they end if need be."""
-    return carry if is_mid_line else carry[carry.find(b"\n") + 1 :]
+def suffix_after(canonical: bytes, *, is_mid_line: bool) -> bytes:
+    """Return the bytes that append a canonical suffix to a state."""
+    return canonical if is_mid_line else canonical[canonical.find(b"\n") + 1 :]
 
 
-def join_suffixes(carry: bytes, later: bytes) -> bytes:
-    """Return the carry of one carry and then another."""
-    return carry + suffix_after(later, is_mid_line=ends_mid_line(carry)) if carry else later
+def join_suffixes(first: bytes, second: bytes) -> bytes:
+    """Return the canonical form of two canonical suffixes, one after the other."""
+    return first + suffix_after(second, is_mid_line=ends_mid_line(first)) if first else second

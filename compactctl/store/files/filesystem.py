@@ -1,7 +1,7 @@
-"""The few system calls with which anything is written.
+"""The system calls that write, and the errors of disks.
 
-Everything that writes goes through a FileSystem, so that a test can put one in its place that
-fails or dies at any call. Errors are plain OSErrors.
+Everything that writes goes through a FileSystem, so that a test can replace it by one that fails or
+dies at any call. Its errors are plain OSErrors.
 """
 
 import errno
@@ -17,46 +17,46 @@ NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 SHARED_FOLDER = 0o777
-"""What the umask leaves of it."""
+"""Before the umask is applied."""
 
 
 class FileSystem:
     """The real disk."""
 
     def create(self, path: Path) -> int:
-        """Create a file that did not exist, for its owner only; return its descriptor."""
+        """Create a new file for its owner only; return its descriptor."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.open(path, flags, PRIVATE_FILE)
 
     def open_lock(self, path: Path) -> int:
-        """Open a lock file, create it when it is missing; return its descriptor."""
+        """Open a lock file, or create it if it is missing; return its descriptor."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.open(path, flags, PRIVATE_FILE)
 
     def open_folder(self, path: Path) -> int:
-        """Open a folder to make what happens in it durable; return its descriptor."""
+        """Open a folder for ``fsync_folder``; return its descriptor."""
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def write(self, fd: int, data: bytes) -> None:
         """Write all of ``data``."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[os.write(fd, remaining) :]
 
     def open_append(self, path: Path) -> int:
-        """Open a file that exists to write behind its end; return its descriptor."""
+        """Open an existing file for appending; return its descriptor."""
         return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
 
     def append(self, fd: int, data: bytes) -> None:
-        """Write ``data`` in one call, so that nothing of another program gets in between.
+        """Write ``data`` in one call, so that no other program can write in between.
 
-        OSError when not all of it was taken.
+        Raises OSError if only a part was written.
         """
         if os.write(fd, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def truncate(self, fd: int, size: int) -> None:
-        """Cut a file off."""
+        """Truncate a file to ``size`` bytes."""
         os.ftruncate(fd, size)
 
     def chmod(self, fd: int, mode: int) -> None:
@@ -68,7 +68,7 @@ class FileSystem:
         os.fchown(fd, uid, gid)
 
     def set_attribute(self, fd: int, name: str, value: bytes) -> None:
-        """Set an extended attribute, where the system has them."""
+        """Set an extended attribute on Linux; do nothing elsewhere."""
         if sys.platform == "linux":
             os.setxattr(fd, name, value)
 
@@ -77,14 +77,14 @@ class FileSystem:
         if sys.platform == "darwin":
             import fcntl
 
-            # fsync(2) of macOS leaves the data in the drive's cache; not every volume knows this.
+            # fsync(2) of macOS leaves data in the drive's cache; not every volume supports this.
             with suppress(OSError):
                 fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
                 return
         os.fsync(fd)
 
     def fsync_folder(self, fd: int) -> None:
-        """Make a folder's names durable, as far as the file system can do that."""
+        """Make the names in a folder durable, if the file system supports that."""
         try:
             os.fsync(fd)
         except OSError as error:
@@ -92,15 +92,15 @@ class FileSystem:
                 raise
 
     def close(self, fd: int) -> None:
-        """Close a descriptor; errors of delayed writes show here."""
+        """Close a descriptor; errors of delayed writes are raised here."""
         os.close(fd)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Put ``old`` in the place of ``new`` in one step."""
+        """Replace ``new`` by ``old`` atomically."""
         old.replace(new)
 
     def link(self, existing: Path, name: Path) -> None:
-        """Give a file a second name."""
+        """Create a hard link ``name`` of a file."""
         if not hasattr(os, "link"):
             raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
         name.hardlink_to(existing)
@@ -110,7 +110,7 @@ class FileSystem:
         path.unlink()
 
     def mkdir(self, path: Path, mode: int = PRIVATE_FOLDER) -> None:
-        """Create a folder, for its owner only unless told otherwise."""
+        """Create a folder, by default for its owner only."""
         path.mkdir(mode=mode)
 
     def rmdir(self, path: Path) -> None:
@@ -119,17 +119,17 @@ class FileSystem:
 
 
 def make_folders(fs: FileSystem, path: Path, mode: int = PRIVATE_FOLDER) -> None:
-    """Create a folder and those above it where they are missing, durably."""
-    for each in (*reversed(path.parents), path):
-        if each.is_dir():
+    """Create a folder and its missing parents, durably."""
+    for folder in (*reversed(path.parents), path):
+        if folder.is_dir():
             continue
         try:
-            fs.mkdir(each, mode)
+            fs.mkdir(folder, mode)
         except FileExistsError:
-            # Another process may have made it meanwhile.
-            if not each.is_dir():
+            # Another process may have created it meanwhile.
+            if not folder.is_dir():
                 raise
-        sync_folder(fs, each.parent)
+        sync_folder(fs, folder.parent)
 
 
 def sync_folder(fs: FileSystem, path: Path) -> None:
@@ -152,23 +152,23 @@ ADVICE = {
     **dict.fromkeys((errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ETXTBSY), "run it again"),
 }
 DEFAULT_ADVICE = "check the disk, or write somewhere else"
-"""What to do about any other error, which would come again."""
+"""For every other error, which running the command again would not solve."""
 
 
 class DiskError(CompactctlError):
-    """The disk refused to take what was written; 74 is EX_IOERR of sysexits.h."""
+    """A write failed; 74 is EX_IOERR of sysexits.h."""
 
     exit_code = 74
 
 
 def already_written_note(path: Path) -> str:
-    """Return the note for an exception that comes when the work is done already."""
+    """Return the note for an exception that is raised after ``path`` was written."""
     return f"{path} was written before"
 
 
 @contextmanager
 def disk_errors(path: Path, outcome: str) -> Iterator[None]:
-    """Turn an OSError of the block into a DiskError; ``outcome`` says what is on disk now."""
+    """Turn an OSError into a DiskError; ``outcome`` says what is on disk now."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How much is read of an input at most, so that a small hostile file cannot take all memory."""
+"""Limits for reading, so that a small hostile file cannot exhaust memory."""
 
 import re
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLimits:
-    """How many bytes a line and the whole input may have, unpacked, and how many lines it may have.
+    """The maximum size of an input, decompressed.
 
-    A line becomes objects as a whole, of two to five times its size, of thirty times for nothing
-    but empty lists. Each line takes time and some hundred bytes, however short it is.
-    ``is_fixed`` tells that no option allows more.
+    A line is parsed as a whole, which takes two to five times its size, and thirty times that of
+    nested empty lists. Each line takes time and some hundred bytes, however short it is.
+    ``is_fixed`` means that no option raises the limits.
     """
 
     max_line_bytes: int = 256 << 20
@@ -27,36 +27,36 @@ class ReadLimits:
     is_fixed: bool = False
 
     def check_size(self, n_bytes: int, name: str) -> None:
-        """Raise NoInputError when an input of so many bytes is too large."""
+        """Raise NoInputError if an input of this size is too large."""
         if n_bytes > self.max_bytes:
             raise self._exceeded(name, f"more than {self.max_bytes:,} bytes", "--max-unpacked")
 
     def check_line(self, n_bytes: int, name: str, number: int) -> None:
-        """Raise NoInputError when a line, or a document over several, is too long."""
+        """Raise NoInputError if a line, or a document of several lines, is too long."""
         if n_bytes > self.max_line_bytes:
             what = f"more than {self.max_line_bytes:,} bytes on line {number}"
             raise self._exceeded(name, what, "--max-line")
 
     def check_page(self, n_bytes: int, name: str) -> None:
-        """Raise NoInputError when a page of a table, which is unpacked as a whole, is too large."""
+        """Raise NoInputError if a page of a table, which is decompressed whole, is too large."""
         if n_bytes > self.max_line_bytes:
             raise self._exceeded(
                 name, f"more than {self.max_line_bytes:,} bytes in a page", "--max-line"
             )
 
     def check_row(self, n_bytes: int, name: str, number: int) -> None:
-        """Raise NoInputError when a row of a table is too long."""
+        """Raise NoInputError if a row of a table is too long."""
         if n_bytes > self.max_line_bytes:
             what = f"more than {self.max_line_bytes:,} bytes in row {number:,}"
             raise self._exceeded(name, what, "--max-line")
 
     def check_lines(self, number: int, name: str) -> None:
-        """Raise NoInputError for too many lines, however short they are."""
+        """Raise NoInputError if there are too many lines, however short they are."""
         if number > self.max_lines:
             raise NoInputError(f"{name}: has more than {self.max_lines:,} lines; split it")
 
     def limited_lines(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
-        """Yield the lines of a stream; NoInputError where they exceed the limits, not later."""
+        """Yield the lines of a stream; NoInputError at the first line that exceeds the limits."""
         n_bytes = 0
         for number, line in enumerate(
             iter(partial(stream.readline, self.max_line_bytes + 1), b""), 1
@@ -81,22 +81,22 @@ READ_LIMITS = ReadLimits()
 """For transcripts, unless their options say otherwise."""
 
 NO_LIMITS = ReadLimits(max_line_bytes=maxsize, max_bytes=maxsize, max_lines=maxsize)
-"""For what is in memory already."""
+"""For data that is already in memory."""
 
 _TEXT = 16 << 20
 TEXT_LIMITS = ReadLimits(max_line_bytes=_TEXT, max_bytes=_TEXT, is_fixed=True)
-"""For what is read beside a transcript: prompts, tables, definitions. 16 MiB are 4 million tokens,
+"""For inputs other than transcripts: prompts, tables, definitions. 16 MiB are 4 million tokens,
 more than any context window."""
 
 _OUTPUT = 256 << 20
 OUTPUT_LIMITS = ReadLimits(
     max_line_bytes=_OUTPUT, max_bytes=_OUTPUT, max_lines=_OUTPUT, is_fixed=True
 )
-"""For the output of a tool, which is cut to some kilobytes."""
+"""For the output of a tool, which is truncated to some kilobytes."""
 
 
 def parse_byte_size(text: str) -> int:
-    """Return the bytes that a size such as ``64M``, ``1G`` or ``1000000`` means.
+    """Parse a size in bytes, such as ``64M``, ``1G`` or ``1000000``.
 
     Units are powers of 1,024. Raises UsageError for anything else, and for 0.
     """

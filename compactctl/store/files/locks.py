@@ -1,4 +1,4 @@
-"""Advisory locks on open files; the system takes them back when their process ends, however."""
+"""Advisory locks on open files, which end with their process, and the detection of writers."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTS
 
 
 def require_locks() -> None:
-    """Raise UsageError on a system that has no such locks, so that nothing is written there."""
+    """Raise UsageError on a system without such locks, where nothing may be written."""
     try:
         import fcntl  # noqa: F401
     except ImportError as error:
@@ -24,9 +24,9 @@ def require_locks() -> None:
 
 
 def take_lock(fd: int, path: Path, *, wait: bool = False) -> bool:
-    """Lock an open file; tell whether it was free, and is still the one at ``path``.
+    """Lock an open file; return whether that worked and it is still the file at ``path``.
 
-    A file system without locks counts as free. OSError for everything else that goes wrong.
+    On a file system without locks it always works. Raises OSError for any other error.
     """
     import fcntl
 
@@ -43,11 +43,11 @@ def take_lock(fd: int, path: Path, *, wait: bool = False) -> bool:
 
 
 def is_free(fd: int) -> bool | None:
-    """Tell whether no process holds the lock of an open file; None where there are no locks."""
+    """Tell whether no process holds the lock of an open file; None if the system cannot tell."""
     import fcntl
 
     try:
-        # Shared, since an exclusive one over NFS needs a file that is open for writing.
+        # Shared, because an exclusive lock over NFS needs a file that is open for writing.
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
@@ -57,15 +57,15 @@ def is_free(fd: int) -> bool | None:
 
 
 def can_detect_writers() -> bool:
-    """Tell whether this machine knows who has a file open for writing."""
+    """Tell whether ``has_writer`` works on this system."""
     return sys.platform == "linux"
 
 
 def has_writer(path: Path) -> bool:
-    """Tell whether another process has the file open for writing; False where none can tell.
+    """Tell whether another process has the file open for writing; False if the system cannot tell.
 
-    On Linux a read lease is granted only when nobody has the file open for writing
-    (fcntl(2), F_SETLEASE).
+    Linux grants a read lease only if no process has the file open for writing (fcntl(2),
+    F_SETLEASE).
     """
     if not can_detect_writers():
         return False
@@ -75,7 +75,7 @@ def has_writer(path: Path) -> bool:
         return False
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        # Breaking a lease sends SIGIO, which ends a process; SIGURG is ignored.
+        # Breaking a lease sends SIGIO, which would kill this process; SIGURG is ignored.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)

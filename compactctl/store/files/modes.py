@@ -1,6 +1,6 @@
-"""Permissions of the transcripts that a run reads: what it writes of their text has none beyond.
+"""Note the permissions of the transcripts that a run reads, so that its outputs grant no more.
 
-The library has no runs: what it writes takes its mode from the one transcript it is made of.
+The library has no runs: its outputs have the mode of the one transcript they are made from.
 """
 
 import stat
@@ -13,7 +13,7 @@ _shared_modes: list[int] = []
 
 @contextmanager
 def noted_modes() -> Iterator[None]:
-    """Note modes while a run lasts, beginning with none."""
+    """Collect modes for the duration of a run."""
     _shared_modes.append(_ALL)
     try:
         yield
@@ -22,11 +22,11 @@ def noted_modes() -> Iterator[None]:
 
 
 def note_mode(mode: int) -> None:
-    """Note the mode of a transcript, or of a report about some, that the run reads."""
+    """Note the mode of a transcript, or of a report about transcripts, that the run reads."""
     if _shared_modes:
         _shared_modes[-1] &= stat.S_IMODE(mode)
 
 
 def strictest_mode() -> int:
-    """Return the permissions that everything read so far has in common; all where nothing was."""
+    """Return the permissions common to everything read so far; all if nothing was read."""
     return _shared_modes[-1] if _shared_modes else _ALL

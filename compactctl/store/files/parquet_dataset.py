@@ -1,6 +1,6 @@
-"""Parquet data sets with a conversation per row: where these are, and the file with others there.
+"""Parquet data sets with a conversation per row: find, read and replace the conversations.
 
-Only one row group is held at a time.
+Only one row group is in memory at a time.
 """
 
 import json
@@ -23,7 +23,7 @@ from compactctl.store.files.parquet_pages import (
 
 SUFFIX = ".parquet"
 FORMAT = "parquet"
-"""What operations on such files name as the format."""
+"""The format named by operations on such files."""
 NAMES = (
     "messages",
     "conversations",
@@ -34,19 +34,19 @@ NAMES = (
     "chat",
     "prompt",
 )
-"""What public data sets call a column of conversations, the likeliest first."""
-# Beside its completion a prompt is a text as often as messages, and a text is none.
+"""The names of the column of conversations in public data sets, the likeliest first."""
+# A column of prompts holds plain text as often as messages, and plain text is not a conversation.
 _NEVER_TEXT = frozenset({"prompt"})
 _BATCH_ROWS = 64
 _BATCH_BYTES = 16 << 20
-"""How much is unpacked at a time: so many rows at most, one at least."""
+"""The limits of a batch that is decompressed at a time, which has at least one row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowGroupInfo:
-    """How many rows there are, and the number of the first one, from 1.
+    """A row group: its number of rows, and the number of the first one, from 1.
 
-    ``column_bytes`` is what the pages of the column of conversations take unpacked.
+    ``n_bytes`` is the decompressed size of the column of conversations.
     """
 
     rows: int
@@ -55,7 +55,7 @@ class RowGroupInfo:
 
     @property
     def batch_rows(self) -> int:
-        """How many rows are unpacked at a time."""
+        """The number of rows that are decompressed at a time."""
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, self.n_bytes)))
 
 
@@ -74,8 +74,8 @@ class ParquetDataset:
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of some row groups, in order: lists, texts, or None.
 
-        NoInputError where a row, or all of them, take more than the limits allow, before it is
-        unpacked, NotUnderstoodError for a file that is damaged.
+        Raises NoInputError before a row, or all of them, exceed the limits, and NotUnderstoodError
+        for a damaged file.
         """
         self._check(limits, groups, is_whole=False)
         with _opened(self.path, self.column) as file:
@@ -83,13 +83,13 @@ class ParquetDataset:
                 yield from self._rows(file, group, limits)
 
     def write_with(
-        self, out: BinaryIO, replaced: Callable[[list[Any]], list[Any]], limits: ReadLimits
+        self, out: BinaryIO, rewrite: Callable[[list[Any]], list[Any]], limits: ReadLimits
     ) -> None:
-        """Write the file with other conversations, its schema, row groups and codecs as they are.
+        """Write the file with other conversations but the same schema, row groups and codecs.
 
-        ``replaced`` gets the conversations of one row group after another and returns as many.
-        What was written is read back: IntegrityError where it does not hold them. NoInputError
-        as ``values`` raises it, also for the other columns.
+        ``rewrite`` gets the conversations of one row group after another and returns as many.
+        Raises IntegrityError if the new file does not read back, and NoInputError like ``values``,
+        but for all columns.
         """
         from pyarrow import parquet
 
@@ -99,71 +99,72 @@ class ParquetDataset:
             written: list[str] = []
             with parquet.ParquetWriter(out, schema, compression=codecs) as writer:
                 for group in range(file.num_row_groups):
-                    values = replaced(list(self._rows(rows, group, limits)))
+                    values = rewrite(list(self._rows(rows, group, limits)))
                     table = file.read_row_group(group, use_threads=False)
-                    made = self._with(table, values)
-                    written.append(_comparable(made.column(self.column).to_pylist()))
-                    writer.write_table(made, row_group_size=table.num_rows)
-        self._prove(out, written)
+                    new_table = self._with_values(table, values)
+                    written.append(_comparable(new_table.column(self.column).to_pylist()))
+                    writer.write_table(new_table, row_group_size=table.num_rows)
+        self._verify(out, written)
 
     def _rows(self, file: object, group: int, limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of a row group; NoInputError for one that is too large."""
         number = self.groups[group].first
         for column in self._batches(file, group, [self.column]):
-            for place in range(len(column)):
-                limits.check_row(column_bytes(column.slice(place, 1)), str(self.path), number)
-                yield column[place].as_py()
+            for index in range(len(column)):
+                limits.check_row(column_bytes(column.slice(index, 1)), str(self.path), number)
+                yield column[index].as_py()
                 number += 1
 
     def _batches(self, file: Any, group: int, columns: Sequence[str] | None) -> Iterator[Any]:  # noqa: ANN401
-        """Yield the columns, all by default, of some rows of a group at a time."""
+        """Yield the columns, by default all, of each batch of a row group."""
         rows = self.groups[group].batch_rows
         for batch in file.iter_batches(rows, [group], columns=columns, use_threads=False):
             yield from batch.columns
 
     def _check(self, limits: ReadLimits, groups: Sequence[int], *, is_whole: bool) -> None:
-        """Raise NoInputError for more than the limits allow in the pages and rows of some groups.
+        """Raise NoInputError if pages or rows of some groups exceed the limits.
 
-        That is told from the headers of pages, and where texts may stand for themselves again and
-        again from their lengths: none of them is copied. ``is_whole`` means all columns.
+        The headers of pages tell, except for texts in a dictionary, which few bytes can repeat any
+        number of times: their lengths are added up without copying them. ``is_whole`` means all
+        columns.
         """
         name = str(self.path)
         limits.check_size(sum(group.n_bytes for group in self.groups), name)
         column = None if is_whole else self.column
         with _opened(self.path, column, is_whole=is_whole) as file, self.path.open("rb") as stream:
-            n_pages = n_most = 0
+            n_pages = n_repeated = 0
             for group, chunk in column_chunks(file.metadata, lambda path: _is_of(path, column)):
                 sizes = _page_sizes(stream, chunk, name) if group in groups else []
                 for size in sizes:
                     limits.check_page(size, name)
                 n_pages += sum(sizes)
-                n_most += (
-                    chunk.num_values * sizes[0] if sizes and is_dictionary_encoded(chunk) else 0
-                )
+                if sizes and is_dictionary_encoded(chunk):
+                    # No value is longer than the dictionary, which is the first page.
+                    n_repeated += chunk.num_values * sizes[0]
             limits.check_size(n_pages, name)
-            if n_pages + n_most <= limits.max_bytes:
+            if n_pages + n_repeated <= limits.max_bytes:
                 return
             total = 0
             for group in groups:
-                for each in self._batches(file, group, column and [column]):
-                    total += column_bytes(each)
+                for values in self._batches(file, group, column and [column]):
+                    total += column_bytes(values)
                     limits.check_size(total, name)
 
-    def _with(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def _with_values(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
         import pyarrow as pa
 
-        place = table.schema.get_field_index(self.column)
-        held = pa.array(values, type=self.kind)
-        return table.set_column(place, table.schema.field(place), held)
+        index = table.schema.get_field_index(self.column)
+        column = pa.array(values, type=self.kind)
+        return table.set_column(index, table.schema.field(index), column)
 
-    def _prove(self, out: BinaryIO, written: Sequence[str]) -> None:
+    def _verify(self, out: BinaryIO, written: Sequence[str]) -> None:
         from pyarrow import parquet
 
         out.seek(0)
-        made = parquet.ParquetFile(out)
+        file = parquet.ParquetFile(out)
         for group, expected in enumerate(written):
-            found = made.read_row_group(group, columns=[self.column], use_threads=False)
-            if _comparable(found.column(0).to_pylist()) != expected:
+            table = file.read_row_group(group, columns=[self.column], use_threads=False)
+            if _comparable(table.column(0).to_pylist()) != expected:
                 raise IntegrityError(
                     f"{self.path}: what was written does not read back (row group {group + 1}); "
                     "nothing was changed"
@@ -171,15 +172,15 @@ class ParquetDataset:
 
 
 def is_data_set(path: str) -> bool:
-    """Tell whether a file is called as data sets are."""
+    """Tell whether a file has the suffix of a Parquet data set."""
     return path.lower().endswith(SUFFIX)
 
 
 def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
-    """Look at a file's footer: ``column``, or the first one that is called and typed as a list.
+    """Read a file's footer; the column is ``column``, or the likeliest by its name and type.
 
-    Raises NoInputError for what cannot be read, NotUnderstoodError for what is no Parquet file or
-    has no such column, UsageError for a column that is there and holds something else.
+    Raises NoInputError for a file that cannot be read, NotUnderstoodError for one that is not
+    Parquet or lacks such a column, and UsageError for a ``column`` of another type.
     """
     with _opened(Path(path)) as file:
         schema, metadata = file.schema_arrow, file.metadata
@@ -199,35 +200,37 @@ def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
 
 
 def holds_conversations(path: str) -> bool:
-    """Tell whether a file that nobody named is a data set: of no tool's own, and with a column."""
+    """Tell whether a file found in a folder is a data set, and not a report or an archive of ours.
+
+    True for a file that cannot be read, so that the error is reported when it is processed.
+    """
     try:
         with _opened(Path(path)) as file:
-            ours = any(name.startswith(b"compactctl.") for name in file.metadata.metadata or ())
-            return not ours and any(_fits(file.schema_arrow, name) for name in NAMES)
+            is_ours = any(name.startswith(b"compactctl.") for name in file.metadata.metadata or ())
+            return not is_ours and any(_fits(file.schema_arrow, name) for name in NAMES)
     except (NoInputError, NotUnderstoodError):
-        # Told when it is worked on.
         return True
 
 
-def _column(path: str, schema: Any, asked: str | None) -> str:  # noqa: ANN401
-    if asked is None:
-        found = next((name for name in NAMES if _fits(schema, name)), None)
-        if found is None:
+def _column(path: str, schema: Any, requested: str | None) -> str:  # noqa: ANN401
+    if requested is None:
+        column = next((name for name in NAMES if _fits(schema, name)), None)
+        if column is None:
             raise NotUnderstoodError(
                 f"{path}: no column is called as conversations are ({', '.join(NAMES)}); name one "
                 f"of {', '.join(schema.names[:12])} with --column"
             )
-        return found
-    if schema.names.count(asked) != 1:
+        return column
+    if schema.names.count(requested) != 1:
         raise NotUnderstoodError(
-            f"{path}: {asked!r} is not a column; there are {', '.join(schema.names[:12])}"
+            f"{path}: {requested!r} is not a column; there are {', '.join(schema.names[:12])}"
         )
-    kind = schema.field(asked).type
+    kind = schema.field(requested).type
     if not (is_text(kind) or is_structs(kind)):
         raise UsageError(
-            f"{path}: column {asked!r} holds {kind}; it takes lists of structs, or JSON text"
+            f"{path}: column {requested!r} holds {kind}; it takes lists of structs, or JSON text"
         )
-    return asked
+    return requested
 
 
 def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
@@ -253,12 +256,12 @@ def is_structs(kind: Any) -> bool:  # noqa: ANN401
 
 
 def _comparable(values: list[Any]) -> str:
-    """Return values so that equal ones are equal, also numbers that are none."""
+    """Encode values so that equal ones compare equal, even NaN."""
     return json.dumps(values, default=repr)
 
 
 def _page_sizes(stream: BinaryIO, chunk: Any, name: str) -> list[int]:  # noqa: ANN401
-    """Return what the pages of a column chunk take unpacked; NotUnderstoodError for damage."""
+    """Return the decompressed sizes of a chunk's pages; NotUnderstoodError for damage."""
     try:
         return list(unpacked_sizes(stream, *chunk_span(chunk)))
     except (ValueError, IndexError) as error:
@@ -274,17 +277,17 @@ def _n_bytes(group: Any, column: str) -> int:  # noqa: ANN401
 
 
 def _is_of(path: str, column: str | None) -> bool:
-    """Tell whether a path in the schema is in a column; None is all of them."""
+    """Tell whether a path in the schema is in a column; None stands for all columns."""
     return column is None or path == column or path.startswith(f"{column}.")
 
 
 def _codecs(metadata: Any) -> dict[str, str] | str:  # noqa: ANN401
-    """Return how each column is compressed, by its path."""
+    """Return the codec of each column by its path."""
     if not metadata.num_row_groups:
         return "snappy"
     group = metadata.row_group(0)
     chunks = [group.column(index) for index in range(group.num_columns)]
-    return {each.path_in_schema: _codec(each.compression) for each in chunks}
+    return {chunk.path_in_schema: _codec(chunk.compression) for chunk in chunks}
 
 
 def _codec(name: str) -> str:
@@ -293,7 +296,7 @@ def _codec(name: str) -> str:
 
 @contextmanager
 def _opened(path: Path, column: str | None = None, *, is_whole: bool = False) -> Iterator[Any]:
-    """Open a file; the texts of ``column``, or of all, are not copied where they are repeated."""
+    """Open a file so that dictionary texts of ``column``, or of all columns, are not copied."""
     import pyarrow as pa
     from pyarrow import parquet
 

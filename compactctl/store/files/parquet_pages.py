@@ -1,7 +1,7 @@
-"""What the pages of a Parquet file hold by their headers, read before any of them is unpacked.
+"""The sizes of a Parquet file's pages by their headers, read before any page is decompressed.
 
-To unpack a page pyarrow takes as much memory as the page's header says, whatever the footer tells.
-A header is a struct ``PageHeader`` (parquet.thrift of apache/parquet-format) in Thrift's compact
+To decompress a page, pyarrow allocates what the page's header says, whatever the footer says. A
+header is a struct ``PageHeader`` (parquet.thrift of apache/parquet-format) in Thrift's compact
 protocol (thrift-compact-protocol.md of apache/thrift).
 """
 
@@ -9,91 +9,95 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any, BinaryIO
 
 HEADER_BYTES = 1 << 14
-"""What a header usually takes at most: pyarrow puts no value of more than 4,096 bytes into it."""
+"""The usual maximum of a header: pyarrow writes no value of more than 4,096 bytes into it."""
 _MAX_HEADER_BYTES = 1 << 24
-"""What pyarrow reads of a header at most; other writers put whole texts into its statistics."""
+"""The most that pyarrow reads of a header; other writers put whole texts into its statistics."""
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
 _BOOLEANS, _INTEGERS = (1, 2), (4, 5, 6)
 _BINARY, _STRUCT = 8, 12
-# Statistics in the header of a data page are the deepest there is.
+# Nothing is nested deeper than the statistics in the header of a data page.
 _MAX_STRUCTS = 4
 
 
 def unpacked_sizes(stream: BinaryIO, start: int, size: int) -> Iterator[int]:
-    """Yield how many bytes each page of a column chunk takes once it is unpacked.
+    """Yield the decompressed size of each page of a column chunk.
 
-    The chunk is ``size`` bytes from ``start`` on. Raises ValueError or IndexError for headers
-    that cannot be read or that tell sizes below 0.
+    The chunk is ``size`` bytes from ``start`` on. Raises ValueError or IndexError for headers that
+    cannot be read or have negative sizes.
     """
-    at, end = start, start + size
-    while at < end:
-        sizes, length = _header(stream, at, end)
-        unpacked, packed = sizes.get(_UNPACKED_SIZE, -1), sizes.get(_PACKED_SIZE, -1)
+    pos, end = start, start + size
+    while pos < end:
+        fields, header_bytes = _header(stream, pos, end)
+        unpacked, packed = fields.get(_UNPACKED_SIZE, -1), fields.get(_PACKED_SIZE, -1)
         if min(unpacked, packed) < 0:
             raise ValueError("a page without its size")
         yield unpacked
-        at += length + packed
+        pos += header_bytes + packed
 
 
-def _header(stream: BinaryIO, at: int, end: int) -> tuple[dict[int, int], int]:
-    """Return the integers of a page header by their fields, and its size."""
-    stream.seek(at)
+def _header(stream: BinaryIO, pos: int, end: int) -> tuple[dict[int, int], int]:
+    """Return the integers of a page header by their field ids, and its size."""
+    stream.seek(pos)
     try:
-        return _integers(stream.read(min(HEADER_BYTES, end - at)), 0)
+        return _integers(stream.read(min(HEADER_BYTES, end - pos)), 0)
     except IndexError:
-        if end - at <= HEADER_BYTES:
+        if end - pos <= HEADER_BYTES:
             raise
-    stream.seek(at)
-    return _integers(stream.read(min(_MAX_HEADER_BYTES, end - at)), 0)
+    stream.seek(pos)
+    return _integers(stream.read(min(_MAX_HEADER_BYTES, end - pos)), 0)
 
 
-def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int]:
-    """Return the integers of the struct at a place by their fields, and where it ends."""
-    found: dict[int, int] = {}
+def _integers(data: bytes, pos: int, depth: int = 1) -> tuple[dict[int, int], int]:
+    """Return the integers of the struct at ``pos`` by their field ids, and where it ends.
+
+    A field begins with a byte: the step from the last field id, or 0 for a full id, and the type.
+    Bytes 15 04 15 0a 00: field 1 is 2 and field 2 is 5, then the struct ends.
+    """
+    integers: dict[int, int] = {}
     field = 0
-    while head := data[at]:
-        step, kind, at = head >> 4, head & 15, at + 1
+    while head := data[pos]:
+        step, kind, pos = head >> 4, head & 15, pos + 1
         if not step:
-            step, at = _integer(data, at)
+            step, pos = _integer(data, pos)
             field = 0
         field += step
         if kind in _INTEGERS:
-            found[field], at = _integer(data, at)
+            integers[field], pos = _integer(data, pos)
         elif kind == _BINARY:
-            length, at = _varint(data, at)
-            at += length
+            length, pos = _varint(data, pos)
+            pos += length
         elif kind == _STRUCT and depth < _MAX_STRUCTS:
-            _, at = _integers(data, at, depth + 1)
+            _, pos = _integers(data, pos, depth + 1)
         elif kind not in _BOOLEANS:
             raise ValueError("a page header of unknown fields")
-    return found, at + 1
+    return integers, pos + 1
 
 
-def _integer(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number whose lowest bit is its sign, and where it ends."""
-    number, at = _varint(data, at)
-    return (number >> 1) ^ -(number & 1), at
+def _integer(data: bytes, pos: int) -> tuple[int, int]:
+    """Return a varint whose lowest bit is its sign, and where it ends."""
+    number, pos = _varint(data, pos)
+    return (number >> 1) ^ -(number & 1), pos
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number in pieces of seven bits, the lowest first, and where it ends."""
+def _varint(data: bytes, pos: int) -> tuple[int, int]:
+    """Return a number stored in groups of seven bits, the lowest first, and where it ends."""
     number = shift = 0
-    while (byte := data[at]) & 0x80:
+    while (byte := data[pos]) & 0x80:
         number |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-    return number | byte << shift, at + 1
+        pos, shift = pos + 1, shift + 7
+    return number | byte << shift, pos + 1
 
 
-def column_chunks(metadata: Any, is_wanted: Callable[[str], bool]) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - pyarrow has no types
-    """Yield the column chunks whose path in the schema is wanted, each with its row group."""
+def column_chunks(metadata: Any, predicate: Callable[[str], bool]) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - pyarrow has no types
+    """Yield the column chunks whose path in the schema matches, each with its row group."""
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
-        chunks = (row_group.column(number) for number in range(metadata.num_columns))
-        yield from ((group, chunk) for chunk in chunks if is_wanted(chunk.path_in_schema))
+        chunks = (row_group.column(index) for index in range(metadata.num_columns))
+        yield from ((group, chunk) for chunk in chunks if predicate(chunk.path_in_schema))
 
 
 def chunk_span(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
-    """Return where a column chunk begins, and its size."""
+    """Return the offset of a column chunk in the file, and its size."""
     start = chunk.dictionary_page_offset or chunk.data_page_offset
     return start, chunk.total_compressed_size
 
@@ -103,21 +107,21 @@ def page_sizes(
     metadata: Any,  # noqa: ANN401
     columns: Container[str],
 ) -> Iterator[tuple[str, int]]:
-    """Yield what each page of these columns takes once it is unpacked, by its header."""
+    """Yield the path in the schema and the decompressed size of each page of these columns."""
     for _, chunk in column_chunks(metadata, columns.__contains__):
         for size in unpacked_sizes(stream, *chunk_span(chunk)):
             yield chunk.path_in_schema, size
 
 
 def is_dictionary_encoded(chunk: Any) -> bool:  # noqa: ANN401
-    """Tell whether a chunk of texts names its values again and again instead of holding them."""
+    """Tell whether a chunk of texts holds references to a dictionary instead of its values."""
     return bool(chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY")
 
 
 def column_bytes(column: Any) -> int:  # noqa: ANN401
-    """Return how many bytes of text or data a column holds, each value counted where it stands.
+    """Return the bytes of text or data in a column, counting repeated values each time.
 
-    Numbers count nothing, elements of lists one byte each beside what they hold.
+    Numbers count 0, and an element of a list one byte beside its content.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

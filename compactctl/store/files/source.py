@@ -1,4 +1,4 @@
-"""Raw lines of a file, and what was read with the identity of the file it came from."""
+"""Read inputs: raw lines, their digest, and the identity of the file they come from."""
 
 import hashlib
 import io
@@ -30,9 +30,9 @@ BUFFER = 1 << 20
 
 
 class FileLines(Sequence[bytes]):
-    """The lines of a file as they were when they were first read; none of them is held.
+    """The lines of a file as they were first read; they are read again and not kept in memory.
 
-    Raises ChangedError where a line is not what it was; what was appended since is not seen.
+    Raises ChangedError if a line has changed since. Lines appended later are not seen.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class FileLines(Sequence[bytes]):
         self._hashes = array("q")
 
     def record(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the lines of the file as they are read for the first time, taking them in."""
+        """Yield the lines of the first reading, and record where they end and what they hold."""
         end = 0
         for line in lines:
             end += len(line)
@@ -50,11 +50,11 @@ class FileLines(Sequence[bytes]):
             yield line
 
     def __len__(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return len(self._ends)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Read the lines from the first to the last."""
+        """Read all lines."""
         if not self._ends:
             return
         with self._open() as stream:
@@ -70,14 +70,14 @@ class FileLines(Sequence[bytes]):
     def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
 
     def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
-        """Read one line, or some."""
+        """Read one line or a slice of them."""
         if isinstance(index, slice):
-            return tuple(self[place] for place in range(*index.indices(len(self))))
-        place = range(len(self))[index]
-        start = self._ends[place - 1] if place else 0
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        index = range(len(self))[index]
+        start = self._ends[index - 1] if index else 0
         with self._open() as stream:
             stream.seek(start)
-            return self._read(stream, self._ends[place] - start, self._hashes[place])
+            return self._read(stream, self._ends[index] - start, self._hashes[index])
 
     def _open(self) -> BinaryIO:
         try:
@@ -107,16 +107,16 @@ class FileLines(Sequence[bytes]):
         )
 
 
-# Standard input as FILE, standard output as --output.
 STANDARD_STREAM = "-"
+"""Standard input as FILE, standard output as --output."""
 RECENT_SECONDS = 1
 WAIT_SECONDS = 0.05
-"""How long the rest of a line is waited for in a file that was written to a moment ago."""
+"""How long to wait for the rest of a line if the file was written to a moment ago."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileIdentity:
-    """Which file was read, and the size and SHA-256 of its bytes as they were on disk."""
+    """The file that was read, and the size and SHA-256 of its bytes on disk."""
 
     dev: int
     ino: int
@@ -127,12 +127,16 @@ class FileIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What was read: its lines, and where they came from.
+    """An input that was read.
 
-    ``path`` and ``identity`` are None for standard input. ``is_compressed`` is set when the file is
-    compressed, so that its own bytes are not those of ``lines``; ``limits`` hold for it and for all
-    earlier states of it. The lines of a plain file are read again whenever they are gone through,
-    which raises ChangedError when they are not the same.
+    Attributes:
+        path: None for standard input.
+        lines: the decompressed lines. Those of a plain file are read again for each iteration,
+            which raises ChangedError if they have changed.
+        digest: of the decompressed lines.
+        identity: None for standard input.
+        is_compressed: whether the bytes on disk are compressed.
+        limits: for this state of the transcript and all earlier ones.
     """
 
     path: Path | None
@@ -144,7 +148,7 @@ class Source:
 
     @property
     def data(self) -> bytes:
-        """All bytes at once; for what is small, or has to be one piece."""
+        """All bytes at once, for small inputs and for those that must be in one piece."""
         return b"".join(self.lines)
 
     @property
@@ -154,28 +158,28 @@ class Source:
 
     @property
     def content(self) -> Content:
-        """The same bytes, to be written."""
+        """The same bytes as content to be written."""
         return Content(chunks=self.lines, digest=self.digest, ends_mid_line=self.ends_mid_line)
 
 
 def split_lines(data: bytes) -> tuple[bytes, ...]:
-    r"""Split at ``\n`` only and keep it; joining the lines gives ``data`` back."""
+    r"""Split at ``\n`` only and keep it, so that joining the lines restores ``data``."""
     return tuple(io.BytesIO(data))
 
 
 def digest_of(content: bytes | Iterable[bytes]) -> Digest:
-    """Return the digest of a file that consists of these bytes, or of these pieces in a row."""
+    """Return the digest of bytes, or of joined chunks."""
     return Content.from_chunks((content,) if isinstance(content, bytes) else content).digest
 
 
 def sha256_of(path: Path) -> str:
-    """Return the digest of a file's bytes as they are on disk, in hex."""
+    """Return the SHA-256 of a file's bytes on disk, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Iterator[RawLine]:
-    """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input."""
+    """Yield the decompressed lines of a file, one buffer at a time. Raises as ``open_input``."""
     name = str(path)
     with _open_regular(Path(path), limits) as stream, decompression_errors(name):
         _note_mode(stream, limits)
@@ -184,7 +188,7 @@ def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
 
 
 def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
-    """Return the first bytes of a file, unpacked, all when it has fewer. Raises as open_input."""
+    """Return the first bytes of a file, decompressed. Raises as ``open_input``."""
     with (
         _open_regular(Path(path), NO_LIMITS) as stream,
         decompression_errors(str(path)),
@@ -194,31 +198,29 @@ def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
 
 
 def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Source:
-    """Read a transcript once, from its start to its end; ``-`` is standard input.
+    """Read a transcript once, from start to end; ``-`` is standard input.
 
-    Gzip and zstd are unpacked. The lines of a plain file are not kept in memory, those of anything
-    else are.
+    Gzip and zstd are decompressed. Only the lines of a plain file are not kept in memory.
 
-    Raises NoInputError with a line that helps for everything that is not a readable, non-empty
-    regular file within the limits, and NotUnderstoodError for compressed data that cannot be
-    unpacked.
+    Raises NoInputError for everything but a readable, non-empty regular file within the limits, and
+    NotUnderstoodError for damaged compressed data.
     """
     if os.fspath(path) == STANDARD_STREAM:
         return _read_stdin(limits)
-    place = Path(path)
-    with _open_regular(place, limits) as stream, _read_errors(place):
+    file = Path(path)
+    with _open_regular(file, limits) as stream, _read_errors(file):
         info = os.fstat(stream.fileno())
         _note_mode(stream, limits)
         if is_compressed(stream.peek(MAGIC)):
-            stored = stream.read()
-            identity = _identity(info, digest_of(stored))
-            held = _read_into_memory(io.BufferedReader(io.BytesIO(stored)), str(path), limits)
-            return replace(held, path=place, identity=identity)
-        lines = FileLines(place)
+            compressed = stream.read()
+            identity = _identity(info, digest_of(compressed))
+            source = _read_into_memory(io.BufferedReader(io.BytesIO(compressed)), str(path), limits)
+            return replace(source, path=file, identity=identity)
+        lines = FileLines(file)
         digest = digest_of(lines.record(_whole_lines(stream, str(path), limits)))
     _require_content(digest, str(path))
     return Source(
-        path=place, lines=lines, digest=digest, identity=_identity(info, digest), limits=limits
+        path=file, lines=lines, digest=digest, identity=_identity(info, digest), limits=limits
     )
 
 
@@ -232,30 +234,30 @@ def _read_stdin(limits: ReadLimits) -> Source:
         why = error.strerror or error
         raise NoInputError(f"standard input: cannot be read ({why}); name a file") from error
     finally:
-        # Or standard input would be closed with it.
+        # Otherwise standard input would be closed with the reader.
         stream.detach()
 
 
 def _whole_lines(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Iterator[bytes]:
-    """Yield the lines up to the end; a last one that is being written just now is waited for."""
+    """Yield the lines up to the end; wait for the rest of a last line that is being written."""
     for line in limits.limited_lines(stream, name):
         if line.endswith(b"\n"):
             yield line
             continue
         if time.time() - os.fstat(stream.fileno()).st_mtime < RECENT_SECONDS:
             time.sleep(WAIT_SECONDS)
-        # What is written after that is not read, or the rest of a line would be taken for a line.
+        # Stop here: a later rest of this line would be taken for a line.
         yield line + stream.readline(limits.max_line_bytes)
         return
 
 
 def _read_into_memory(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Source:
-    packed = is_compressed(stream.peek(MAGIC))
+    has_magic = is_compressed(stream.peek(MAGIC))
     with decompression_errors(name):
         lines = tuple(limits.limited_lines(decompressed(stream), name))
     digest = digest_of(lines)
     _require_content(digest, name)
-    return Source(path=None, lines=lines, digest=digest, is_compressed=packed, limits=limits)
+    return Source(path=None, lines=lines, digest=digest, is_compressed=has_magic, limits=limits)
 
 
 def _require_content(digest: Digest, name: str) -> None:
@@ -282,7 +284,7 @@ def _read_errors(path: Path) -> Iterator[None]:
 
 
 def _note_mode(stream: io.BufferedReader, limits: ReadLimits) -> None:
-    # What has limits of its own is read beside transcripts: prompts, tables, definitions.
+    # Inputs with fixed limits are not transcripts but prompts, tables, definitions.
     if not limits.is_fixed:
         note_mode(os.fstat(stream.fileno()).st_mode)
 
@@ -316,9 +318,9 @@ def _check_regular(path: Path, info: os.stat_result) -> None:
 
 
 def append_lines(stream: BinaryIO, lines: bytes) -> None:
-    """Write lines behind a file that is open to append and read, on lines of their own.
+    """Append lines to a file that is open for reading and appending.
 
-    What another program wrote last may lack its line break.
+    If the last line of the file is unterminated, it is terminated first.
     """
     end = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, end - 1))
@@ -329,10 +331,10 @@ HEAD_BYTES = 8_192
 
 
 def size_and_head(path: str) -> tuple[int, bytes]:
-    """Return a regular file's size in bytes and its first bytes; it may be empty.
+    """Return the size and the first bytes of a regular file, which may be empty.
 
     Raises:
-        NoInputError: there is no such file, it is not a regular one, or cannot be opened.
+        NoInputError: the file does not exist, is not regular, or cannot be opened.
     """
     try:
         info = Path(path).stat()

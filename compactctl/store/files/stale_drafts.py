@@ -1,4 +1,4 @@
-"""Drafts that killed runs left behind, and how they are told from everything else."""
+"""Find and remove the temporary files of killed runs."""
 
 import os
 import re
@@ -14,24 +14,24 @@ DRAFT = re.compile(r"\..+\.cctl-(?P<pid>\d+)-\d+", re.DOTALL)
 
 
 def remove_quietly(fs: FileSystem, path: Path) -> None:
-    """Remove a file if that is possible."""
+    """Remove a file; ignore errors."""
     with suppress(OSError):
         fs.unlink(path)
 
 
 def remove_stale_drafts(fs: FileSystem, folder: Path) -> None:
-    """Remove the drafts in ``folder`` that their process does not hold any more.
+    """Remove the drafts in ``folder`` whose process has ended.
 
-    A process holds the lock of its draft as long as it lives, on whatever machine or in whatever
-    container; so a number that another process has by now keeps none. Drafts of other users,
-    links, and files with other names are left.
+    A process holds the lock of its draft as long as it lives, even on another machine or in a
+    container, so a reused process id protects no draft. Drafts of other users, links, and files
+    with other names are not touched.
     """
     for path in stale_drafts(folder):
         remove_quietly(fs, path)
 
 
 def stale_drafts(folder: Path) -> Iterator[Path]:
-    """Yield the drafts in ``folder`` that no running process holds, each locked while yielded."""
+    """Yield the drafts in ``folder`` that no running process holds, each locked meanwhile."""
     for path in sorted(folder.glob(".*.cctl-*")):
         if match := DRAFT.fullmatch(path.name):
             with suppress(OSError), _opened(path) as fd:
@@ -52,8 +52,8 @@ def _is_stale(fd: int, pid: int) -> bool:
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode) or os.geteuid() not in {0, info.st_uid}:
         return False
-    free = is_free(fd)
-    return not _is_alive(pid) if free is None else free
+    is_unlocked = is_free(fd)
+    return not _is_alive(pid) if is_unlocked is None else is_unlocked
 
 
 def _is_alive(pid: int) -> bool:

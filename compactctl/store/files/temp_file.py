@@ -1,4 +1,4 @@
-"""Temporary files: written beside their place, moved there whole or not at all."""
+"""Temporary files: written beside their target, and moved there completely or not at all."""
 
 import hashlib
 import itertools
@@ -19,29 +19,28 @@ from compactctl.store.files.stale_drafts import remove_quietly
 
 
 def copy_attributes(fs: FileSystem, fd: int, origin: Path) -> tuple[str, ...]:
-    """Give an open file the attributes of ``origin``; return a line for each that it refuses.
+    """Copy owner, mode and extended attributes to an open file; return a warning per refusal.
 
-    Nothing is fatal: a file that keeps its first mode can be read by its owner alone. Extended
-    attributes are taken silently as far as possible, since some belong to the system.
+    No refusal is fatal: the initial mode lets only the owner read the file. Extended attributes are
+    copied as far as possible and without warnings, because some belong to the system.
     """
-    info = origin.stat()
-    refused = []
-    own = os.fstat(fd)
-    if (info.st_uid, info.st_gid) != (own.st_uid, own.st_gid):
+    info, current = origin.stat(), os.fstat(fd)
+    warnings = []
+    if (info.st_uid, info.st_gid) != (current.st_uid, current.st_gid):
         try:
             fs.chown(fd, info.st_uid, info.st_gid)
         except OSError as error:
-            refused.append(f"its owner and group could not be kept ({error.strerror})")
+            warnings.append(f"its owner and group could not be kept ({error.strerror})")
     try:
         # After chown, which clears some of these bits.
         fs.chmod(fd, stat.S_IMODE(info.st_mode))
     except OSError as error:
-        refused.append(f"its permissions could not be kept ({error.strerror})")
-    _take_extended(fs, fd, origin)
-    return tuple(refused)
+        warnings.append(f"its permissions could not be kept ({error.strerror})")
+    _copy_extended(fs, fd, origin)
+    return tuple(warnings)
 
 
-def _take_extended(fs: FileSystem, fd: int, origin: Path) -> None:
+def _copy_extended(fs: FileSystem, fd: int, origin: Path) -> None:
     if sys.platform != "linux":
         return
     with suppress(OSError):
@@ -51,16 +50,16 @@ def _take_extended(fs: FileSystem, fd: int, origin: Path) -> None:
 
 
 NAME_LIMIT = 200
-"""Bytes of a name that a draft's name repeats; 255 are allowed in all on common systems."""
+"""Bytes of the target's name in a draft's name; common systems allow 255 bytes in all."""
 
 
 class TempFile:
-    """A file under way, open in its block. It is gone afterwards unless it was published."""
+    """A draft of the file ``target``, open in its block, and removed there unless published."""
 
-    def __init__(self, fs: FileSystem, place: Path) -> None:
-        self.target = place
+    def __init__(self, fs: FileSystem, target: Path) -> None:
+        self.target = target
         self.published = False
-        self.path = place
+        self.path = target
         self.fd: int | None = None
         self._fs = fs
         self._written = hashlib.sha256()
@@ -72,7 +71,7 @@ class TempFile:
                 self.fd = self._fs.create(self.path)
             except FileExistsError:
                 continue
-            if self._is_held(self.fd):
+            if self._lock(self.fd):
                 break
             self.close()
         return self
@@ -86,13 +85,13 @@ class TempFile:
         if self.fd is not None:
             with suppress(OSError):
                 self.close()
-        # Asks the disk, since an error or Ctrl-C may come right after the move.
+        # Asks the disk, because an error or Ctrl-C may come right after the move.
         self.published = self.published or not self.path.exists()
         if not self.published:
             remove_quietly(self._fs, self.path)
 
-    def _is_held(self, fd: int) -> bool:
-        """Lock the new file, so that no other run takes it for one left behind."""
+    def _lock(self, fd: int) -> bool:
+        """Lock the new file, so that no other run takes it for a stale draft."""
         try:
             return take_lock(fd, self.path, wait=True)
         except BaseException:
@@ -107,7 +106,7 @@ class TempFile:
         self._written.update(data)
 
     def write_all(self, content: Content) -> None:
-        """Append ``content``; IntegrityError when its pieces are not what its digest says."""
+        """Append ``content``; IntegrityError if its chunks do not match its digest."""
         for block in rechunk(content.chunks):
             self.write(block)
         if self.sha256 != content.digest.sha256:
@@ -115,7 +114,7 @@ class TempFile:
 
     @property
     def sha256(self) -> str:
-        """The digest of all that was written."""
+        """The digest of everything that was written."""
         return self._written.hexdigest()
 
     def sync(self) -> None:
@@ -124,20 +123,20 @@ class TempFile:
             self._fs.fsync(self.fd)
 
     def close(self) -> None:
-        """End writing."""
+        """Close the draft; ends writing."""
         fd, self.fd = self.fd, None
         if fd is not None:
             self._fs.close(fd)
 
     def verify(self) -> None:
-        """Read the file again; IntegrityError unless it holds exactly what was written."""
+        """Read the draft back; IntegrityError unless it holds exactly what was written."""
         if sha256_of(self.path) != self.sha256:
             raise IntegrityError(
                 f"{self.target}: the disk gives back other bytes than were written; check the disk"
             )
 
     def copy_attributes(self, origin: Path) -> tuple[str, ...]:
-        """Take mode, owner and extended attributes from a file; return a line for each refusal."""
+        """Copy owner, mode and extended attributes of a file; return a warning per refusal."""
         return () if self.fd is None else copy_attributes(self._fs, self.fd, origin)
 
     def chmod(self, mode: int) -> None:
@@ -146,9 +145,9 @@ class TempFile:
             self._fs.chmod(self.fd, mode)
 
     def publish(self) -> None:
-        """Move the file to its place and make that durable.
+        """Move the draft to its target and make that durable.
 
-        After an error ``path`` still exists unless the file was moved.
+        After an error, ``path`` exists only if the draft was not moved.
         """
         folder = self._fs.open_folder(self.target.parent)
         try:
@@ -159,7 +158,7 @@ class TempFile:
             self._fs.close(folder)
 
     def publish_or_warn(self) -> tuple[str, ...]:
-        """Publish the file; once it was moved, an error is a warning, which is returned."""
+        """Publish the draft; an error after the move is returned as a warning."""
         try:
             self.publish()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Appending to a transcript in its place, which another program may append to as well."""
+"""Append to a transcript in place, while another program may append to it too."""
 
 import os
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from compactctl.store.publish.input_changes import read_appended
 def append(
     fs: FileSystem, *, source: Source, drafts: Sequence[ArchiveDraft], block: bytes
 ) -> tuple[str, ...]:
-    """Append ``block`` to the file that was read, after the archives that lead back from it.
+    """Write the archives, then append ``block`` to the file that was read; return warnings.
 
-    It is written in one call and read back; unless it follows what was read, it is taken away
-    again. Returns warnings.
+    The block is written in one call and read back. If it does not follow what was read, it is
+    removed again.
 
-    Raises UsageError for what cannot be appended to, ChangedError when the file was changed
-    meanwhile, IntegrityError when an archive does not prove, and DiskError.
+    Raises UsageError for an input that cannot be appended to, ChangedError if the file was changed
+    meanwhile, IntegrityError if an archive does not verify, and DiskError.
     """
     path, identity = _file_of(source)
     folder = archive_folder(path)
@@ -39,7 +39,7 @@ def append(
                 write_archives(fs, folder, drafts, undo)
                 _append(fs, path, identity, block)
             except BaseException as error:
-                # What stands in the file needs its archive.
+                # A block in the file needs its archive.
                 if _is_appended(path, identity, block):
                     error.add_note(already_written_note(path))
                 else:
@@ -58,27 +58,27 @@ def _file_of(source: Source) -> tuple[Path, FileIdentity]:
 
 
 def _append(fs: FileSystem, path: Path, identity: FileIdentity, block: bytes) -> None:
-    _check_follows(path, identity, b"")
+    _check_appended(path, identity, b"")
     fd = fs.open_append(path)
     try:
         fs.append(fd, block)
         fs.fsync(fd)
-        _check_follows(path, identity, block)
+        _check_appended(path, identity, block)
     except BaseException:
         with suppress(OSError, ChangedError):
             _roll_back(fs, fd, read_appended(path, identity), identity, block)
         raise
     finally:
-        # What was written is durable and was read back: no error here may deny it.
+        # The block is durable and was read back: an error here must not report it as failed.
         with suppress(OSError):
             fs.close(fd)
 
 
 def _roll_back(fs: FileSystem, fd: int, tail: bytes, identity: FileIdentity, block: bytes) -> None:
-    """Cut off what was written, or as much of it as was, as long as nothing follows it."""
-    ours = next((n for n in range(len(block), 0, -1) if tail.endswith(block[:n])), 0)
-    if ours:
-        fs.truncate(fd, identity.size + len(tail) - ours)
+    """Cut off the block, or the part of it that was written, if nothing follows it."""
+    n_written = next((n for n in range(len(block), 0, -1) if tail.endswith(block[:n])), 0)
+    if n_written:
+        fs.truncate(fd, identity.size + len(tail) - n_written)
 
 
 def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
@@ -87,7 +87,7 @@ def _is_appended(path: Path, identity: FileIdentity, block: bytes) -> bool:
     return False
 
 
-def _check_follows(path: Path, identity: FileIdentity, data: bytes) -> None:
+def _check_appended(path: Path, identity: FileIdentity, data: bytes) -> None:
     if read_appended(path, identity) != data:
         what = "was written to meanwhile; nothing was changed, run it again"
         raise ChangedError(f"{path}: {what}")

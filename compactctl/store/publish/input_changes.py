@@ -1,4 +1,4 @@
-"""Compare-and-swap: whether the input is still what was read, and what was appended since."""
+"""Check that the input is still what was read, and copy what was appended to it since."""
 
 import hashlib
 import os
@@ -14,17 +14,18 @@ from compactctl.store.files.temp_file import TempFile
 
 ATTEMPTS = 5
 WAIT_SECONDS = 0.05
-"""How long a line that is being written is waited for, each time."""
+"""How long to wait for a line that is being written, at each attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputGrowth:
-    """What was appended to an input while its outcome was published.
+    """What was appended to the input while the new transcript was published.
 
     Attributes:
-        tail: what was written for the whole lines that were carried over.
-        first_skipped_line: the first line of the input, from 1, that was not; None when all were.
-        carried_bytes: how many bytes of the input were carried over.
+        tail: the copied lines, as they were written to the new transcript.
+        first_skipped_line: the first line of the input, from 1, that was not copied; None if all
+            were.
+        carried_bytes: the bytes of the input that were copied.
     """
 
     tail: bytes = b""
@@ -33,20 +34,20 @@ class InputGrowth:
 
     @property
     def lines(self) -> int:
-        """How many lines were carried over."""
+        """The number of copied lines."""
         return self.tail.lstrip(b"\r\n").count(b"\n")
 
 
 def read_appended(path: Path, identity: FileIdentity) -> bytes:
     """Return what was appended to the file since it was read.
 
-    ChangedError when it is another file now, or does not begin with what was read.
+    Raises ChangedError if it is another file now, or does not begin with what was read.
     """
     try:
         with path.open("rb", buffering=BUFFER) as stream:
             info = os.fstat(stream.fileno())
-            same_file = (info.st_dev, info.st_ino) == (identity.dev, identity.ino)
-            if same_file and _sha256(stream, identity.size) == identity.sha256:
+            is_same_file = (info.st_dev, info.st_ino) == (identity.dev, identity.ino)
+            if is_same_file and _sha256(stream, identity.size) == identity.sha256:
                 return stream.read()
     except FileNotFoundError:
         pass
@@ -54,10 +55,10 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
 
 
 def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowth:
-    """Bring ``draft``, a new file that holds ``content``, up to what was appended to the input.
+    """Copy what was appended to the input to ``draft``, a new file that holds ``content``.
 
-    The input is only read: what cannot follow is left out and stays there. When it returns, the
-    draft is durable and verified. ChangedError when the input does more than grow.
+    The input itself stays, so lines that cannot follow ``content`` are skipped. On return the draft
+    is durable and verified. Raises ChangedError if the input has changed otherwise.
     """
     draft.sync()
     draft.verify()
@@ -81,20 +82,21 @@ def _growth(appended_bytes: bytes, source: Source, content: Content) -> InputGro
     growth = InputGrowth(tail=suffix_for(source, content, whole), carried_bytes=len(whole))
     if len(whole) == len(appended_bytes):
         return growth
-    begun = source.ends_mid_line and not source.is_compressed
+    # An unterminated last line of the source is the first line that grows.
+    continues_line = source.ends_mid_line and not source.is_compressed
     return replace(
-        growth, first_skipped_line=source.digest.n_lines + whole.count(b"\n") + 1 - begun
+        growth, first_skipped_line=source.digest.n_lines + whole.count(b"\n") + 1 - continues_line
     )
 
 
 def copy_growth_until_stable(
     draft: TempFile, path: Path, source: Source, identity: FileIdentity, content: Content
 ) -> InputGrowth:
-    """Bring ``draft``, which holds ``content``, up to what was appended to the input meanwhile.
+    """Copy complete lines appended to the input since it was read to ``draft``, until none follow.
 
-    Only whole lines are carried over, and all of them. When it returns, the draft is durable,
-    verified and complete as of the last look at the input. ChangedError when the input does more
-    than grow by whole lines, or does not come to rest.
+    ``draft`` holds ``content`` and will replace the input. On return it is durable, verified and
+    complete as of the last read of the input. Raises ChangedError if the input has changed
+    otherwise, or does not stop growing.
     """
     tail = b""
     for _ in range(ATTEMPTS):
@@ -120,14 +122,14 @@ def copy_growth_until_stable(
 
 
 def suffix_for(source: Source, content: Content, tail: bytes) -> bytes:
-    """Return what stands behind ``content`` for what was appended to the input."""
+    """Return the bytes that append ``tail``, which follows the input, to ``content``."""
     return suffix_after(
         canonical_suffix(tail, is_mid_line=source.ends_mid_line), is_mid_line=content.ends_mid_line
     )
 
 
 def _sha256(stream: BinaryIO, size: int) -> str:
-    """Return the digest of the next ``size`` bytes, or of what there is."""
+    """Return the digest of the next ``size`` bytes, or of all if there are fewer."""
     digest = hashlib.sha256()
     while chunk := stream.read(min(size, BUFFER)):
         digest.update(chunk)

@@ -1,4 +1,4 @@
-"""What an output may overwrite without being forced: only what can be had again."""
+"""Decide which files may be overwritten without ``--force``: only those that can be restored."""
 
 import os
 from collections.abc import Iterable
@@ -16,38 +16,39 @@ from compactctl.store.files.source import FileIdentity, Source, sha256_of
 
 
 def is_same_place(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
-    """Tell whether two names are one, links followed; another hard link is another name."""
+    """Tell whether two paths are the same, symbolic links followed; hard links are different."""
     return os.path.realpath(path) == os.path.realpath(output)
 
 
 def check_outside_archives(path: str | os.PathLike[str]) -> None:
-    """Raise UsageError for a place among archives, which are the only way back: force or not."""
+    """Raise UsageError for a path among archives, which nothing can restore; even with force."""
     folder = Path(os.path.realpath(path)).parent
     if folder.name.endswith(SUFFIX) and archive_files(folder):
         raise UsageError(f"{path}: is among the archives of a transcript; name a file elsewhere")
 
 
 def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
-    """Raise UsageError for a place that no output can have, force or not; ``shown`` is its name.
+    """Raise UsageError for a path that no output can have, even with force.
 
-    It is a folder, its folder does not exist, or it is among archives.
+    It is a folder, its folder does not exist, or it is among archives. ``shown`` is the name of the
+    path in the error.
     """
     shown = shown or str(path)
-    place = os.path.realpath(path)
-    # Unlike those of Path, these do not raise for names that no file can have.
-    if os.path.isdir(place):  # noqa: PTH112
+    real_path = os.path.realpath(path)
+    # Unlike those of Path, these functions do not raise for impossible names.
+    if os.path.isdir(real_path):  # noqa: PTH112
         raise UsageError(f"{shown}: is a folder; name a file")
-    if not os.path.isdir(os.path.dirname(place)):  # noqa: PTH112, PTH120
+    if not os.path.isdir(os.path.dirname(real_path)):  # noqa: PTH112, PTH120
         raise UsageError(f"{shown}: its folder does not exist; create it first")
     check_outside_archives(path)
 
 
 def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1) -> None:
-    """Raise unless the file at ``path``, if there is one, may give way to an output.
+    """Raise unless the file at ``path`` does not exist or may be overwritten by an output.
 
-    ``restorable`` are the states that can be had again: those that compactctl wrote or keeps, and
-    the one that is to be written. ``links`` is how many names the file may have. UsageError for
-    another content or more names, ChangedError for a file that a program has open for writing.
+    ``restorable`` are the states that may be overwritten: those that compactctl wrote or keeps, and
+    the new one. ``links`` is the number of hard links that the file may have. Raises UsageError for
+    other content or more links, and ChangedError if a program has the file open for writing.
     """
     if not path.exists():
         return
@@ -57,7 +58,7 @@ def check_overwrite(path: Path, restorable: Iterable[Digest], *, links: int = 1)
 
 
 def unknown_file_error(path: Path) -> UsageError:
-    """Return the error for a file that nothing tells to be as compactctl wrote it."""
+    """Return the error for a file that compactctl may not have written."""
     return UsageError(
         f"{path}: exists and is not known to be what compactctl wrote there; "
         "name another file, or overwrite it with --force"
@@ -65,7 +66,7 @@ def unknown_file_error(path: Path) -> UsageError:
 
 
 def check_not_shared(path: Path, *, links: int) -> None:
-    """Raise when another name or a running program would keep the file that is replaced."""
+    """Raise if a hard link or a running program would keep using the replaced file."""
     if path.stat().st_nlink > links:
         raise UsageError(
             f"{path}: has other names (hard links), which would keep the old content; "
@@ -78,10 +79,10 @@ def check_not_shared(path: Path, *, links: int) -> None:
         )
 
 
-def check_archive_fits(path: Path, new_digest: Content) -> None:
-    """Raise UsageError when an archive beside ``path`` would not know what is written there."""
+def check_archive_fits(path: Path, content: Content) -> None:
+    """Raise UsageError if the archives of ``path`` do not belong to the new content."""
     try:
-        Archive(archive_folder(path)).match_transcript(new_digest.chunks)
+        Archive(archive_folder(path)).match_transcript(content.chunks)
     except ChangedError as error:
         raise UsageError(
             f"{path}: has an archive of its own, which would not fit it any more; "
@@ -91,9 +92,9 @@ def check_archive_fits(path: Path, new_digest: Content) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTarget:
-    """Where to publish, links followed.
+    """Where to publish, symbolic links followed.
 
-    ``replaced_input`` is the file that was read there, for work in place.
+    ``replaced_input`` is the input if it is the file that is replaced, and None otherwise.
     """
 
     path: Path
@@ -101,10 +102,10 @@ class OutputTarget:
 
 
 def check_target(source: Source, target: Path, new_digest: Digest, *, force: bool) -> OutputTarget:
-    """Return the place of ``target``; UsageError or ChangedError when it must not be written.
+    """Resolve ``target``; UsageError or ChangedError if it must not be written.
 
-    ``new_digest`` is the state to be written. ``force`` allows to overwrite another file, to break
-    a hard link and to work under an open writer.
+    ``new_digest`` is the state to be written. ``force`` allows overwriting an unknown file, a file
+    with hard links, and one that a program has open for writing.
     """
     path = Path(os.path.realpath(target)) if target.is_symlink() else target
     if path.exists() and not path.is_file():

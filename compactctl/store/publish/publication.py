@@ -1,4 +1,4 @@
-"""The order in which a transcript is published, so that no crash and no error can lose a line."""
+"""Publish a transcript in such an order that no crash and no error can lose a line."""
 
 import errno
 from collections.abc import Sequence
@@ -29,15 +29,15 @@ from compactctl.store.publish.overwrite import OutputTarget, check_target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What was published.
+    """A published transcript.
 
     Attributes:
-        path: the transcript, links followed.
+        path: the transcript, symbolic links followed.
         digest: of the whole file.
-        growth: what was appended to the input meanwhile; the lines carried over end the file.
+        growth: what was appended to the input meanwhile; the file ends with the copied lines.
         archives: the archive of each operation.
-        displaced: the name under which the old file is kept: of work in place, and an outcome
-            that no archive holds.
+        displaced: the hard link to the old file if it was the input, or an outcome that no archive
+            holds.
         warnings: one line each, ready to be shown.
     """
 
@@ -51,7 +51,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """One publication, under the lock; ``undo`` takes away what it wrote when it fails."""
+    """One publication, under the lock; ``undo`` removes what it wrote if it fails."""
 
     fs: FileSystem
     source: Source
@@ -67,39 +67,39 @@ class Publication:
         return archive_folder(self.output.path)
 
     def run(self) -> Published:
-        """Write the archives, then the transcript; take everything away again after an error."""
+        """Write the archives, then the transcript; remove everything again after an error."""
         draft = TempFile(self.fs, self.output.path)
         try:
-            self._sweep()
+            self._remove_stale_drafts()
             warnings = restrict_to_owner(self.fs, self._folder)
-            paths = write_archives(self.fs, self._folder, self.drafts, self.undo)
+            archives = write_archives(self.fs, self._folder, self.drafts, self.undo)
             with draft:
-                return self._switch(draft, paths, warnings)
+                return self._publish(draft, archives, warnings)
         except BaseException as error:
-            # Once the transcript is in its place, its archives stay, whatever happens.
+            # A published transcript needs its archives, whatever happens.
             if draft.published:
                 error.add_note(already_written_note(self.output.path))
             else:
                 self.undo.close()
             raise
 
-    def _sweep(self) -> None:
-        # A run that left something beside the transcript came to write the README before. To look
-        # every time would be slow where a batch writes thousands of files into one folder.
+    def _remove_stale_drafts(self) -> None:
+        # A run writes the README before a draft beside the transcript. Without this condition, a
+        # batch that writes thousands of files into one folder would list it for each of them.
         if (self._folder / README).exists():
             remove_stale_drafts(self.fs, self.output.path.parent)
         remove_stale_drafts(self.fs, self._folder)
 
-    def _switch(
+    def _publish(
         self, draft: TempFile, archives: tuple[Path, ...], warnings: tuple[str, ...]
     ) -> Published:
         draft.write_all(self.content)
-        warnings += self._take_attributes(draft)
+        warnings += self._copy_attributes(draft)
         check_target(self.source, self.target, self.content.digest, force=self.force)
-        displaced, unkept = self._displace()
+        displaced, link_warnings = self._displace()
         growth = self._copy_growth(draft)
         digest = _digest(self.content, growth.tail, draft)
-        warnings += unkept + draft.publish_or_warn()
+        warnings += link_warnings + draft.publish_or_warn()
         if displaced is not None:
             restrict_file(self.fs, displaced)
         return Published(
@@ -111,14 +111,15 @@ class Publication:
             warnings=warnings + self._late_write_warning(displaced, growth.carried_bytes),
         )
 
-    def _take_attributes(self, draft: TempFile) -> tuple[str, ...]:
+    def _copy_attributes(self, draft: TempFile) -> tuple[str, ...]:
         if self.source.path is not None:
-            # A missing file is found to have changed later on.
+            # A missing file is reported as changed later.
             with suppress(FileNotFoundError):
                 return draft.copy_attributes(self.source.path)
         return ()
 
     def _displace(self) -> tuple[Path | None, tuple[str, ...]]:
+        """Link the old file into the archive folder; return the link, if any, and warnings."""
         operation = self._displaced_operation()
         if operation is None:
             return None, ()
@@ -130,20 +131,20 @@ class Publication:
             what = f"{self.output.path}: cannot be kept by a hard link ({error.strerror})"
             if self.force:
                 return None, (what,)
-            far = error.errno == errno.EXDEV
-            way = (
+            is_other_disk = error.errno == errno.EXDEV
+            advice = (
                 f"let {STATE_VARIABLE} name a folder on its disk, "
-                if far
+                if is_other_disk
                 else "write a new file with -o, "
             )
-            raise DiskError(f"{what}; nothing was changed; {way}or use --force") from error
+            raise DiskError(f"{what}; nothing was changed; {advice}or use --force") from error
         return link, ()
 
     def _displaced_operation(self) -> str | None:
-        """Return the operation to name the old file after; None where it need not be kept.
+        """Return the operation that names the link to the old file; None if none is needed.
 
-        Beside work in place, an outcome must be kept that no archive holds: it may have a summary
-        that somebody wrote, or a model.
+        The input is always linked. So is an outcome that no archive holds, because its summary may
+        have been written by a user or a model.
         """
         path = self.output.path
         if self.output.replaced_input is not None:
@@ -165,19 +166,19 @@ class Publication:
             )
         return copy_growth(draft, self.source, self.content)
 
-    def _late_write_warning(self, displaced: Path | None, taken: int) -> tuple[str, ...]:
-        late = 0
+    def _late_write_warning(self, displaced: Path | None, copied_bytes: int) -> tuple[str, ...]:
+        n_late = 0
         if displaced is not None and self.output.replaced_input is not None:
-            # The transcript is in its place: no error may deny that any more.
+            # The transcript is published: an error here must not report it as failed.
             with suppress(OSError):
-                late = displaced.stat().st_size - self.output.replaced_input.size - taken
-        if late <= 0:
+                n_late = displaced.stat().st_size - self.output.replaced_input.size - copied_bytes
+        if n_late <= 0:
             return ()
-        return (f"{late:,} bytes were written to the old file at the last moment: {displaced}",)
+        return (f"{n_late:,} bytes were written to the old file at the last moment: {displaced}",)
 
 
 def _digest(content: Content, tail: bytes, draft: TempFile) -> Digest:
-    """Return the digest of the draft, which holds ``content`` and whole lines after it."""
+    """Return the digest of the draft, which holds ``content`` and the complete lines ``tail``."""
     if not tail:
         return content.digest
     return Digest(

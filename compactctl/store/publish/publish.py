@@ -1,4 +1,4 @@
-"""Publishing a transcript with its archives, and writing any other output."""
+"""Publish a transcript with its archives, and write any other output."""
 
 import os
 import stat
@@ -41,34 +41,34 @@ def publish(  # noqa: PLR0913
     content: Content,
     force: bool = False,
 ) -> Published:
-    """Publish ``content`` as the transcript ``target``, after the archives that lead back from it.
+    """Write the archives, then publish ``content`` as the transcript ``target``.
 
-    ``drafts`` lead from the state that was read to ``content``, one after another; those of a
-    mere copy may lead to less of it. A crash at any moment leaves the old transcript, or the new
-    one with all its archives. An error leaves the old one and takes away what was written.
-    ``force`` allows what UsageError and ChangedError name it for; it never allows to lose what
-    was appended.
+    The operations of ``drafts`` lead from the state that was read to ``content``, one after
+    another; those of a mere copy may lead to a beginning of it. A crash at any moment leaves the
+    old transcript, or the new one with all its archives. An error leaves the old one and removes
+    what was written. ``force`` allows what the errors say it allows, but never to lose lines that
+    were appended.
 
-    Raises UsageError for a target that must not be written, ChangedError when a program has the
-    input open or changed it, IntegrityError when an archive does not prove, and DiskError.
+    Raises UsageError for a target that must not be written, ChangedError if a program has the input
+    open or changed it, IntegrityError if an archive does not verify, and DiskError.
     """
     is_copy = content.digest == source.digest
     if drafts and not is_copy and drafts[-1].operation.after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
-        place = resolve_output(
+        output = resolve_output(
             source=source,
             target=target,
             content=content,
             is_archived=bool(drafts),
             force=force,
         )
-        with locked_folder(fs, archive_folder(place.path)):
+        with locked_folder(fs, archive_folder(output.path)):
             return Publication(
                 fs=fs,
                 source=source,
                 target=target,
-                output=place,
+                output=output,
                 drafts=drafts,
                 content=content,
                 force=force,
@@ -78,16 +78,16 @@ def publish(  # noqa: PLR0913
 def resolve_output(
     *, source: Source, target: Path, content: Content, is_archived: bool, force: bool = False
 ) -> OutputTarget:
-    """Return where ``publish`` would write; raise what it would before it writes anything.
+    """Return where ``publish`` would write, or raise the error that it would raise before writing.
 
-    ``is_archived`` says that archives lead back from ``content``.
+    ``is_archived`` means that new archives can restore the input.
     """
     with disk_errors(target, "nothing was changed"):
-        place = check_target(source, target, content.digest, force=force)
-        check_owner(archive_folder(place.path))
-        if not (is_archived or place.replaced_input or force):
-            check_archive_fits(place.path, content)
-        return place
+        output = check_target(source, target, content.digest, force=force)
+        check_owner(archive_folder(output.path))
+        if not (is_archived or output.replaced_input or force):
+            check_archive_fits(output.path, content)
+        return output
 
 
 def write_output(  # noqa: PLR0913 - each is said by some caller
@@ -100,13 +100,12 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
     on_failure: str = "nothing was written",
     origin: Path | None = None,
 ) -> tuple[str, ...]:
-    """Write an output that is not a transcript, whole or not at all; ``-`` is standard output.
+    """Write an output that is not a transcript completely or not at all; return warnings.
 
-    What is not a regular file, a device or a pipe, is written to directly. A file that exists gives
-    way when it holds ``content`` or a state in ``restorable``, or by ``force``. ``on_failure`` is
-    what an error of the disk says of what is there. Its mode is that of ``origin``, the transcript
-    that it is a state of; without one it allows nobody what a transcript that was read does not
-    allow. Returns warnings.
+    ``-`` is standard output. A device or a pipe is written to directly. An existing file is
+    replaced if it holds ``content`` or a state in ``restorable``, or by ``force``. ``on_failure``
+    says in a DiskError what is on disk. The mode of a state of a transcript is that of the
+    transcript, ``origin``; other outputs grant no more than the transcripts that were read.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
@@ -114,38 +113,38 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
         sys.stdout.buffer.writelines(content.chunks)
         sys.stdout.buffer.flush()
         return ()
-    place = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
-    check_output(place, str(path))
-    if place.exists() and not place.is_file():
-        with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
+    file = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    check_output(file, str(path))
+    if file.exists() and not file.is_file():
+        with disk_errors(Path(path), "the output is not complete"), file.open("wb") as stream:
             stream.writelines(content.chunks)
         return ()
     with disk_errors(Path(path), on_failure):
         if not force:
-            check_archive_fits(place, content)
-            check_overwrite(place, (content.digest, *restorable))
-        return _write_whole(fs, place, content, origin)
+            check_archive_fits(file, content)
+            check_overwrite(file, (content.digest, *restorable))
+        return _write_file(fs, file, content, origin)
 
 
-def _write_whole(
-    fs: FileSystem, place: Path, content: Content, origin: Path | None
+def _write_file(
+    fs: FileSystem, file: Path, content: Content, origin: Path | None
 ) -> tuple[str, ...]:
     require_locks()
-    remove_stale_drafts(fs, place.parent)
-    draft = TempFile(fs, place)
+    remove_stale_drafts(fs, file.parent)
+    draft = TempFile(fs, file)
     try:
         with draft:
             draft.write_all(content)
-            _take_mode(draft, origin)
+            _set_mode(draft, origin)
             draft.sync()
             return draft.publish_or_warn()
     except BaseException as error:
         if draft.published:
-            error.add_note(already_written_note(place))
+            error.add_note(already_written_note(file))
         raise
 
 
-def _take_mode(draft: TempFile, origin: Path | None) -> None:
+def _set_mode(draft: TempFile, origin: Path | None) -> None:
     mode = READABLE_FILE & ~_umask()
     if draft.target.exists():
         mode = stat.S_IMODE(draft.target.stat().st_mode)

@@ -1,4 +1,4 @@
-"""Outputs that are saved whole before a part of them is shown."""
+"""Save the full output of a tool before it is truncated."""
 
 from pathlib import Path
 
@@ -14,27 +14,27 @@ _NAME_DIGITS = 32
 
 
 def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
-    """Save an output in ``folder``, for its owner only, under a name made from its SHA-256.
+    """Save an output in ``folder``, for its owner only; return the absolute path.
 
-    The folder is made when it is missing. Returns the absolute path.
+    The name is made from the SHA-256. A missing folder is created.
 
     Raises:
         UsageError: a file of that name holds something else, or the system has no file locks.
-        DiskError: the output is not saved; the line says why and what to do.
+        DiskError: the output was not saved.
     """
     require_locks()
     folder = folder.absolute()
-    becomes = digest_of(data)
-    place = folder / f"{becomes.sha256[:_NAME_DIGITS]}.txt"
+    sha256 = digest_of(data).sha256
+    path = folder / f"{sha256[:_NAME_DIGITS]}.txt"
     try:
-        if place.exists() and sha256_of(place) != becomes.sha256:
+        if path.exists() and sha256_of(path) != sha256:
             raise UsageError(
-                f"{place}: exists and is not known to be what compactctl wrote there; "
+                f"{path}: exists and is not known to be what compactctl wrote there; "
                 "name another folder with --spill-dir"
             )
         make_folders(fs, folder)
         remove_stale_drafts(fs, folder)
-        with TempFile(fs, place) as draft:
+        with TempFile(fs, path) as draft:
             draft.write(data)
             draft.sync()
             draft.publish_or_warn()
@@ -43,4 +43,4 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
         raise DiskError(
             f"{folder}: {why}; the full output is not saved; name another folder with --spill-dir"
         ) from error
-    return place
+    return path
