@@ -140,10 +140,10 @@ _FILES = {name: section.file or name for section in _SECTIONS for name in sectio
 }
 
 
-# What shows settings, and what clients run: whatever is in a file, that goes on.
+# Commands that show settings or that clients run must work whatever is in a settings file.
 _WITHOUT_SETTINGS = {"config", *(name for name, file in _FILES.items() if file == "clients")}
 
-# A flag, and what stands for its hyphens until all lines are broken; that is as wide as a hyphen.
+# A flag, and the character that replaces its hyphens until all lines are broken; equally wide.
 _UNBROKEN = re.compile(r"--[a-z][a-z-]+")
 _JOINT = "\u2011"
 # Columns of a terminal that has too few for two columns of text, and where the text begins then.

@@ -49,8 +49,8 @@ class Need:
     commands: frozenset[str] = frozenset()
 
 
-# Some contradictions are checked by commands as well, for the library, which has no command line.
-# Here they can be told by the names of the options and where these were set.
+# Some contradictions are also checked by commands, for the library, which has no command line. Here
+# the error can name the options and where they were set.
 EXCLUSIVE = (
     Exclusive(terms=("counter", "counter-cmd", "chars-per-token")),
     Exclusive(terms=("target", "keep")),
@@ -64,7 +64,7 @@ EXCLUSIVE = (
         commands=frozenset({"compact", "batch", "check"}),
         relation="one way",
     ),
-    # Both say what is evaluated.
+    # Both select the policies to evaluate.
     Exclusive(
         terms=("profile", "stages"), commands=frozenset({"eval"}), relation="together"
     ),
@@ -113,8 +113,8 @@ NEEDS = (
     Need(term="summary-file", needed=("condense",), commands=frozenset({"tag"})),
 )
 
-# An option -> those that are set for the sake of its value: where another value counts instead,
-# they do not count either. The key is one for the server, and goes to no other.
+# Option -> options that belong to its value: if another value overrules it, they have no effect
+# either. An API key is meant for one server, and must not be sent to another one.
 FOLLOWERS = {
     "summarizer": ("summarizer-model", "base-url", "api-key-env"),
     "base-url": ("api-key-env",),

@@ -16,7 +16,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-# The line up to the cursor goes to the program, and the word that is being typed.
+# The program gets the line up to the cursor, and the current word.
 _BASH = """\
 %(complete_func)s() {
     local line=${COMP_LINE:0:COMP_POINT} kind value prefix files=

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from compactctl.commands.inspect.stats import StatsResult
     from compactctl.commands.measuring.measure import Measurement
 
-# What CI runners take for the start of a command. Of those that begin a line none can stand
+# What CI runners take for the start of a command. Commands that must begin a line cannot occur
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
 _COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
-# What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
+# Characters that JSON allows in a string, but that control a terminal or the text direction.
 _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _COUNTS = {"n_bytes": "bytes", "n_lines": "lines"}
 _SNAKE = re.compile(r"_(\w)")

@@ -37,9 +37,9 @@ _VERDICTS: dict[str, tuple[str, "TextStyle"]] = {
     "as expected": ("as expected", ""),
     "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
 }
-# Of reports of compactions.
+# For reports of compactions.
 BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
-# Only of what is more than the window.
+# Only for a request larger than the window.
 TOO_LARGE = "does not fit"
 # Statuses of a batch's rows that users see under another name.
 _STATUSES = {"skipped": "not a transcript"}

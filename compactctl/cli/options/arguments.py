@@ -193,7 +193,7 @@ def _piped() -> str:
     with suppress(OSError):
         path = transcript_of(hook_fields_at_start(stream.peek(1)))
         if path is not None:
-            # Or a client that is still writing would be told of a broken pipe.
+            # Otherwise a client that is still writing would get a broken pipe.
             collections.deque(stream, maxlen=0)
             return path
     return STANDARD_STREAM

@@ -172,7 +172,7 @@ class _RequestSpan:
     in seconds.
     """
 
-    before: Request | None
+    previous: Request | None
     request: Request
     cache_seen: bool
     lifetime: float
@@ -180,21 +180,20 @@ class _RequestSpan:
     @property
     def new_indices(self) -> range:
         """The indices of the messages that the previous context did not have."""
-        return range(self.before.first_index if self.before else 0, self.request.first_index)
+        return range(self.previous.first_index if self.previous else 0, self.request.first_index)
 
 
 def _rounds(
-    messages: Sequence[Message], transcript: Transcript, meter: Meter, number: int
+    messages: Sequence[Message], transcript: Transcript, meter: Meter, n_earlier: int
 ) -> Iterator[Round]:
-    """Yield the rounds of one conversation, numbered from ``number`` + 1."""
+    """Yield the rounds of one conversation, numbered from ``n_earlier`` + 1."""
     tokens_by_message = message_tokens(messages, transcript.session.cwd, meter)
     edits = _edits(messages, transcript.compactions.lines)
     step_counts: Counter[int] = Counter()
     requests = [r for r in find_requests(messages, meter.message) if r.context <= _MAX_TOKENS]
-    for span in _request_spans(requests):
+    for number, span in enumerate(_request_spans(requests), n_earlier + 1):
         request, first = span.request, messages[span.request.first_index]
         step_counts[request.turn] += 1
-        number += 1
         entered = tokens_by_message[span.new_indices.start : span.new_indices.stop]
         idle = _idle(span, messages)
         marks = tuple(_marks(span, messages, edits, idle))
@@ -220,7 +219,7 @@ def _rounds(
             idle=idle,
             usage=usage,
             output=_clamp(round(request.answer)) if usage.output is None else usage.output,
-            context_growth=request.context - (span.before.context if span.before else 0),
+            context_growth=request.context - (span.previous.context if span.previous else 0),
             cache_miss_tokens=_cache_miss_tokens(span, marks),
             entered=_sum(message.categories for message in entered),
             tools=_sum(message.tools for message in entered),
@@ -255,15 +254,15 @@ def _clamp(tokens: int, limit: int = _MAX_TOKENS) -> int:
 
 
 def _request_spans(requests: Sequence[Request]) -> Iterator[_RequestSpan]:
-    before, cache_seen, lifetime = None, False, CACHE_LIFETIME
+    previous, cache_seen, lifetime = None, False, CACHE_LIFETIME
     for request in requests:
-        yield _RequestSpan(before, request, cache_seen, lifetime)
+        yield _RequestSpan(previous, request, cache_seen, lifetime)
         usage = request.usage
         cache_seen = cache_seen or bool(usage.cache_read or usage.cache_write)
         if usage.cache_write:
             is_long = 2 * usage.cache_write_1h > usage.cache_write
             lifetime = LONG_CACHE_LIFETIME if is_long else CACHE_LIFETIME
-        before = request
+        previous = request
 
 
 def _sum(counts: Iterable[Counter[K]]) -> dict[K, int]:
@@ -295,10 +294,10 @@ def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set
 
 def _idle(span: _RequestSpan, messages: Sequence[Message]) -> float | None:
     """Return the seconds from the previous answer to the newest message sent; None if unknown."""
-    if span.before is None:
+    if span.previous is None:
         return None
     ended = max(
-        (messages[index].timestamp or 0.0 for index in span.before.message_indices), default=0.0
+        (messages[index].timestamp or 0.0 for index in span.previous.message_indices), default=0.0
     )
     sent = (
         messages[span.new_indices.stop - 1].timestamp
@@ -314,24 +313,24 @@ def _marks(
     edits: tuple[set[int], set[int]],
     idle: float | None,
 ) -> Iterator[RoundMark]:
-    before, request = span.before, span.request
-    if before is None:
+    previous, request = span.previous, span.request
+    if previous is None:
         return
     by_client, by_compactctl = (not indices.isdisjoint(span.new_indices) for indices in edits)
-    changed = messages[before.first_index].model != messages[request.first_index].model
+    changed = messages[previous.first_index].model != messages[request.first_index].model
     flags: dict[RoundMark, bool] = {
         "compacted": by_client,
         "compactctl": by_compactctl,
-        "fell": request.context < _SHRINK_RATIO * before.context,
-        "missed": not (by_client or by_compactctl or changed) and _missed(span, before),
+        "fell": request.context < _SHRINK_RATIO * previous.context,
+        "missed": not (by_client or by_compactctl or changed) and _missed(span, previous),
         "model": changed,
         "idle": idle is not None and idle > span.lifetime,
     }
     yield from (mark for mark, is_set in flags.items() if is_set)
 
 
-def _missed(span: _RequestSpan, before: Request) -> bool:
-    read, sent = _cache_read(span.request), min(before.context, span.request.context)
+def _missed(span: _RequestSpan, previous: Request) -> bool:
+    read, sent = _cache_read(span.request), min(previous.context, span.request.context)
     return (
         span.cache_seen
         and read is not None
@@ -341,12 +340,12 @@ def _missed(span: _RequestSpan, before: Request) -> bool:
 
 
 def _cache_miss_tokens(span: _RequestSpan, marks: Sequence[RoundMark]) -> int | None:
-    before, read = span.before, _cache_read(span.request)
+    previous, read = span.previous, _cache_read(span.request)
     if read is None:
         return None
-    if before is None or "compacted" in marks or "compactctl" in marks:
+    if previous is None or "compacted" in marks or "compactctl" in marks:
         return 0
-    return max(0, min(before.context, span.request.context) - read)
+    return max(0, min(previous.context, span.request.context) - read)
 
 
 def counted_rounds(transcript: Transcript, meter: Meter) -> Rounds:

@@ -14,12 +14,12 @@ from compactctl.views.results.evaluate import Curve
 from compactctl.views.terminal.graph import round_values
 
 HEIGHT = 1_000
-# Above there is no room for what stands on a line.
+# Above this there is no space for the label on a line.
 _HIGHEST_LINE = 0.87
-# Colours of the style sheet for what has none of its own.
+# The number of colors in the style sheet for series.
 SERIES = 6
 _LINES = 5
-# Above and to the right there is room for what stands at a point.
+# The space above and to the right is for the labels of points.
 _TOP, _RIGHT = 96.0, 96.0
 
 

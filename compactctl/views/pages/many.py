@@ -37,7 +37,7 @@ from compactctl.views.terminal.text import plural, share_text
 _FAILURES = 50
 _OTHERS = "others"
 _HEADROOM = 1.14
-# Two years; what is older is left out.
+# Two years; older weeks are left out.
 _MOST_WEEKS = 104
 _ROWS = 20
 

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = files("compactctl.views.pages") / "templates"
-# Endings of names that tell a language and nothing else.
+# Suffixes of file names that show the language and nothing else.
 _ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
-# What counters of a user's own are called on a shared page, by how their names begin.
+# Prefix of a user's counter -> its name on a shared page.
 _OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 _NAME_WIDTH = 160
-# What all texts of a page may take, in bytes, and after how many characters each is cut for that:
-# with what is drawn beside them a page stays below 2 MB.
+# Maximum size of all texts on a page in bytes, and the lengths at which each may be cut for that.
+# With its charts, a page stays below 2 MB.
 TEXT_BYTES = 700_000
 _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
-# Most tokens have fewer characters; of a longer one the beginning is enough to know it.
+# Most secret tokens are shorter; the beginning of a longer one is enough to recognize it.
 _LONGEST_TOKEN = 2_000
 
 

@@ -23,7 +23,7 @@ NOTE = (
     "Words were compared, not understood: what is told in other words may be listed as lost, and "
     "what is named need not be remembered."
 )
-# In which list of a document losses of a kind stand.
+# Kind of loss -> its list in a document.
 _LISTS: Mapping[LossKind, str] = {
     "rule": "rules",
     "task": "tasks",

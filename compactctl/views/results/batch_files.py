@@ -71,7 +71,7 @@ _MESSAGE_COLUMNS: Mapping[str, str] = {
     "stage": "large_string",
     "tokens_after": "int64",
 }
-# Prices are asked for where one session is looked at.
+# Without costs: prices are only requested for a single session.
 _ROUND_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     **{name: kind for name, kind in ROUND_TYPES.items() if not name.startswith("cost_")},

@@ -57,7 +57,7 @@ def _lines(change: FileChange) -> Iterator[str]:
         (data or b"").decode("utf-8", "replace").splitlines()
         for data in (change.before, change.after)
     )
-    # Set off, no line can be taken for a command of what shows it.
+    # Indented, no line can be taken for a command by a CI runner or the client.
     yield from (
         f"  {safe_text(line)}" for line in islice(unified_diff(old, new, lineterm=""), 2, None)
     )

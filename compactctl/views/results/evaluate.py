@@ -25,9 +25,9 @@ CAVEAT = "That words are still there is the most that a model can recall, not wh
 _DOCUMENT_CAVEAT = (
     "words that are still there are the most that a model can recall, not what it will"
 )
-# Measure -> what it is called where users read it.
+# Measure -> its title for users.
 TITLES = {**MEASURES, ANSWERS: "Answers"}
-# Measures by what a narrow terminal can do without, the first ones last.
+# Measures in the order in which a narrow terminal keeps them: the last one is dropped first.
 _MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
              ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
 # Small enough for a narrow terminal.
@@ -48,10 +48,10 @@ text { font: 12px sans-serif; fill: #222; }
   .grid { stroke: #333; }
 }"""
 _LEFT, _TOP, _RIGHT, _BOTTOM = 60, 40, 190, 50
-# Distinguishable to people who are colour blind, on light ground and on dark: Okabe and Ito, 2008.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# Safe for color blind users, on light and dark backgrounds: Okabe and Ito, 2008.
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _STEPS = 5
-# Each has two columns: how many were asked for, and how many were there.
+# Each has two columns: how many were asked for, and how many were present.
 _TALLIES = (*MEASURES, ANSWERS, "chance")
 # Column -> Arrow type; each is the field of Trial of that name.
 _COLUMNS: Mapping[str, str] = {
@@ -299,9 +299,9 @@ def drawing(result: EvaluateResult) -> str:
         f'<text class="title" x="{_LEFT}" y="22">{_TITLE}</text>',
         *_axes(scale),
     ]
-    for row, (curve, colour) in enumerate(zip(recall_curves, cycle(_COLOURS), strict=False)):
-        lines += _curve(curve, colour, scale)
-        lines += _svg_legend(curve, colour, row)
+    for row, (curve, color) in enumerate(zip(recall_curves, cycle(_COLORS), strict=False)):
+        lines += _curve(curve, color, scale)
+        lines += _svg_legend(curve, color, row)
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -317,26 +317,26 @@ def _axes(scale: _Scale) -> Iterator[str]:
     yield f'<text x="{_LEFT}" y="{_HEIGHT - 12}">tokens kept of those before the cut</text>'
 
 
-def _curve(curve: Curve, colour: str, scale: _Scale) -> Iterator[str]:
+def _curve(curve: Curve, color: str, scale: _Scale) -> Iterator[str]:
     dashed = ' class="control"' if curve.is_control else ""
     places = " ".join(f"{scale.x(p.kept.value)},{scale.y(_recall(p))}" for p in curve.points)
-    yield f'<polyline{dashed} points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>'
+    yield f'<polyline{dashed} points="{places}" fill="none" stroke="{color}" stroke-width="2"/>'
     for point in curve.points:
         mean, x = point.measures["recall"], scale.x(point.kept.value)
-        yield f'<path d="M{x} {scale.y(mean.low)}V{scale.y(mean.high)}" stroke="{colour}"/>'
-        yield f'<circle cx="{x}" cy="{scale.y(mean.value)}" r="3" fill="{colour}"/>'
+        yield f'<path d="M{x} {scale.y(mean.low)}V{scale.y(mean.high)}" stroke="{color}"/>'
+        yield f'<circle cx="{x}" cy="{scale.y(mean.value)}" r="3" fill="{color}"/>'
 
 
 def _recall(point: EvalFigures) -> float:
     return point.measures["recall"].value
 
 
-def _svg_legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
+def _svg_legend(curve: Curve, color: str, row: int) -> Sequence[str]:
     x, y = _WIDTH - _RIGHT + 20, _TOP + 18 * row
     dashed = ' class="control"' if curve.is_control else ""
     name = escape(line_text(curve.name))
     return (
-        f'<path{dashed} d="M{x} {y}h20" stroke="{colour}" stroke-width="2"/>',
+        f'<path{dashed} d="M{x} {y}h20" stroke="{color}" stroke-width="2"/>',
         f'<text x="{x + 26}" y="{y + 4}">{name}</text>',
     )
 

@@ -32,7 +32,7 @@ _KINDS = {
     "ToolDefinitionPart": "tool_definition",
     "MediaPart": "media",
 }
-# How a part is stored, which says nothing about what the model reads.
+# Fields about how a part is stored, which the model does not see.
 _STORAGE = ("path", "embedded")
 
 

@@ -9,16 +9,16 @@ BACKSLASH = "\\"
 # Set for every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity and Buildkite; most set CI.
 _VARIABLES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE")
 
-_COLOUR = r"(?:\x1b\[[\d;]*[mK])*"
+_COLOR = r"(?:\x1b\[[\d;]*[mK])*"
 
 
-def _coloured(word: str) -> str:
+def _colored(word: str) -> str:
     """Return a pattern for a word with color codes between its letters, which Buildkite ignores."""
-    return "".join(f"{_COLOUR}{re.escape(letter)}" for letter in word)
+    return "".join(f"{_COLOR}{re.escape(letter)}" for letter in word)
 
 
-_HEADERS = "|".join(map(_coloured, ("---", "+++", "~~~")))
-_OPENED = rf"{_coloured('^^^')}{_COLOUR}\s{_coloured('+++')}"
+_HEADERS = "|".join(map(_colored, ("---", "+++", "~~~")))
+_OPENED = rf"{_colored('^^^')}{_COLOR}\s{_colored('+++')}"
 # The mark is inserted after the match.
 _PATTERNS = (
     # GitHub Actions ##[error], Azure Pipelines ##vso[task.complete], anywhere in a line; TeamCity
@@ -29,7 +29,7 @@ _PATTERNS = (
     # GitHub Actions ::error::, behind any white space.
     re.compile(r"(?m)^[^\S\n]*(?=::)"),
     # Buildkite's groups: --- title, and ^^^ +++, which opens the one before.
-    re.compile(rf"(?m)^(?=(?:{_HEADERS}){_COLOUR}(?:\s|$)|{_OPENED})"),
+    re.compile(rf"(?m)^(?=(?:{_HEADERS}){_COLOR}(?:\s|$)|{_OPENED})"),
 )
 
 
