@@ -65,7 +65,7 @@ class SessionArchive:
         """Whether the session is not at its path, but may be at another one."""
         return self.may_be_elsewhere and not self.session.exists()
 
-    def is_called(self, name: str) -> bool:
+    def matches(self, name: str) -> bool:
         """Tell whether a path, an id, or the beginning of one means this archive."""
         if os.path.realpath(name) in map(os.path.realpath, (self.folder, self.session)):
             return True
@@ -107,7 +107,7 @@ def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResu
     if options.forget and not (options.names or options.dead):
         raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
     folders = FolderScanner()
-    candidates = all_archives(machine, folders)
+    candidates = find_archives(machine, folders)
     chosen = (
         tuple(_called(candidates, name) for name in options.names) if options.names else candidates
     )
@@ -123,7 +123,7 @@ def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResu
     )
 
 
-def all_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[SessionArchive, ...]:
+def find_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[SessionArchive, ...]:
     """Return all archives, newest first, except unreadable ones.
 
     ``folders`` collects the stores that could not be read, in which a missing session may be.
@@ -147,7 +147,7 @@ def all_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[Sess
 
 
 def _called(candidates: Sequence[SessionArchive], name: str) -> SessionArchive:
-    matching = [archive for archive in candidates if archive.is_called(name)]
+    matching = [archive for archive in candidates if archive.matches(name)]
     if not matching:
         raise NoInputError(f"{name}: no session of that name has an archive; list all there are")
     if len(matching) > 1:

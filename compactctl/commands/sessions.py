@@ -161,7 +161,7 @@ class SessionsResult:
         rows: the sessions.
         home: the user's home folder.
         now: in seconds since the epoch.
-        found: the number of sessions in the stores.
+        n_sessions: the number of sessions in the stores.
         hidden: sessions that match, but that clients leave out of their lists.
         unread: older sessions that were not read.
         searched: the folders searched, if there is no session.
@@ -171,7 +171,7 @@ class SessionsResult:
     rows: tuple[SessionRow, ...]
     home: str
     now: float
-    found: int
+    n_sessions: int
     hidden: int
     unread: int
     searched: tuple[str, ...]
@@ -221,7 +221,7 @@ def sessions(session_filter: SessionFilter, machine: UserEnvironment, now: float
         rows=tuple(rows),
         home=str(machine.home),
         now=now,
-        found=len(entries),
+        n_sessions=len(entries),
         hidden=n_hidden,
         unread=len(to_read) - n_read,
         searched=() if entries else _places(folders.searched, machine),

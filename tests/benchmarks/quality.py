@@ -154,7 +154,7 @@ class _Bench:
 
     def row(self, name: str, share: float) -> Row:
         """Let a policy keep a share, and let it be judged."""
-        trial, context = self._session.tried(self._case, POLICIES[name], share)
+        trial, context = self._session.try_policy(self._case, POLICIES[name], share)
         return Row(
             session=self._work.name,
             project=project_of(self._work.path.stem, self._session.project),

@@ -31,6 +31,6 @@ def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> N
         found = audit(
             AuditOptions(input=InputOptions(path=str(output)), measure=_MEASURE)
         ).compactions
-        own = [each.audit for each in found if each.found.operation]
+        own = [each.audit for each in found if each.compaction.operation]
         assert bool(own) == done.compacted
         assert [each.invented for each in own if each] == [()] * len(own)

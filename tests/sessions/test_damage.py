@@ -258,4 +258,4 @@ def test_files_and_pipes_where_folders_are_expected(home: Home) -> None:
 
 def test_an_empty_home(home: Home) -> None:
     result = listing(home)
-    assert (result.rows, result.found, result.notes) == ((), 0, ())
+    assert (result.rows, result.n_sessions, result.notes) == ((), 0, ())

@@ -124,7 +124,7 @@ def test_what_was_not_looked_at_is_told(home: Home) -> None:
     many(home, 30, n_bytes=0)
     home.claude(Said(name="program", age=0), entrypoint="sdk-cli")
     result = sessions(SessionFilter(), UserEnvironment(home=home.root), home.now)
-    assert (len(result.rows), result.found, result.unread, result.hidden) == (20, 31, 10, 1)
+    assert (len(result.rows), result.n_sessions, result.unread, result.hidden) == (20, 31, 10, 1)
 
 
 def test_the_list_on_a_terminal(home: Home, ask: Ask) -> None:

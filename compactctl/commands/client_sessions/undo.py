@@ -79,7 +79,7 @@ def with_cleared_content(state: PastState, lines: Sequence[bytes]) -> Mapping[Me
 def _lines(
     state: PastState, lines: Sequence[bytes], compactions: Sequence[ClientCompaction]
 ) -> Iterator[NewLine]:
-    dropped = {place for compaction in compactions for place in compaction.places}
+    dropped = {place for compaction in compactions for place in compaction.records}
     values: dict[int, dict[Any, Any]] = defaultdict(dict)
     for compaction in compactions:
         for (line, path), value in compaction.values.items():
@@ -119,7 +119,7 @@ def _prove(
     transcript: Transcript,
 ) -> None:
     """Raise IntegrityError unless all hidden messages, and all sent before, are sent now."""
-    removed = {place for compaction in compactions for place in compaction.places}
+    removed = {place for compaction in compactions for place in compaction.records}
     expected_ids = {name for compaction in compactions for name in compaction.hidden}
     expected_ids |= {message.id for message in loaded.transcript.effective}
     expected = [

@@ -7,7 +7,7 @@ from typing import Literal
 
 from compactctl.commands.client_sessions.new_session import (
     appended_undo_name,
-    continued_with,
+    command_to_continue,
     deposits_under,
     make_session_folder,
     register_session,
@@ -102,7 +102,7 @@ class Destination:
     @property
     def continue_with(self) -> str | None:
         """The shell command that resumes the session there, None outside of clients' stores."""
-        return continued_with(self.path, self.output.fork, model=self.model)
+        return command_to_continue(self.path, self.output.fork, model=self.model)
 
 
 def write(

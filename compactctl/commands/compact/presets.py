@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compactctl.commands.archives import all_archives
-from compactctl.commands.client_sessions.new_session import continued_with
+from compactctl.commands.archives import find_archives
+from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
@@ -108,13 +108,13 @@ def rescue(options: CompactOptions) -> RescueResult:
     result = compact(options)
     model = result.measure.long_window_model
     if earlier is not None:
-        command = continued_with(str(earlier.entry.path), None, model=model)
+        command = command_to_continue(str(earlier.entry.path), None, model=model)
     elif result.written is not None:
         command = result.written.continue_with
     elif output.dry_run:
         command = None
     else:
-        command = continued_with(str(Path(source.path)), None, model=model)
+        command = command_to_continue(str(Path(source.path)), None, model=model)
     tokens_sent = (error.actual if error else None) or 0
     return RescueResult(
         compacted=result,
@@ -140,7 +140,7 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
 def _made_of(
     session: Session, source: Source, machine: UserEnvironment, limits: ReadLimits
 ) -> Iterator[Session]:
-    for archive in all_archives(machine, FolderScanner()):
+    for archive in find_archives(machine, FolderScanner()):
         try:
             candidate = session_at(archive.session, machine)
             if (

@@ -42,12 +42,12 @@ class ChunkRow:
 class ConversationChunks:
     """The chunks of one conversation, of at most ``limit`` tokens unless a tool pair is larger.
 
-    ``kept`` counts messages outside of chunks; ``reason`` says why there are no chunks, else "".
+    ``n_kept`` counts messages outside of chunks; ``reason`` says why there are no chunks, else "".
     """
 
     chunks: tuple[ChunkRow, ...]
     limit: int
-    kept: int
+    n_kept: int
     reason: str
 
 
@@ -87,7 +87,7 @@ def _divided(view: ConversationView, meter: Meter, options: ChunkOptions) -> Con
     return ConversationChunks(
         chunks=rows,
         limit=plan.limit,
-        kept=len(view.messages) - len(plan.hidden) if rows else len(view.messages),
+        n_kept=len(view.messages) - len(plan.hidden) if rows else len(view.messages),
         reason=refusal.reason if refusal else "",
     )
 

@@ -110,7 +110,7 @@ def log(options: LogOptions) -> LogResult:
     return LogResult(
         options=options,
         appended_bytes=_appended(history),
-        builds_upon=history.missing,
+        builds_upon=history.missing_operation,
         missing_archives=history.missing_archives,
         operations=tuple(
             _entry(number, step, in_effect=step.id in effective)
@@ -133,7 +133,7 @@ def _appended(history: OperationHistory) -> int:
     if history.current is None and not history.chain:
         return 0
     with suppress(IntegrityError):
-        return sum(map(len, history.lines)) - history.steps[history.place].after.n_bytes
+        return sum(map(len, history.lines)) - history.steps[history.current_index].after.n_bytes
     return 0
 
 
@@ -147,7 +147,7 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
             in_effect=in_effect,
             archive_bytes=step.file.path.stat().st_size,
         )
-    names = step.inside.groups if isinstance(step, InlineStep) else ()
+    names = step.operation.groups if isinstance(step, InlineStep) else ()
     groups = tuple(ArchivedGroup(id=name, in_effect=in_effect) for name in names)
     return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
 

@@ -73,14 +73,14 @@ class ViewedMessage:
 class ViewResult:
     """What to show: raw lines in the transcript's own format, and the messages on them.
 
-    After a search, ``found`` is the number of matches on all pages, ``before`` that on earlier
+    After a search, ``n_matches`` is the number of matches on all pages, ``before`` that on earlier
     pages.
     """
 
     options: ViewOptions
     lines: tuple[DisplayedLine, ...]
     messages: tuple[ViewedMessage, ...]
-    found: int | None = None
+    n_matches: int | None = None
     before: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -244,7 +244,7 @@ def _viewed(
 def _viewed_message(message: Message, line: DisplayedLine, by: HiddenBy | None) -> ViewedMessage:
     if by is None:
         return ViewedMessage(message=message, line=line)
-    tagged = replace(message, tags=by.tagged(message.tags))
+    tagged = replace(message, tags=by.add_to(message.tags))
     return ViewedMessage(message=tagged, line=line, hidden=by)
 
 
@@ -267,7 +267,7 @@ def _search(result: ViewResult) -> ViewResult:
         result,
         lines=tuple(lines.values()),
         messages=shown,
-        found=len(matching),
+        n_matches=len(matching),
         before=min(start, len(matching)),
     )
 

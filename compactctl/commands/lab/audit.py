@@ -6,11 +6,11 @@ from itertools import chain, pairwise
 from typing import Literal
 
 from compactctl.commands.client_sessions.places import (
-    CompactionPlace,
+    CompactionRange,
     PastState,
-    compaction_places,
+    find_compactions,
+    index_after,
     past_states,
-    place_after,
     read_after,
     read_before,
     sent_messages,
@@ -71,7 +71,7 @@ class FoundCompaction:
     Attributes:
         writer: ``compactctl``, or the format of the client that compacted.
         line: that of its summary or boundary, from 0.
-        compaction: what was sent before and after it, without a summary; its source is everything
+        audit_input: what was sent before and after it, without a summary; its source is everything
             said before, sent or not.
         restored: what the client sent again on its own afterwards, before the agent answered.
         verdict: what can be checked.
@@ -81,7 +81,7 @@ class FoundCompaction:
 
     writer: str
     line: int
-    compaction: AuditInput
+    audit_input: AuditInput
     restored: tuple[Message, ...] = ()
     verdict: AuditVerdict = "audited"
     operation: str | None = None
@@ -90,10 +90,10 @@ class FoundCompaction:
     @property
     def conversations(self) -> tuple[int, ...]:
         """The numbers of the conversations in which anything changed."""
-        sent = {message.id: message for message in self.compaction.after}
+        sent = {message.id: message for message in self.audit_input.after}
         changed = {
             message.conversation
-            for message in self.compaction.before
+            for message in self.audit_input.before
             if message.id not in sent or sent[message.id].parts != message.parts
         }
         return tuple(sorted(changed))
@@ -101,17 +101,17 @@ class FoundCompaction:
     def spot(self, conversation: int) -> SourceRef:
         """Return the reference of the summary, or else of the boundary."""
         written = {message.id for message in self.written(conversation)}
-        after = self.compaction.after
+        after = self.audit_input.after
         refs = zip(after, source_refs(after), strict=True)
         summary_refs = (ref for message, ref in refs if message.id in written)
         return next(summary_refs, SourceRef(self.line + 1))
 
     def written(self, conversation: int) -> tuple[Message, ...]:
         """Return the summaries written by it."""
-        ids_before = {message.id for message in self.compaction.before}
+        ids_before = {message.id for message in self.audit_input.before}
         return tuple(
             message
-            for message in self.compaction.after
+            for message in self.audit_input.after
             if message.origin.is_summary
             and message.id not in ids_before
             and message.conversation == conversation
@@ -123,7 +123,7 @@ class AuditedCompaction:
     """The effect of a compaction on one conversation, and on what was known in it.
 
     Attributes:
-        found: the compaction.
+        compaction: the compaction.
         conversation: the number of the conversation, from 1.
         tokens_before, tokens_after: those of the effective history.
         summary_tokens: those of the summaries written by it.
@@ -131,7 +131,7 @@ class AuditedCompaction:
         audit: the findings; None if nothing can be checked.
     """
 
-    found: FoundCompaction
+    compaction: FoundCompaction
     conversation: int
     tokens_before: int
     tokens_after: int
@@ -142,7 +142,7 @@ class AuditedCompaction:
     @property
     def spot(self) -> SourceRef:
         """The reference of its summary or boundary in the state that it led to."""
-        return self.found.spot(self.conversation - 1)
+        return self.compaction.spot(self.conversation - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ def text_of(messages: tuple[Message, ...]) -> str:
 def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
     audit = compaction.audit
     if gate == "unaudited":
-        return compaction.found.verdict != "audited"
+        return compaction.compaction.verdict != "audited"
     if audit is None:
         return False
     if gate == "invented":
@@ -231,7 +231,7 @@ def _by_compactctl(
     past = tuple(past)
     before, outcome = past[-1].transcript, state.outcome or state.transcript
     kept_ids = {message.id for message in outcome.messages}
-    next_compactions = compaction_places(state.transcript, outcome.n_lines)
+    next_compactions = find_compactions(state.transcript, outcome.n_lines)
     end = next_compactions[0].first if next_compactions else state.transcript.n_lines
     later = (m for m in state.transcript.messages if m.id not in kept_ids and m.line < end)
     later = (message for message in later if not message.origin.is_subagent)
@@ -240,7 +240,7 @@ def _by_compactctl(
     return FoundCompaction(
         writer=OWN,
         line=min(written, default=0),
-        compaction=AuditInput(
+        audit_input=AuditInput(
             before=sent_messages(before),
             after=sent_messages(outcome),
             summary=None,
@@ -264,18 +264,18 @@ def _by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
     For each, the part of the file before it is read again.
     """
     messages = state.transcript.messages
-    ranges = compaction_places(state.transcript, start)
-    starts = [place_after(state.transcript, compaction_range) for compaction_range in ranges]
+    ranges = find_compactions(state.transcript, start)
+    starts = [index_after(state.transcript, compaction_range) for compaction_range in ranges]
     for compaction_range, (begin, end) in zip(
         ranges, pairwise([*starts, len(messages)]), strict=True
     ):
         result = _found_compaction(state, compaction_range, messages[begin:end])
-        if result.compaction.before != result.compaction.after:
+        if result.audit_input.before != result.audit_input.after:
             yield result
 
 
 def _found_compaction(
-    state: PastState, moment: CompactionPlace, following: Sequence[Message]
+    state: PastState, moment: CompactionRange, following: Sequence[Message]
 ) -> FoundCompaction:
     tagged = _tagged(state, moment)
     if tagged is not None:
@@ -292,7 +292,7 @@ def _found_compaction(
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        compaction=AuditInput(
+        audit_input=AuditInput(
             before=sent_messages(before),
             after=sent_messages(after),
             summary=None,
@@ -305,7 +305,7 @@ def _found_compaction(
     )
 
 
-def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None:
+def _tagged(state: PastState, moment: CompactionRange) -> FoundCompaction | None:
     """Return a compaction that tagged what it hides and left it in the file; None for others.
 
     When it happened is not recorded: everything sent besides the summary counts as kept.
@@ -326,7 +326,7 @@ def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None
     return FoundCompaction(
         writer=state.transcript.format,
         line=moment.last,
-        compaction=AuditInput(
+        audit_input=AuditInput(
             before=tuple(m for m in messages if m.id in ids),
             after=effective,
             summary=None,
@@ -336,7 +336,7 @@ def _tagged(state: PastState, moment: CompactionPlace) -> FoundCompaction | None
 
 
 def _known_lines(
-    state: PastState, moment: CompactionPlace, later: Sequence[Message]
+    state: PastState, moment: CompactionRange, later: Sequence[Message]
 ) -> Sequence[Decoded]:
     """Return the lines that a client may have facts from.
 
@@ -361,7 +361,7 @@ def _verdict(before: Transcript, after: Transcript) -> AuditVerdict:
 def _audited(
     compaction: FoundCompaction, conversation: int, cwd: str | None, meter: Meter
 ) -> AuditedCompaction:
-    whole = compaction.compaction
+    whole = compaction.audit_input
     before, after, restored, later = (
         _within(messages, conversation)
         for messages in (whole.before, whole.after, compaction.restored, whole.later)
@@ -378,7 +378,7 @@ def _audited(
         cwd=cwd,
     )
     return AuditedCompaction(
-        found=compaction,
+        compaction=compaction,
         conversation=conversation + 1,
         tokens_before=meter.total(before),
         tokens_after=meter.total(after),

@@ -74,7 +74,7 @@ class Gate:
     """
 
     measure: str
-    is_least: bool
+    is_minimum: bool
     limit: float
     asked: float
     text: str
@@ -82,9 +82,9 @@ class Gate:
     def holds_for(self, value: float) -> bool:
         """Tell whether a value is within the limit."""
         exact_value, limit = exact(value), exact(self.limit)
-        return exact_value >= limit if self.is_least else exact_value <= limit
+        return exact_value >= limit if self.is_minimum else exact_value <= limit
 
-    def told(self, value: float) -> str:
+    def format_value(self, value: float) -> str:
         """Format a value that is beyond the limit, with enough decimals to show that."""
         if self.measure == _PAIRS:
             return f"{value:,.0f}"
@@ -216,7 +216,7 @@ def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
         if value is None:
             yield f"{gate.text}: nothing was measured for {policy}"
         elif not gate.holds_for(value):
-            yield f"{gate.text}: {policy} has {gate.told(value)}"
+            yield f"{gate.text}: {policy} has {gate.format_value(value)}"
 
 
 def _value(figures: EvalFigures, measure: str) -> float | None:

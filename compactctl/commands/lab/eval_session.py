@@ -247,7 +247,7 @@ class EvaluatedSession:
         tokens = size(self.context(case, policy, 1.0)) - fixed
         return min(1.0, -(-1_000 * tokens // (case.cut.tokens - fixed)) / 1_000)
 
-    def tried(
+    def try_policy(
         self, case: EvaluationCase, policy: Policy, share: float
     ) -> tuple[Trial, tuple[Message, ...]]:
         """Let a policy keep a share of a case's prefix; return the trial and the context."""

@@ -185,7 +185,7 @@ def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Tri
         shares = tuple(session.share_of(case, policy) for policy in decided) or options.keep
         for policy in (*CONTROL_POLICIES, *options.policies):
             for share in (1.0,) if policy.name == EVERYTHING else shares:
-                trial, _ = session.tried(case, policy, share)
+                trial, _ = session.try_policy(case, policy, share)
                 yield trial
 
 

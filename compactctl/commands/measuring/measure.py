@@ -75,7 +75,7 @@ def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) 
     return _corrected(window, transcript, model)
 
 
-def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
+def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | None:
     """Return the window that the client assumes for an unknown model; None if it knows the model.
 
     Also None if a larger request was answered: then the client was configured otherwise.
@@ -300,7 +300,9 @@ def limits_for(
     budget = _budget(credible, options, model)
     client = client_rule_for(transcript.format, transcript.session.client_version)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
-    return limits_of(budget, client, base, None if _given(options) else assumed(credible, model))
+    return limits_of(
+        budget, client, base, None if _given(options) else window_assumed_by_client(credible, model)
+    )
 
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:

@@ -128,7 +128,7 @@ class OperationHistory:
         return tuple(reversed(tuple(self._walk(head, inside))))
 
     @property
-    def missing(self) -> OperationId | None:
+    def missing_operation(self) -> OperationId | None:
         """The compaction below the chain whose archive is missing, None if complete."""
         return self.chain[0].parent if self.chain else self._start[0]
 
@@ -140,8 +140,8 @@ class OperationHistory:
 
     def require_first_state(self) -> None:
         """Raise ArchiveError unless the chain leads back to the first state."""
-        if self.missing is not None:
-            raise self.no_first_state(f" (operation {self.missing})")
+        if self.missing_operation is not None:
+            raise self.no_first_state(f" (operation {self.missing_operation})")
 
     def no_first_state(self, what: str = "") -> ArchiveError:
         """Return the error that archives before the oldest existing one are missing."""
@@ -198,12 +198,12 @@ class OperationHistory:
             if is_alone:
                 return None
             raise
-        if current and top and is_alone and top.inside.line >= current.after.n_lines:
+        if current and top and is_alone and top.operation.line >= current.after.n_lines:
             return None
         return current
 
     @property
-    def place(self) -> int:
+    def current_index(self) -> int:
         """The index among the steps of the operation whose outcome the transcript begins with.
 
         That of the newest step if it begins with no outcome.
@@ -284,11 +284,11 @@ class OperationHistory:
         steps: list[InlineStep] = []
         for index, operation in reversed(tuple(enumerate(operations))):
             step = InlineStep(
-                inside=operation,
+                operation=operation,
                 parent=operation.parent or (operations[index - 1].id if index else None),
                 format=format_name_read,
                 where=self.where,
-                holder=holder,
+                read_state=holder,
             )
             steps.append(step)
             holder = partial(_state, step)
@@ -323,7 +323,7 @@ def archive_advice(source: Source, path: str) -> str:
     return f"put {archive_folder(source.path)} back, or name the folder with --archive"
 
 
-def appended(history: OperationHistory, step: OperationStep) -> bytes:
+def read_appended(history: OperationHistory, step: OperationStep) -> bytes:
     """Return the carry: everything appended since a step in effect, in the order it was appended.
 
     Raises as reading the states in between does, and ChangedError if an unterminated line was
@@ -334,7 +334,7 @@ def appended(history: OperationHistory, step: OperationStep) -> bytes:
     return reduce(join_suffixes, (*pieces, carry_behind(later[-1], history.lines)))
 
 
-def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
+def read_appended_since(history: OperationHistory, step: OperationStep) -> bytes:
     """Return the carry of everything appended after a step that is no longer in effect.
 
     Raises as ``read_appended`` does.
@@ -342,7 +342,7 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
     if history.current is None and history.archived and not history.chain:
         oldest = history.archived[0].operation
         return _carry(history.lines, oldest.before.n_bytes, "after the first state")
-    steps, last = history.steps, history.place
+    steps, last = history.steps, history.current_index
     newest = carry_behind(steps[last], history.lines)
     # The same step may occur twice, even with the same recorded time (to the second).
     first = max((i for i in range(last + 1) if steps[i].id == step.id), default=last)

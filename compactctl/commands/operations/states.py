@@ -32,7 +32,7 @@ class HiddenBy:
     tag: str
     stage: str | None = None
 
-    def tagged(self, tags: Tags) -> Tags:
+    def add_to(self, tags: Tags) -> Tags:
         """Return ``tags`` with this group added."""
         field_values: dict[str, Any] = {self.tag: self.group} if self.tag else {}
         return replace(tags, **field_values)

@@ -132,23 +132,23 @@ class InlineStep:
     errors. ``parent`` is the compaction in effect before.
     """
 
-    inside: InlineOperation
+    operation: InlineOperation
     parent: OperationId | None
     format: str
     where: str
-    holder: Callable[[], bytes]
+    read_state: Callable[[], bytes]
     counter: str = ""
 
     @property
     def id(self) -> OperationId:
         """The id of the operation."""
-        return self.inside.id
+        return self.operation.id
 
     @property
     def after(self) -> Digest:
         """The digest of the state after it; IntegrityError when its originals were edited."""
-        appended = b"".join(row.raw for row in self._lines)[self.inside.n_bytes :]
-        state = self.holder()
+        appended = b"".join(row.raw for row in self._lines)[self.operation.n_bytes :]
+        state = self.read_state()
         size = len(state) - len(appended)
         # The line end that a compaction adds to the last line is part of its outcome.
         if appended.startswith(b"\n") and ends_mid_line(b"".join(self.before())):
@@ -166,7 +166,7 @@ class InlineStep:
 
     def rows(self) -> Iterator[ArchivedLine]:
         """Yield the lines of the state before it with their fates."""
-        remaining = self.inside.n_bytes
+        remaining = self.operation.n_bytes
         for row in self._lines:
             if remaining <= 0:
                 return
@@ -175,13 +175,13 @@ class InlineStep:
 
     def outcome(self, now: bytes) -> bytes:  # noqa: ARG002
         """Return the state after it."""
-        return self.holder()[: self.after.n_bytes]
+        return self.read_state()[: self.after.n_bytes]
 
     @cached_property
     def _lines(self) -> tuple[ArchivedLine, ...]:
         """The lines of the state before it, followed by those appended since."""
-        lines, chosen = split(split_lines(self.holder()), self.where, self.format or None)
-        restored = lines_without_groups(lines, parse(lines, chosen), self.inside.groups)
+        lines, chosen = split(split_lines(self.read_state()), self.where, self.format or None)
+        restored = lines_without_groups(lines, parse(lines, chosen), self.operation.groups)
         archived = tuple(
             ArchivedLine(
                 raw=raw, fate="kept" if raw == lines[index] else "replaced", after_line=index
@@ -189,8 +189,8 @@ class InlineStep:
             for index, raw in enumerate(restored)
             if raw is not None
         )
-        data = b"".join(line.raw for line in archived)[: self.inside.n_bytes]
-        if hashlib.sha256(data).hexdigest() != self.inside.sha256:
+        data = b"".join(line.raw for line in archived)[: self.operation.n_bytes]
+        if hashlib.sha256(data).hexdigest() != self.operation.sha256:
             raise IntegrityError(
                 f"{self.where}: taking back operation {self.id} does not give the recorded bytes; "
                 "the file was edited since, restore it from a backup or take groups back one by one"

@@ -10,7 +10,7 @@ from typing import Any
 from compactctl.commands.measuring.context_size import recorded_unseen
 from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.measuring.next_request import restatement
-from compactctl.commands.operations.history import OperationHistory, appended, carry_behind
+from compactctl.commands.operations.history import OperationHistory, carry_behind, read_appended
 from compactctl.commands.operations.inline import inline_fields
 from compactctl.commands.operations.inline import without_group as without_inline
 from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
@@ -48,8 +48,8 @@ Names = Mapping[MessageId, MessageId]
 class ReplayedOperation:
     """An archived operation to replay: its layout and its edits.
 
-    ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
-    that were appended between it and the next operation.
+    ``names`` maps the ids before it to those after it; ``appended`` are the ids of messages that
+    were appended between it and the next operation.
     """
 
     operation: Operation
@@ -80,7 +80,7 @@ class OperationReplayer:
         self, base: bytes, chain: Sequence[OperationId], metadata: Mapping[str, Any], group: str
     ) -> None:
         self.data = base
-        self.own = metadata
+        self.metadata = metadata
         self.group = group
         self.chain = list(chain)
         self.deposits: list[ArchiveDraft] = []
@@ -161,14 +161,14 @@ class OperationReplayer:
             return None
         meter = measure(transcript, MeasureOptions()).meter
         after = apply_all(transcript.effective, edits)
-        tokens = meter.total(after) + self.own.get("unseen", 0)
+        tokens = meter.total(after) + self.metadata.get("unseen", 0)
         return restatement(transcript, after, tokens, meter.message)
 
     def _own(
         self, lines: Sequence[bytes], transcript: Transcript, replayed: ReplayedOperation
     ) -> Mapping[str, Any]:
         newest = newest_id(transcript.effective)
-        metadata = {**({"through": newest} if newest else {}), **self.own}
+        metadata = {**({"through": newest} if newest else {}), **self.metadata}
         if replayed.layout == "split":
             return metadata
         return {**metadata, **inline_fields(lines, transcript, digest_of(self.data), self.parent)}
@@ -200,7 +200,9 @@ def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     operations = _replayed(steps_to_replay, history.data)
     base = _base(group, history, index, steps_to_replay)
     carry = (
-        suffix_after(appended(history, steps_to_replay[0]), is_mid_line=ends_mid_line(base.data))
+        suffix_after(
+            read_appended(history, steps_to_replay[0]), is_mid_line=ends_mid_line(base.data)
+        )
         if steps_to_replay
         else b""
     )
@@ -295,7 +297,7 @@ def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
 
 def _groups(step: OperationStep) -> tuple[str, ...]:
     if isinstance(step, InlineStep):
-        return step.inside.groups
+        return step.operation.groups
     if isinstance(step, ArchivedStep):
         archived = read_edits((row.edits for row in step.rows()), step.file.path)
         return groups_of(archived.edits)
@@ -376,13 +378,13 @@ def _inline_base(
     """Remove a group of the first step from ``state``, which holds its originals."""
     inline_steps = [step for step in steps if isinstance(step, InlineStep)]
     first = inline_steps[0]
-    if len(inline_steps) == 1 and set(first.inside.groups) == {group}:
+    if len(inline_steps) == 1 and set(first.operation.groups) == {group}:
         before = b"".join(first.before())
         data = before + suffix_after(
             carry_behind(first, (state,)), is_mid_line=ends_mid_line(before)
         )
     else:
-        operations = [step.inside for step in inline_steps]
+        operations = [step.operation for step in inline_steps]
         data, new_ids = without_inline(state, first.where, first.format, operations, group)
         chain += new_ids
     messages = _read_state(state, first.format).messages

@@ -10,10 +10,10 @@ from compactctl.commands.client_sessions.new_session import check_outside_stores
 from compactctl.commands.client_sessions.write import Destination, Written, append_to
 from compactctl.commands.operations.history import (
     OperationHistory,
-    appended,
-    appended_since,
     archive_advice,
     history_of,
+    read_appended,
+    read_appended_since,
 )
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import is_tagged
@@ -191,7 +191,7 @@ def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
 def _before(step: OperationStep, history: OperationHistory) -> RewindTarget:
     """Return the state before a step in effect, plus what was appended since."""
     chain = history.chain[: history.chain.index(step)]
-    return _joined(step.before, appended(history, step), chain)
+    return _joined(step.before, read_appended(history, step), chain)
 
 
 def _go_to(name: str, history: OperationHistory) -> RewindTarget:
@@ -199,7 +199,7 @@ def _go_to(name: str, history: OperationHistory) -> RewindTarget:
     ids = [step.id for step in chain]
     if step.id not in ids:
         state = step.outcome(history.data)
-        return _joined(lambda: (state,), appended_since(history, step), history.chain_to(step))
+        return _joined(lambda: (state,), read_appended_since(history, step), history.chain_to(step))
     following = chain[ids.index(step.id) + 1 :]
     if not following:
         return RewindTarget(content=Content.from_chunks(history.lines), chain=tuple(ids))

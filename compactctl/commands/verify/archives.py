@@ -42,13 +42,13 @@ class Finding:
 class ProvenArchives:
     """The archives that were read to their end, and the findings.
 
-    ``operations`` are the proven ones, by number; ``kept`` are the outcomes with which the state
-    before another operation begins, or a displaced file; ``n_bytes`` is the size of the states in
-    them, ``on_disk`` that of their files.
+    ``operations`` are the proven ones, by number; ``kept_outcomes`` are the outcomes with which the
+    state before another operation begins, or a displaced file; ``n_bytes`` is the size of the
+    states in them, ``on_disk`` that of their files.
     """
 
     operations: tuple[Operation, ...]
-    kept: frozenset[Digest]
+    kept_outcomes: frozenset[Digest]
     n_bytes: int
     on_disk: int
     findings: tuple[Finding, ...]
@@ -97,7 +97,7 @@ def prove_archives(
     findings += [*_gaps(contents, proven)] or [*_reversed(proven)]
     return ProvenArchives(
         operations=tuple(archive.operation for archive in proven),
-        kept=frozenset(kept_outcomes),
+        kept_outcomes=frozenset(kept_outcomes),
         n_bytes=sum(archive.operation.before.n_bytes for archive in proven),
         on_disk=sum(archive.path.stat().st_size for archive in proven),
         findings=tuple(findings),

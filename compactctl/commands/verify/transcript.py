@@ -258,7 +258,7 @@ def _outcomes(loaded: TranscriptFile, archives: ProvenArchives) -> Iterator[Find
     if newest and current_states.isdisjoint({newest.before, newest.after}):
         yield _changed(loaded, newest)
     for operation in archives.operations:
-        if operation.after not in archives.kept | current_states:
+        if operation.after not in archives.kept_outcomes | current_states:
             yield _not_kept(operation, archives)
 
 

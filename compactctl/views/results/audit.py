@@ -134,7 +134,7 @@ def _overview_cells(count: int, compaction: AuditedCompaction) -> tuple[str, ...
     audit = compaction.audit
     start = (
         str(count),
-        compaction.found.writer,
+        compaction.compaction.writer,
         _ref(compaction.spot),
         f"{compaction.tokens_before:,}",
         f"{compaction.tokens_after:,}",
@@ -158,7 +158,7 @@ def _share(audit: Audit, kind: LossKind) -> str:
 
 
 def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[ScreenItem]:
-    audit, source = compaction.audit, compaction.found
+    audit, source = compaction.audit, compaction.compaction
     stages = f" ({', '.join(source.stages)})" if source.stages else ""
     yield ""
     yield Accent(f"{count}  {source.writer}{stages} at {_ref(compaction.spot)}", "bold")
@@ -171,7 +171,7 @@ def _details(count: int, compaction: AuditedCompaction, top: int) -> Iterator[Sc
 
 
 def _facts(compaction: AuditedCompaction) -> Iterator[Fact]:
-    verdict = compaction.found.verdict
+    verdict = compaction.compaction.verdict
     if verdict != "audited":
         yield Fact("verdict", _VERDICTS[verdict], "yellow")
     before, after = f"{compaction.tokens_before:,}", f"{compaction.tokens_after:,}"
@@ -260,11 +260,11 @@ def _rereads(audit: Audit, top: int) -> Iterator[ScreenItem]:
 @encoded.register
 def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
     return {
-        "writer": compaction.found.writer,
+        "writer": compaction.compaction.writer,
         **encoded(compaction.spot),
-        **record(compaction.found, only=("operation", "stages")),
+        **record(compaction.compaction, only=("operation", "stages")),
         **record(compaction, only=_SIZES),
-        "verdict": compaction.found.verdict,
+        "verdict": compaction.compaction.verdict,
         "audit": encoded(compaction.audit),
     }
 

@@ -135,7 +135,7 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
         for index, row in enumerate(conversation.chunks, 1)
     )
     yield table(columns, rows)
-    staying = plural(conversation.kept, "message")
+    staying = plural(conversation.n_kept, "message")
     yield f"at most {conversation.limit:,} tokens in a chunk; {staying} stay"
 
 
@@ -143,7 +143,7 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
 def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
     return {
         "limitTokens": conversation.limit,
-        "keptMessages": conversation.kept,
+        "keptMessages": conversation.n_kept,
         "reason": conversation.reason or None,
         "chunks": encoded(conversation.chunks),
     }

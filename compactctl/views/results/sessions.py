@@ -56,8 +56,8 @@ def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
         full = next((row for row in result.rows if _is_full(row)), None)
         if full is not None:
             yield f"make a full one go on: compactctl rescue {shell_path(full.short_id)}"
-    elif result.found:
-        yield f"none of {plural(result.found, 'session')} is like that"
+    elif result.n_sessions:
+        yield f"none of {plural(result.n_sessions, 'session')} is like that"
     else:
         yield "no sessions found; searched:"
         yield from (f"  {project_text(place, result.home)}" for place in result.searched)
@@ -73,7 +73,7 @@ def sessions_document(result: SessionsResult) -> dict[str, Any]:
     """Return an object per session, and the number of hidden ones."""
     return {
         "schema": "compactctl.sessions/1",
-        "found": result.found,
+        "found": result.n_sessions,
         "hidden": result.hidden,
         "unread": result.unread,
         "sessions": [_session_document(row) for row in result.rows],

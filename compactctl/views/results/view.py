@@ -50,7 +50,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
         "schema": "compactctl.view/1",
         "path": result.options.input.path,
         "what": result.options.what,
-        "found": len(result.messages) if result.found is None else result.found,
+        "found": len(result.messages) if result.n_matches is None else result.n_matches,
         "before": result.before,
         "messages": encoded(result.messages),
         "warnings": encoded(result.warnings),
@@ -60,8 +60,8 @@ def view_document(result: ViewResult) -> dict[str, Any]:
 def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: the number of matches, or why nothing is shown."""
     yield from warning_lines(result.warnings)
-    if result.found is not None:
-        yield f"{path_name(result.options.input.path)}: {_found(result, result.found)}"
+    if result.n_matches is not None:
+        yield f"{path_name(result.options.input.path)}: {_found(result, result.n_matches)}"
     elif not result.messages:
         is_archive = result.options.what == "archived"
         nothing = "nothing is hidden" if is_archive else "there are no messages"

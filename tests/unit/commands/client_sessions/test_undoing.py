@@ -227,7 +227,7 @@ def test_an_undone_compaction_is_neither_audited_as_ours_nor_in_the_way(tmp_path
     squeeze(path, "prune")
     undone(path)
     writers = [
-        each.found.writer
+        each.compaction.writer
         for each in audit(AuditOptions(input=InputOptions(path=str(path)))).compactions
     ]
     assert writers.count("claude-code") == 1

@@ -33,7 +33,7 @@ def test_what_was_archived_is_found_by_its_text(path: Path) -> None:
     assert said(found(path, "prompt 1")) == ["prompt 1"]
     assert said(found(path, "prompt 1", what="effective")) == []
     assert said(found(path, "prompt [13]", what="all")) == ["prompt 1", "prompt 3"]
-    assert found(path, "prompt").found == 3
+    assert found(path, "prompt").n_matches == 3
 
 
 def test_every_pattern_must_be_found(path: Path) -> None:
@@ -58,12 +58,12 @@ def test_pages_follow_one_another(path: Path) -> None:
         ["prompt 2", "answer 2"],
         [],
     ]
-    assert [(page.found, page.before) for page in pages] == [(6, 0), (6, 4), (6, 6)]
+    assert [(page.n_matches, page.before) for page in pages] == [(6, 0), (6, 4), (6, 6)]
 
 
 def test_pages_need_no_pattern(path: Path) -> None:
     assert len(found(path, limit=5).messages) == 5
-    assert found(path, limit=5).found == 12
+    assert found(path, limit=5).n_matches == 12
     with pytest.raises(UsageError, match="--page needs --limit"):
         found(path, page=2)
 

@@ -51,7 +51,7 @@ def test_a_clients_compaction_is_compared_with_what_it_stands_for(
     compaction = only(audited(session(), tmp_path))
     found = compaction.audit
     assert found is not None
-    assert compaction.found.verdict == "audited"
+    assert compaction.compaction.verdict == "audited"
     assert compaction.tokens_before > compaction.tokens_after > compaction.summary_tokens - 9 > 0
     assert [each.text for each in found.lost_of("read")] == ["src/settings.py"]
     assert [each.mentioned_again is not None for each in found.lost_of("read")] == [True]
@@ -93,7 +93,7 @@ def test_places_are_lines_of_a_file_and_messages_of_a_document(
 
 def test_of_a_sealed_summary_only_the_second_look_is_told(tmp_path: Path) -> None:
     compaction = only(audited(clients.codex_sealed(), tmp_path))
-    assert compaction.found.verdict == "sealed"
+    assert compaction.compaction.verdict == "sealed"
     assert compaction.audit is not None
     assert (compaction.audit.invented, compaction.audit.lost) == (None, ())
     assert len(compaction.audit.rereads) == 1
@@ -102,7 +102,7 @@ def test_of_a_sealed_summary_only_the_second_look_is_told(tmp_path: Path) -> Non
 def test_a_compaction_whose_originals_are_gone_is_told_and_not_judged(tmp_path: Path) -> None:
     lines = clients.claude_code().splitlines(keepends=True)
     compaction = only(audited(b"".join(lines[4:]), tmp_path))
-    assert (compaction.found.verdict, compaction.audit) == ("gone", None)
+    assert (compaction.compaction.verdict, compaction.audit) == ("gone", None)
 
 
 def test_what_was_never_compacted_has_nothing_to_audit(tmp_path: Path) -> None:
@@ -157,11 +157,11 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
     compaction = only(audit(AuditOptions(input=InputOptions(path=str(output)))))
     found = compaction.audit
     assert found is not None
-    assert (compaction.found.writer, compaction.found.operation) == (
+    assert (compaction.compaction.writer, compaction.compaction.operation) == (
         "compactctl",
         done.change.operation,
     )
-    assert compaction.found.stages == (("plain",) if layout == "split" else ())
+    assert compaction.compaction.stages == (("plain",) if layout == "split" else ())
     assert [each.text for each in found.lost_of("rule")] == [clients.RULE]
     assert [each.what for each in found.rereads] == ["src/settings.py"]
     assert found.invented == ()
@@ -172,4 +172,4 @@ def test_a_clients_compaction_under_ours_is_told_first(tmp_path: Path) -> None:
     path.write_bytes(clients.claude_code() + clients.claude_talk())
     compact(asked(COUNTED, path=str(path), output=str(output)))
     found = audit(AuditOptions(input=InputOptions(path=str(output)))).compactions
-    assert [each.found.writer for each in found] == ["claude-code", "compactctl"]
+    assert [each.compaction.writer for each in found] == ["claude-code", "compactctl"]
