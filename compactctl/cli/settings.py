@@ -32,7 +32,7 @@ from compactctl.model.validators import (
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
-_MOST_VALUES = 10_000
+_MAX_VALUES = 10_000
 
 
 def active_settings_files(chosen: str | None) -> tuple[SettingsFile, ...]:
@@ -250,7 +250,7 @@ def shape_of(option: click.Option) -> Validator:
     if isinstance(option, StageOption):
         return option.field.read
     shape = _shape_of_one(option)
-    return list_of(shape, _MOST_VALUES) if option.multiple else shape
+    return list_of(shape, _MAX_VALUES) if option.multiple else shape
 
 
 def _shape_of_one(option: click.Option) -> Validator:

@@ -39,7 +39,7 @@ MAX_CHOICES = 15
 """The maximum number of candidates to list."""
 # A shorter abbreviation of an id may as well be a word.
 _MIN_ID_LENGTH = 4
-_OWN_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
+_METADATA_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
 _FILES = (*TRANSCRIPTS, "*.parquet")
 _NONE: Mapping[Purpose, str] = {
     "read": "there is no session",
@@ -276,7 +276,7 @@ def _is_compacted(session: Session) -> bool:
 def _has_tags(path: str) -> bool:
     """Tell whether records have tags of compactctl; only files with its key are parsed."""
     try:
-        is_marked = any(_OWN_OBJECT.search(line.data) for line in read_lines(path))
+        is_marked = any(_METADATA_OBJECT.search(line.data) for line in read_lines(path))
         return is_marked and is_tagged(open_input(path).lines, path)
     except CompactctlError:
         return False

@@ -29,12 +29,12 @@ _LINE_FILES = (".jsonl", ".zst")
 _LONGER = 4 * WINDOW
 _CHARS_PER_TOKEN = 4.0
 # Larger reports are not checked, so that for most sessions no more is read than for the list.
-_LARGEST_JUDGED = WINDOW // 2
+_MAX_CHECKED_TOKENS = WINDOW // 2
 # The unread beginning of a file may explain a report that is too large, but not one too small.
 _TOO_SMALL = ("below its contents", "does not grow", "no number")
 CLIENT_RECORD = "recorded by the client"
 """The source of the sizes in a list of sessions."""
-SHORTEST = 8
+MIN_ID_CHARS = 8
 """The minimum number of characters of an id to show."""
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -92,7 +92,7 @@ class ShortIds:
         index = bisect_left(self._sorted, full)
         neighbors = [*self._sorted[max(0, index - 1) : index], *self._sorted[index + 1 : index + 2]]
         needed = max((_shared(full, neighbor) + 1 for neighbor in neighbors), default=0)
-        return full[: max(SHORTEST, needed)]
+        return full[: max(MIN_ID_CHARS, needed)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,7 @@ def least_size(session: Session) -> int | None:
     """
     path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
     reported = session.details.context or 0
-    if chosen is None or path.suffix not in _LINE_FILES or reported > _LARGEST_JUDGED:
+    if chosen is None or path.suffix not in _LINE_FILES or reported > _MAX_CHECKED_TOKENS:
         return None
     try:
         end = _end(path, chosen)

@@ -33,7 +33,7 @@ PROFILES = (
     "recovery",
 )
 DEFAULT_PROFILE = "default"
-_OWN_PROFILES = (DEFAULT_PROFILE, "staged")
+_COMPACTCTL_PROFILES = (DEFAULT_PROFILE, "staged")
 # The default of ``compact --from-error``.
 RECOVERY_PROFILE = "recovery"
 # A profile is read whole, and its table takes many times that size in memory.
@@ -50,7 +50,7 @@ def builtin_profile(name: str) -> Profile:
 
 def emulates_system(profile: Profile | None) -> bool:
     """Whether a profile emulates another system, whose rules for sizes then apply."""
-    return profile is not None and profile.name not in _OWN_PROFILES
+    return profile is not None and profile.name not in _COMPACTCTL_PROFILES
 
 
 def load_profile(name: str) -> Profile:

@@ -14,7 +14,7 @@ from compactctl.tokens.meter import Meter
 NAME = "images"
 _MEGABYTE, _KILOBYTE = 1_000_000, 1_000
 # Smaller images would be rounded to 0.0 MB.
-_SMALLEST_IN_MB = 50_000
+_MIN_BYTES_IN_MB = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def _note(image: MediaPart, placeholder: str) -> str:
 
 def _size(n_bytes: int) -> str:
     """Format a size in MB, as agent-code does; small sizes in kB or bytes."""
-    if n_bytes >= _SMALLEST_IN_MB:
+    if n_bytes >= _MIN_BYTES_IN_MB:
         return f"{n_bytes / _MEGABYTE:.1f} MB"
     return f"{n_bytes / _KILOBYTE:.1f} kB" if n_bytes >= _KILOBYTE else f"{n_bytes} B"
 

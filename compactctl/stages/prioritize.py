@@ -18,7 +18,7 @@ Order = Literal["newest", "oldest"]
 PriorityKind = Literal["user", "assistant", "reasoning", "tool_calls", "tool_results", "injected"]
 KINDS: tuple[PriorityKind, ...] = get_args(PriorityKind)
 # Messages without a priority are hidden last (in prompt-tsx, JavaScript's largest safe integer).
-_HIGHEST = 2**53 - 1
+_MAX_PRIORITY = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def _hideable_units(planner: HidePlanner, options: PrioritizeOptions) -> Iterato
         is_frozen = unit[0] < options.freeze_before
         if is_frozen or any(m.id not in hideable or m.role == "system" for m in members):
             continue
-        priority = min(weights.get(kind, _HIGHEST) for kind in _kinds(members))
+        priority = min(weights.get(kind, _MAX_PRIORITY) for kind in _kinds(members))
         age = unit[0] if options.order == "newest" else -unit[0]
         yield _Unit(priority=priority, age=age, unit=unit)
 

@@ -51,7 +51,7 @@ _OUR_PROGRAM = re.compile(
 _Place = tuple[str | int, ...]
 Action = Literal["print", "install", "uninstall"]
 _ENCODING = ("utf-8", "surrogateescape")
-_OURS = b"Written by compactctl integrate"
+_SIGNATURE = b"Written by compactctl integrate"
 _BACKUP = ".before-compactctl"
 
 
@@ -157,7 +157,7 @@ def _own_files(
     for name, path in client_files.files.items():
         before = _content(path)
         if before is not None and not _is_written_here(before):
-            if _OURS in before:
+            if _SIGNATURE in before:
                 raise UsageError(
                     f"{path}: was changed by hand; move it away or delete it, and run this again"
                 )

@@ -15,7 +15,7 @@ from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, ViewOptions, ViewScope, view
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.session_finder import path_of, shown
-from compactctl.commands.sessions import SHORTEST, least_size
+from compactctl.commands.sessions import MIN_ID_CHARS, least_size
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
 from compactctl.sessions.reading.folders import FolderScanner
@@ -25,7 +25,7 @@ from compactctl.store.client_folders import UserEnvironment
 from compactctl.summaries.by_model.secrets import mask_secrets
 from compactctl.tokens.meter import part_texts
 
-MOST_SESSIONS = 20
+MAX_SESSIONS = 20
 PAGE = 10
 """Matches per page of a search."""
 EXCERPT = 600
@@ -56,8 +56,8 @@ class ProjectHistory:
         allowed = [*self._allowed()]
         return {
             "project": None if self.all_projects else str(self.here),
-            "sessions": [self._row(session) for session in allowed[:MOST_SESSIONS]],
-            "more": max(0, len(allowed) - MOST_SESSIONS),
+            "sessions": [self._row(session) for session in allowed[:MAX_SESSIONS]],
+            "more": max(0, len(allowed) - MAX_SESSIONS),
         }
 
     def stats(self, session: str = "") -> Document:
@@ -140,7 +140,7 @@ class ProjectHistory:
         candidates = [*self._allowed()]
         if reference:
             exact = [candidate for candidate in candidates if candidate.id == reference]
-            long_enough = len(reference) >= SHORTEST
+            long_enough = len(reference) >= MIN_ID_CHARS
             candidates = exact or [
                 candidate
                 for candidate in candidates

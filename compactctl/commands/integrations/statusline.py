@@ -16,7 +16,7 @@ from compactctl.tokens.models.lookup import resolve_model
 _CONTEXT = ("current_context_tokens",)
 _ASKED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _WINDOW = ("displayed_context_limit", "context_window_size")
-_LARGEST = 10**12
+_MAX_NUMBER = 10**12
 # A status line is refreshed several times a second, so larger transcripts are not read.
 _MAX_BYTES = 32_000_000
 _BOUNDARY = b'"subtype":"compact_boundary"'
@@ -78,7 +78,7 @@ def _first(tokens: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         return None
-    return int(min(value, _LARGEST))
+    return int(min(value, _MAX_NUMBER))
 
 
 def _compactions(transcript: str | None) -> int | None:

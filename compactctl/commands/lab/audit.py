@@ -29,7 +29,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.summaries.extract.passages import SourceRef, source_refs
 from compactctl.tokens.meter import Meter
 
-OWN = "compactctl"
+COMPACTCTL = "compactctl"
 # audited: everything could be checked. sealed: the client's summary is encrypted or not in the
 # file. gone: the messages it replaces are in no file that was found.
 AuditVerdict = Literal["audited", "sealed", "gone"]
@@ -238,7 +238,7 @@ def _by_compactctl(
     written = (m.line for m in outcome.effective if m.origin.is_synthetic)
     messages = chain.from_iterable(past_state.transcript.messages for past_state in past)
     return FoundCompaction(
-        writer=OWN,
+        writer=COMPACTCTL,
         line=min(written, default=0),
         audit_input=AuditInput(
             before=sent_messages(before),
@@ -367,7 +367,7 @@ def _audited(
         for messages in (whole.before, whole.after, compaction.restored, whole.later)
     )
     summary = text_of(compaction.written(conversation))
-    is_own = compaction.writer == OWN
+    is_own = compaction.writer == COMPACTCTL
     claims = without_boilerplate(summary) if is_own else without_transcript_path(summary)
     audit_input = replace(
         whole,

@@ -32,7 +32,7 @@ EVERYTHING = "none"
 """The control that compacts nothing."""
 PLANNED = "plan"
 """The name of the policy that applies a plan file."""
-FEWEST_DEMANDS = 5
+MIN_DEMANDS = 5
 """The entities that the future must mention again for a cut to count."""
 Answering = Callable[[str], str]
 """Takes a prompt and returns what a reader answers, "" for nothing."""
@@ -225,7 +225,7 @@ class EvaluatedSession:
         size = self.measured.meter.message
         cuts = _behind(grown, size) if grown else _cuts(transcript, size, options)
         cases = [EvaluationCase(cut, reader, self.cwd) for cut in cuts]
-        self.cases = [case for case in cases if len(case.demand.entities) >= FEWEST_DEMANDS]
+        self.cases = [case for case in cases if len(case.demand.entities) >= MIN_DEMANDS]
         self.skipped = len(cases) - len(self.cases)
 
     @property

@@ -14,13 +14,13 @@ from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
-from compactctl.views.pages.session_lists import MOST_MESSAGES, anchor_of, request_pieces
+from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_pieces
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
 
 # How much of a message is shown while it is folded, in characters.
 _BEGINNING = 90
-_MOST_COLUMNS = 720
+_MAX_COLUMNS = 720
 _HEADROOM = 1.14
 _FATES: tuple[Fate, ...] = ("kept", "rewritten", "written", "hidden")
 _LINES = 2
@@ -62,9 +62,9 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
 def _listed_fates(compared: Comparison) -> list[int]:
     """Return the indices of the listed messages: all, or the largest if there are many."""
     indices = range(len(compared.messages))
-    if len(indices) <= MOST_MESSAGES:
+    if len(indices) <= MAX_MESSAGES:
         return list(indices)
-    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: _fate_size(compared, at)))
+    return sorted(nlargest(MAX_MESSAGES, indices, key=lambda at: _fate_size(compared, at)))
 
 
 def _fate_size(compared: Comparison, index: int) -> int:
@@ -186,7 +186,7 @@ def _fate_strip(compared: Comparison, listed: Sequence[int]) -> dict[str, object
     """
     if not listed:
         return None
-    shared = -(-len(listed) // _MOST_COLUMNS)
+    shared = -(-len(listed) // _MAX_COLUMNS)
     groups = [listed[index : index + shared] for index in range(0, len(listed), shared)]
     rows = [message.explained for message in compared.messages]
     before = [

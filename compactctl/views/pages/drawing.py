@@ -15,7 +15,7 @@ from compactctl.views.terminal.graph import round_values
 
 HEIGHT = 1_000
 # Above this there is no space for the label on a line.
-_HIGHEST_LINE = 0.87
+_MAX_LINE_SHARE = 0.87
 # The number of colors in the style sheet for series.
 SERIES = 6
 _LINES = 5
@@ -107,7 +107,7 @@ def _path(values: Sequence[int], top: float) -> str:
 
 def grid(top: float, label: Callable[[float], str], limit: int = 5) -> tuple[ChartLine, ...]:
     """Return lines at round values, without the base line."""
-    values = round_values(_HIGHEST_LINE * top, limit)
+    values = round_values(_MAX_LINE_SHARE * top, limit)
     return tuple(ChartLine(label=label(value), at=down(value, top)) for value in values)
 
 

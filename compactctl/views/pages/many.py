@@ -38,7 +38,7 @@ _FAILURES = 50
 _OTHERS = "others"
 _HEADROOM = 1.14
 # Two years; older weeks are left out.
-_MOST_WEEKS = 104
+_MAX_WEEKS = 104
 _ROWS = 20
 
 
@@ -151,7 +151,7 @@ def _all_weeks(weeks: Sequence[str]) -> list[str]:
     if not weeks:
         return []
     last = _monday(weeks[-1])
-    first = max(_monday(weeks[0]), last - timedelta(weeks=_MOST_WEEKS - 1))
+    first = max(_monday(weeks[0]), last - timedelta(weeks=_MAX_WEEKS - 1))
     return list(_weeks(first, last))
 
 

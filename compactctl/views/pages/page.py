@@ -34,14 +34,14 @@ _TEMPLATES = files("compactctl.views.pages") / "templates"
 # Suffixes of file names that show the language and nothing else.
 _ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
 # Prefix of a user's counter -> its name on a shared page.
-_OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
+_USER_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 _NAME_WIDTH = 160
 # Maximum size of all texts on a page in bytes, and the lengths at which each may be cut for that.
 # With its charts, a page stays below 2 MB.
 TEXT_BYTES = 700_000
 _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
 # Most secret tokens are shorter; the beginning of a longer one is enough to recognize it.
-_LONGEST_TOKEN = 2_000
+_MAX_SECRET = 2_000
 
 
 class PageNames:
@@ -96,7 +96,7 @@ class PageNames:
     def counter(self, counter: str) -> str:
         """Return the name of a counter; if redacted, without its command or file."""
         kind_name = next(
-            (name for kind, name in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
+            (name for kind, name in _USER_COUNTERS.items() if counter.startswith(kind)), ""
         )
         return kind_name if self._redact and kind_name else self.line(counter)
 
@@ -195,7 +195,7 @@ def _text(message: Message, *, cut: int, mask: bool) -> str:
 
 def _shown(text: str, *, cut: int, mask: bool) -> str:
     """Return the beginning of a text; a secret at the cut is masked as a whole."""
-    head = text[: cut + _LONGEST_TOKEN]
+    head = text[: cut + _MAX_SECRET]
     head = mask_secrets(head) if mask else head
     beginning = safe_text(head[:cut])
     remaining = len(text) - cut

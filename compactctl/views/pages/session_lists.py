@@ -14,7 +14,7 @@ _ROWS = 10
 # How much of a message is shown while it is folded, in characters.
 _BEGINNING = 90
 # More are not put on a page, which a browser would have to lay out.
-MOST_MESSAGES = 4_000
+MAX_MESSAGES = 4_000
 
 
 def request_rows(result: StatsResult) -> dict[str, int]:
@@ -185,9 +185,9 @@ def anchor_of(index: int) -> str:
 def largest_messages(timeline: Timeline) -> list[int]:
     """Return the indices of the listed messages: all, or the largest if there are many."""
     indices = range(len(timeline.messages))
-    if len(indices) <= MOST_MESSAGES:
+    if len(indices) <= MAX_MESSAGES:
         return list(indices)
-    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: timeline.messages[at].tokens))
+    return sorted(nlargest(MAX_MESSAGES, indices, key=lambda at: timeline.messages[at].tokens))
 
 
 def message_rows(

@@ -27,7 +27,7 @@ from compactctl.views.terminal.text import (
 )
 
 _WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "skipped")
-_MOST_ERRORS = 5
+_MAX_ERRORS = 5
 # What the error of a skipped file names where it would read messages.
 _OPTION = "--messages-at"
 
@@ -136,7 +136,7 @@ def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
         return
     yield f"{plural(len(failed), _noun(failed))} failed"
     conversations = [row for row in failed if row.data_set is not None]
-    untold = {id(row) for row in conversations[_MOST_ERRORS:]}
+    untold = {id(row) for row in conversations[_MAX_ERRORS:]}
     for row in failed:
         if id(row) not in untold:
             yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")

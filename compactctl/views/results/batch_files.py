@@ -34,11 +34,11 @@ from compactctl.views.results.rounds import ROUND_TYPES, round_row
 from compactctl.views.table_file import TableFile, write_table
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
 
-_MOST = 10
+_MAX_ANNOTATIONS = 10
 # Runner -> the variable that it sets for every job.
 _VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
 # What GitHub takes as the summary of a step at most, in bytes.
-_LONGEST_SUMMARY = 1 << 20
+_MAX_SUMMARY_BYTES = 1 << 20
 _TITLE = "compactctl batch"
 # A file and what it fails for, each on one line.
 _Finding = tuple[str, str]
@@ -50,7 +50,7 @@ _GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What Markdown or HTML in it would take for markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
-_LONGEST = 300
+_MAX_TEXT = 300
 # What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
@@ -175,7 +175,7 @@ def _lines(result: BatchResult) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     shown = line_text(text)
-    cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
+    cut = f"{shown[:_MAX_TEXT]}…" if len(shown) > _MAX_TEXT else shown
     return _MARKUP.sub(r"\\\1", cut)
 
 
@@ -309,7 +309,7 @@ def annotate(result: BatchResult, runner: str) -> None:
 def _append(summary: Path, page: bytes) -> None:
     try:
         with summary.open("a+b") as stream:
-            if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
+            if stream.seek(0, os.SEEK_END) + len(page) < _MAX_SUMMARY_BYTES:
                 append_lines(stream, page)
     except OSError as error:
         # What writes to an open file does not know its name.
@@ -367,7 +367,7 @@ def failing_rows(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
     failing = sorted(
         (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
     )
-    return tuple(islice(failing, _MOST))
+    return tuple(islice(failing, _MAX_ANNOTATIONS))
 
 
 def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:

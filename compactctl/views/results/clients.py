@@ -19,7 +19,7 @@ _NO_CHANGES = {
     "uninstall": "there is nothing of compactctl's to take back",
 }
 # Clients show it above the conversation, or hand it to the agent.
-_LONGEST = 2_000
+_MAX_TEXT = 2_000
 _SEPARATOR = " · "
 _NO_CONTEXT = "context: not told yet"
 _THOUSAND = 1_000
@@ -76,7 +76,7 @@ def hook_terminal(result: HookResult) -> Iterator[Raw]:
         case "continue":
             answer = _answer(result, {"continue": False, "stopReason": result.refusal})
         case "text":
-            answer = one_line(result.message or result.context, _LONGEST)
+            answer = one_line(result.message or result.context, _MAX_TEXT)
         case _:
             assert_never(result.options.integration.answer)
     if answer:
@@ -95,7 +95,7 @@ def hook_document(result: HookResult) -> dict[str, Any]:
 def _answer(result: HookResult, refusal: Mapping[str, Any]) -> str:
     answer: dict[str, Any] = dict(refusal) if result.refusal else {}
     if result.message:
-        answer["systemMessage"] = one_line(result.message, _LONGEST)
+        answer["systemMessage"] = one_line(result.message, _MAX_TEXT)
     if result.context:
         answer["hookSpecificOutput"] = {
             "hookEventName": STARTED,

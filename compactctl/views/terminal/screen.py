@@ -22,7 +22,7 @@ TextStyle = Literal["", "bold", "yellow", "bold red"]
 
 _GAP = "  "
 # A fact with less room than this is wrapped below its label instead of beside it.
-_LEAST_TEXT = 24
+_MIN_TEXT_WIDTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
     start = fact.label.ljust(label_width) + _GAP
     if width is None:
         return [(start + fact.text).rstrip()]
-    if width - len(start) < _LEAST_TEXT:
+    if width - len(start) < _MIN_TEXT_WIDTH:
         return _wrapped(f"{fact.label}{_GAP}{fact.text.strip()}", width)
     first, *more = _wrapped(fact.text, width - len(start), indent="")
     return [start + first, *(" " * len(start) + line for line in more)]

@@ -14,7 +14,7 @@ from sessions.homes import Home, Said, everything, uuid_of
 
 from compactctl.commands.integrations.project_history import (
     EXCERPT,
-    MOST_SESSIONS,
+    MAX_SESSIONS,
     PAGE,
     PIECE,
     ProjectHistory,
@@ -210,13 +210,13 @@ def test_an_excerpt_shows_what_was_found(
 
 def test_every_answer_is_bounded(home: Home, tmp_path: Path) -> None:
     project = tmp_path / "mine"
-    for number in range(MOST_SESSIONS + 3):
+    for number in range(MAX_SESSIONS + 3):
         put(home, project, f"session {number}", "word")
     texts = ["word", *(f"{'word ' * 30_000}{number}" for number in range(PAGE + 4))]
     big = put(home, project, "big", *texts)
     history = ProjectHistory(machine=UserEnvironment(home=home.root), here=project)
     listed = history.sessions()
-    assert (len(listed["sessions"]), listed["more"]) == (MOST_SESSIONS, 4)
+    assert (len(listed["sessions"]), listed["more"]) == (MAX_SESSIONS, 4)
     first, second = (history.search("word", big, page) for page in (1, 2))
     assert [len(each["messages"]) for each in (first, second)] == [PAGE, 5]
     assert all(len(each["excerpt"]) <= EXCERPT + 2 for each in first["messages"])
