@@ -1,4 +1,4 @@
-"""``compactctl compact``, and what compacts by itself or by hand: ``rescue``, ``tag``."""
+"""The commands that compact: ``compact``, ``tag`` by hand, and ``rescue`` for full sessions."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -134,7 +134,7 @@ def compact_command(
     from compactctl.commands.compact.side_files import check_archived_out, with_side_files
     from compactctl.commands.inspect.view import hidden_lines, sent_records
 
-    path, output = options.input.path, _decided(options, layout, native=native)
+    path, output = options.input.path, _output_options(options, layout, native=native)
     if not output.dry_run:
         shown_as = one_document(output.path, shown_as)
     plan_file = read_plan_option(planned)
@@ -162,10 +162,10 @@ def compact_command(
     emit(result, shown_as, piped=piped, page=page)
 
 
-def _decided(
+def _output_options(
     options: CompactOptions, layout: OutputLayout | Literal["messages"], *, native: bool
 ) -> OutputOptions:
-    """Return where the transcript goes: standard output for piped input and for messages only."""
+    """Return where to write; standard output is the default for piped input and messages only."""
     messages_only = layout == "messages"
     path = options.output.path
     is_piped = messages_only or options.input.path == STANDARD_STREAM
@@ -281,7 +281,7 @@ What was rescued before and has not changed since is not written a second time.
 """
 
 
-def _overflow(from_error: str | None) -> Overflow | None:
+def _parse_overflow(from_error: str | None) -> Overflow | None:
     """Read the error to recover from. Raises UsageError if a smaller context would not help."""
     error = overflow(from_error) if from_error is not None else None
     if error is None or error.overflow:
@@ -297,7 +297,7 @@ def _overflow(from_error: str | None) -> Overflow | None:
     )
 
 
-def _layout(*, native: bool) -> OutputLayout:
+def _layout_of_rescue(*, native: bool) -> OutputLayout:
     return "native" if native else "split"
 
 
@@ -316,7 +316,7 @@ def _layout(*, native: bool) -> OutputLayout:
                 path="settings",
                 metavar="TEXT|FILE",
             ),
-            make=_overflow,
+            make=_parse_overflow,
         ),
         opt(
             "target",
@@ -346,7 +346,7 @@ def _layout(*, native: bool) -> OutputLayout:
             metavar="FILE",
         ),
         flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
-        OptGroup("layout", NATIVE, make=_layout),
+        OptGroup("layout", NATIVE, make=_layout_of_rescue),
         WHILE_OPEN,
         FORCE,
         DRY_RUN,

@@ -1,4 +1,4 @@
-"""The group of commands; each is imported only when it runs."""
+"""The command group, which imports a command only when it runs, and its help."""
 
 import importlib
 import os
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """Commands that help lists together: a title and a line for each.
+    """A section of the help: a title, and a line for each command.
 
-    A command's line must equal the first line of its own help. The commands are in ``file``, or in
-    a file named like the command; ``_FILES`` has the exceptions.
+    A command's line must equal the first line of its own help. The commands are in ``module``, or
+    in a module named like the command; ``_MODULES`` has the exceptions.
     """
 
     title: str
-    file: str = ""
+    module: str = ""
     lines: Mapping[str, str]
 
 
@@ -68,7 +68,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Choose and judge a policy",
-        file="lab",
+        module="lab",
         lines={
             "simulate": "Show when each profile would have compacted, and to what size.",
             "eval": "Measure what compactions keep of what was needed later.",
@@ -85,7 +85,7 @@ _SECTIONS = (
     ),
     _Section(
         title="What there is to choose from",
-        file="reference",
+        module="reference",
         lines={
             "stages": "List the stages of a compaction, or explain some of them.",
             "profiles": "List the profiles of known systems, or explain one.",
@@ -95,7 +95,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Beside a client",
-        file="clients",
+        module="clients",
         lines={
             "integrate": "Set up a client to run compactctl, or take that back.",
             "hook": "Tell what a compaction lost, as a hook of a client.",
@@ -105,7 +105,7 @@ _SECTIONS = (
     ),
     _Section(
         title="Parts for agent harnesses",
-        file="harness",
+        module="harness",
         lines={
             "overflow": "Tell whether an error says that the context was too long.",
             "prompt": "Print the prompt that a summarizer would get.",
@@ -117,8 +117,8 @@ _SECTIONS = (
 )
 
 COMMANDS = {name: line for section in _SECTIONS for name, line in section.lines.items()}
-# What programs of this kind call a command -> what it is called here.
-_ELSEWHERE = {
+# Names that similar programs use -> the command that does the same here.
+_COMMANDS_BY_OTHER_NAME = {
     "list": "sessions",
     "ls": "sessions",
     "undo": "rewind",
@@ -127,8 +127,8 @@ _ELSEWHERE = {
     "show": "view",
     "compress": "compact",
 }
-# The file of each command. Some share one with a command of another section, or of their own.
-_FILES = {name: section.file or name for section in _SECTIONS for name in section.lines} | {
+# The module of each command; some share the module of another command.
+_MODULES = {name: section.module or name for section in _SECTIONS for name in section.lines} | {
     "rescue": "compact",
     "tag": "compact",
     "check": "stats",
@@ -139,22 +139,22 @@ _FILES = {name: section.file or name for section in _SECTIONS for name in sectio
     "chunks": "prompts",
 }
 
-
 # Commands that show settings or that clients run must work whatever is in a settings file.
-_WITHOUT_SETTINGS = {"config", *(name for name, file in _FILES.items() if file == "clients")}
+_WITHOUT_SETTINGS = {"config", *(name for name, module in _MODULES.items() if module == "clients")}
 
-# A flag, and the character that replaces its hyphens until all lines are broken; equally wide.
-_UNBROKEN = re.compile(r"--[a-z][a-z-]+")
-_JOINT = "\u2011"
-# Columns of a terminal that has too few for two columns of text, and where the text begins then.
-_NARROW = 72
-_BELOW = 6
-# Lines that are longer read badly.
-_WIDEST = 100
+# click breaks lines at hyphens, so a character of the same width replaces those of flags until all
+# lines are broken.
+_FLAG = re.compile(r"--[a-z][a-z-]+")
+_NONBREAKING_HYPHEN = "\u2011"
+# A terminal with fewer columns shows texts below the options, indented this much.
+_NARROW_WIDTH = 72
+_NARROW_INDENT = 6
+# Longer lines are hard to read.
+_MAX_WIDTH = 100
 
 
 class _SafeFormatter(click.HelpFormatter):
-    """Writes help as safe text, because its defaults may come from a project's settings.
+    """Writes help as safe text, because defaults in it may come from a project's settings.
 
     On a narrow terminal, the text of an option is below the option instead of next to it.
     """
@@ -163,22 +163,22 @@ class _SafeFormatter(click.HelpFormatter):
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write a list of terms and their texts."""
-        rows = [(term, _UNBROKEN.sub(_joined, meaning)) for term, meaning in rows]
+        rows = [(term, _FLAG.sub(_with_nonbreaking_hyphens, meaning)) for term, meaning in rows]
         widest = max((len(term) for term, _ in rows), default=0)
-        beside = widest <= _NARROW // 3 or self.width >= _NARROW
-        super().write_dl(rows, col_max if beside else _BELOW, col_spacing)
+        is_side_by_side = widest <= _NARROW_WIDTH // 3 or self.width >= _NARROW_WIDTH
+        super().write_dl(rows, col_max if is_side_by_side else _NARROW_INDENT, col_spacing)
 
     def write_text(self, text: str) -> None:
         """Write a paragraph in which no flag is broken across lines."""
-        super().write_text(_UNBROKEN.sub(_joined, text))
+        super().write_text(_FLAG.sub(_with_nonbreaking_hyphens, text))
 
     def getvalue(self) -> str:
         """Return the help text, without control characters and CI commands."""
-        return safe_text(super().getvalue().replace(_JOINT, "-"))
+        return safe_text(super().getvalue().replace(_NONBREAKING_HYPHEN, "-"))
 
 
-def _joined(flag: re.Match[str]) -> str:
-    return flag[0].replace("-", _JOINT)
+def _with_nonbreaking_hyphens(flag: re.Match[str]) -> str:
+    return flag[0].replace("-", _NONBREAKING_HYPHEN)
 
 
 class _SafeContext(click.Context):
@@ -187,17 +187,17 @@ class _SafeContext(click.Context):
     formatter_class = _SafeFormatter
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:  # noqa: ANN401 - click's
-        attributes.setdefault("max_content_width", _WIDEST)
+        attributes.setdefault("max_content_width", _MAX_WIDTH)
         super().__init__(*arguments, **attributes)
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands' names and help without importing them."""
+    """A group that lists its commands without importing them."""
 
     context_class = _SafeContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names in the order in which they are used."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -206,10 +206,10 @@ class LazyGroup(click.Group):
             return None
         if cmd_name not in COMMANDS:
             hint = suggestion(cmd_name, COMMANDS, f"there are {', '.join(COMMANDS)}")
-            if cmd_name in _ELSEWHERE:
-                hint = f"did you mean {_ELSEWHERE[cmd_name]}?"
+            if cmd_name in _COMMANDS_BY_OTHER_NAME:
+                hint = f"did you mean {_COMMANDS_BY_OTHER_NAME[cmd_name]}?"
             raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
-        return _imported(cmd_name)
+        return _import_command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -260,14 +260,16 @@ class LazyGroup(click.Group):
             raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands from the table, importing none."""
+        """Write the commands from the table, without importing them."""
         width = max(map(len, COMMANDS))
         for section in _SECTIONS:
             with formatter.section(section.title):
-                formatter.write_dl([(name.ljust(width), it) for name, it in section.lines.items()])
+                formatter.write_dl(
+                    [(name.ljust(width), line) for name, line in section.lines.items()]
+                )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
-        """Return completions from the table, importing no command."""
+        """Return completions from the table, without importing commands."""
         from click.shell_completion import CompletionItem
 
         commands = [
@@ -284,7 +286,7 @@ class Commands(Mapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in COMMANDS:
             raise KeyError(name)
-        return _imported(name)
+        return _import_command(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -293,8 +295,8 @@ class Commands(Mapping[str, click.Command]):
         return len(COMMANDS)
 
 
-def _imported(name: str) -> click.Command:
-    module = importlib.import_module(f"compactctl.cli.{_FILES[name]}")
+def _import_command(name: str) -> click.Command:
+    module = importlib.import_module(f"compactctl.cli.{_MODULES[name]}")
     command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
     command.name = name
     command.context_class = _SafeContext

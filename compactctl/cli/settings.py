@@ -1,4 +1,4 @@
-"""Settings: options of a command that environment variables and files set."""
+"""Settings: values for the options of a command, from files and environment variables."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,14 +35,14 @@ NO_FILE = "none"
 _MAX_VALUES = 10_000
 
 
-def active_settings_files(chosen: str | None) -> tuple[SettingsFile, ...]:
-    """Return the settings files: the named one, none at all, or those from this folder upwards.
+def active_settings_files(config: str | None) -> tuple[SettingsFile, ...]:
+    """Return the settings files: the named one, none, or those from this folder upwards.
 
     Raises UsageError if one cannot be read.
     """
-    if chosen == NO_FILE:
+    if config == NO_FILE:
         return ()
-    return (read_settings(Path(chosen)),) if chosen else find_settings(Path.cwd())
+    return (read_settings(Path(config)),) if config else find_settings(Path.cwd())
 
 
 def settings_of_files(
@@ -50,14 +50,14 @@ def settings_of_files(
 ) -> tuple[Setting, ...]:
     """Return the settings in files for the options of the command ``name``.
 
-    Options of other commands are ignored; ``commands`` imports a command on access, so as few as
-    possible are accessed.
+    Options of other commands are ignored. Accessing a command in ``commands`` imports it, so as few
+    as possible are accessed.
 
     Raises:
-        UsageError: a value has the wrong type for the option, no command has such an option, or a
+        UsageError: a value has the wrong type for its option, no command has the option, or a
             project must not set it.
     """
-    options = _by_flag(commands[name])
+    options = _options_by_flag(commands[name])
     settings: list[Setting] = []
     for file in files:
         common = {
@@ -65,47 +65,50 @@ def settings_of_files(
             for key, value in file.table.items()
             if not (key in commands and isinstance(value, Mapping))
         }
-        _check(file, "", _pairs(common), chain([name], commands), commands)
+        _check_options(file, "", _iter_pairs(common), chain([name], commands), commands)
         for command in commands:
-            _check(file, f"[{command}] ", _pairs(_table_of(file, command)), [command], commands)
-        for table, pairs in (("", _pairs(common)), (name, _pairs(_table_of(file, name)))):
+            _check_options(
+                file, f"[{command}] ", _iter_pairs(_table_of(file, command)), [command], commands
+            )
+        for table, pairs in (("", _iter_pairs(common)), (name, _iter_pairs(_table_of(file, name)))):
             source = SettingSource(
                 place="project" if file.is_project_file else "user",
                 file=str(file.path),
                 table=table,
             )
             settings += (
-                _setting(options[key], key, value, file, source)
+                _setting_in_file(options[key], key, value, file, source)
                 for key, value in pairs
-                if key in options and (table or not _is_for_others(commands, name, key, value))
+                if key in options
+                and (table or not _is_for_other_commands(commands, name, key, value))
             )
     return tuple(settings)
 
 
-def _is_for_others(
+def _is_for_other_commands(
     commands: Mapping[str, click.Command], name: str, key: str, value: object
 ) -> bool:
     """Whether a top-level value fits only other commands' options of that name."""
-    if _takes(commands[name], key, value):
+    if _accepts(commands[name], key, value):
         return False
-    return any(_takes(commands[other], key, value) for other in commands if other != name)
+    return any(_accepts(commands[other], key, value) for other in commands if other != name)
 
 
-def _takes(command: click.Command, key: str, value: object) -> bool:
+def _accepts(command: click.Command, key: str, value: object) -> bool:
     """Whether a command has an option that accepts a value in a settings file."""
-    option = _by_flag(command).get(key)
+    option = _options_by_flag(command).get(key)
     if option is None:
         return False
     try:
-        value = validate_value("", shape_of(option), _as_listed(option, value))
+        value = validate_value("", validator_of(option), _as_list(option, value))
         option.type_cast_value(click.Context(command), value)
     except (UsageError, click.BadParameter):
         return False
     return True
 
 
-def _as_listed(option: click.Option, value: object) -> object:
-    """Return a single value as a list, which a repeatable option takes."""
+def _as_list(option: click.Option, value: object) -> object:
+    """Return a single value as a list if the option is repeatable."""
     return [value] if option.multiple and not isinstance(value, list | Mapping) else value
 
 
@@ -117,7 +120,7 @@ def settings_of_environment(
     An empty variable is ignored. For a repeatable option, each line is a value.
     """
     return tuple(
-        _setting_of(option, _value_of(option, text), ENVIRONMENT)
+        _setting_of(option, _parse_variable(option, text), ENVIRONMENT)
         for option in options_of(command)
         if (text := variables.get(variable_of(flag_of(option))))
     )
@@ -137,7 +140,7 @@ def settings_of_command_line(
 
 def values_of(command: click.Command, settings: Iterable[Setting]) -> dict[str, object]:
     """Return the values of settings by the command's parameter that they set."""
-    options = _by_flag(command)
+    options = _options_by_flag(command)
     values: dict[str, object] = {}
     for setting in settings:
         option = options[setting.option]
@@ -158,27 +161,27 @@ def _setting_of(option: click.Option, value: object, source: SettingSource) -> S
     return Setting(option=flag_of(option), value=value, source=source, of_stage=is_of_stage)
 
 
-def _value_of(option: click.Option, text: str) -> object:
+def _parse_variable(option: click.Option, text: str) -> object:
     if option.is_flag:
-        # Whatever is neither true nor false is refused where it is used.
+        # Any other text is kept, so that it is rejected where the option is used.
         with suppress(click.BadParameter):
             return click.BOOL.convert(text, None, None)
     return text.splitlines() if option.multiple else text
 
 
-def _check(
+def _check_options(
     file: SettingsFile,
     where: str,
     pairs: Iterator[tuple[str, object]],
     names: Iterable[str],
     commands: Mapping[str, click.Command],
 ) -> None:
-    """Refuse settings that are options of none of the commands ``names``, asked in this order."""
+    """Reject settings that are not options of any command in ``names``, tried in this order."""
     options: dict[str, click.Option] = {}
     remaining = iter(names)
     for key, value in pairs:
         while key not in options and (name := next(remaining, None)) is not None:
-            options |= _by_flag(commands[name])
+            options |= _options_by_flag(commands[name])
         if key not in options and key in commands:
             raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
         if key not in options:
@@ -192,14 +195,14 @@ def _check(
             project_value(file, key, value)
 
 
-def _path(file: SettingsFile, base: PathBase, value: object) -> object:
-    """Return the path for a name in a setting, relative to the settings file or to a home (``~``).
+def _resolve_path(file: SettingsFile, base: PathBase, value: object) -> object:
+    """Return the path for a name in a setting, relative to the settings file or a home (``~``).
 
-    Each name in a list is resolved. A value that need not be a file is returned as is if there is
-    no such file.
+    Each name in a list is resolved. A value without such a file is returned as is, because some
+    options also take text.
     """
     if isinstance(value, list):
-        return [_path(file, base, name) for name in value]
+        return [_resolve_path(file, base, name) for name in value]
     if not isinstance(value, str) or not value or "\0" in value:
         return value
     name = os.path.expanduser(value) if value.startswith("~") else value  # noqa: PTH111 - never raises
@@ -209,7 +212,7 @@ def _path(file: SettingsFile, base: PathBase, value: object) -> object:
     return path if os.path.exists(path) else value  # noqa: PTH110 - never raises
 
 
-def _by_flag(command: click.Command) -> dict[str, click.Option]:
+def _options_by_flag(command: click.Command) -> dict[str, click.Option]:
     return {flag_of(option): option for option in options_of(command)}
 
 
@@ -218,8 +221,8 @@ def _table_of(file: SettingsFile, command: str) -> Mapping[str, object]:
     return table if isinstance(table, Mapping) else {}
 
 
-def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield option names and values; names in a table, such as a stage's, begin with its name."""
+def _iter_pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield option names and values; those in a nested table get its name as a prefix."""
     for key, value in table.items():
         settings = {key: value}
         if isinstance(value, Mapping):
@@ -228,37 +231,37 @@ def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield name.replace("_", "-"), setting
 
 
-def _setting(
+def _setting_in_file(
     option: click.Option, key: str, value: object, file: SettingsFile, source: SettingSource
 ) -> Setting:
     if file.is_project_file:
         value = project_value(file, key, value)
     elif isinstance(option, Opt) and option.path is not None:
-        value = _path(file, option.path, value)
-    value = _as_listed(option, value)
+        value = _resolve_path(file, option.path, value)
+    value = _as_list(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
-    value = validate_value(f"{file.path}: {key}: ", shape_of(option), value)
+    value = validate_value(f"{file.path}: {key}: ", validator_of(option), value)
     return _setting_of(option, value, source)
 
 
-def shape_of(option: click.Option) -> Validator:
+def validator_of(option: click.Option) -> Validator:
     """Return the validator of a file's value for an option; the option checks range and meaning.
 
     Options of stages accept the values that profiles may have.
     """
     if isinstance(option, StageOption):
         return option.field.read
-    shape = _shape_of_one(option)
-    return list_of(shape, _MAX_VALUES) if option.multiple else shape
+    validator = _validator_of_one(option)
+    return list_of(validator, _MAX_VALUES) if option.multiple else validator
 
 
-def _shape_of_one(option: click.Option) -> Validator:
+def _validator_of_one(option: click.Option) -> Validator:
     if option.is_flag:
         return boolean
     match option.type:
         case ShareRange():
-            return _share
+            return _validate_share
         case click.types.IntParamType():
             return integer
         case click.types.FloatParamType():
@@ -267,6 +270,6 @@ def _shape_of_one(option: click.Option) -> Validator:
             return string_or_number
 
 
-def _share(value: object) -> object:
-    """Accept a number, or a text such as 80%."""
+def _validate_share(value: object) -> object:
+    """Accept a number, or text such as 80%."""
     return value if isinstance(value, str) else finite_number(value)

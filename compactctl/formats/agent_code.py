@@ -71,7 +71,7 @@ class AgentCode(Format):
         record = {
             "type": kind,
             "uuid": self.new_id(message),
-            "timestamp": beside.neighbour.get("timestamp", ""),
+            "timestamp": beside.neighbor.get("timestamp", ""),
             "content": [_new_block(message)],
         }
         if is_assistant:

@@ -78,11 +78,9 @@ class AISdk(ApiFormat):
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message with its text in the fields that its neighbor uses."""
         part = {"type": "text", "text": message.text}
-        time = (
-            {"createdAt": beside.neighbour["createdAt"]} if "createdAt" in beside.neighbour else {}
-        )
-        content = {"content": message.text} if "content" in beside.neighbour else {}
-        parts = {"parts": [part]} if "parts" in beside.neighbour or not content else {}
+        time = {"createdAt": beside.neighbor["createdAt"]} if "createdAt" in beside.neighbor else {}
+        content = {"content": message.text} if "content" in beside.neighbor else {}
+        parts = {"parts": [part]} if "parts" in beside.neighbor or not content else {}
         return {"id": self.new_id(message), **time, "role": message.role, **content, **parts}
 
     def new_content(self, part: Part, current: object, text: str) -> object:

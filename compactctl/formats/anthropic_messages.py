@@ -58,14 +58,20 @@ class AnthropicMessages(ApiFormat):
         if not chat or len(chat) * 2 < len(messages):
             return None
         # Requests to Bedrock and Vertex AI name the version.
-        is_request = "anthropic_version" in request or _is_system(request.get("system"))
+        is_request = "anthropic_version" in request or _is_system_prompt(request.get("system"))
         if is_request or any(map(_is_response, messages)):
             return "distinctive"
-        if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
+        if any(
+            "input_schema" in object_or_empty(tool) for tool in list_or_empty(request.get("tools"))
+        ):
             return "distinctive"
-        # This API has its system prompt outside of the messages; only later ones may be system's.
-        has_prompt_apart = messages[0].get("role") != "system" and len(chat) == len(messages)
-        return "distinctive" if has_prompt_apart and any(map(_has_blocks, messages)) else "shared"
+        # This API takes the system prompt outside the messages: a system message is never first.
+        has_valid_roles = messages[0].get("role") != "system" and len(chat) == len(messages)
+        return (
+            "distinctive"
+            if has_valid_roles and any(map(_has_anthropic_blocks, messages))
+            else "shared"
+        )
 
     def start(self, number: int) -> ConversationParser:
         """Return the parser of a conversation."""
@@ -91,7 +97,7 @@ class AnthropicMessages(ApiFormat):
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user or assistant message; this API has no synthetic system messages.
 
-        Half of a tool pair becomes a block, of the assistant if it is a call.
+        Half of a tool pair becomes a block: in an assistant message if it is a call.
         """
         if message.kind == "result":
             result = {"type": "tool_result", "tool_use_id": message.call_id}
@@ -103,7 +109,7 @@ class AnthropicMessages(ApiFormat):
         role = "assistant" if message.role == "assistant" else "user"
         return {
             "role": role,
-            "content": text_content(beside.neighbour.get("content"), message.text),
+            "content": text_content(beside.neighbor.get("content"), message.text),
         }
 
 
@@ -113,7 +119,7 @@ def _is_later_system_message(message: Message) -> bool:
 
 
 class _AnthropicConversation(ConversationParser):
-    """Name the tool of each result by the call it answers."""
+    """Parses a conversation; the tool of each result is that of the call it answers."""
 
     def preamble(
         self, request: Mapping[str, Any], path: JsonPath
@@ -163,7 +169,7 @@ def _is_message(record: Mapping[str, Any]) -> bool:
     return _role(record) is not None and isinstance(record.get("content"), str | list)
 
 
-def _is_system(value: object) -> bool:
+def _is_system_prompt(value: object) -> bool:
     """Whether a system prompt is a text or typed blocks; Bedrock's blocks have no type."""
     blocks = list_or_empty(value)
     return isinstance(value, str) or any("type" in object_or_empty(block) for block in blocks)
@@ -174,14 +180,14 @@ def _is_response(message: Mapping[str, Any]) -> bool:
     return "stop_reason" in message and "input_tokens" in object_or_empty(message.get("usage"))
 
 
-def _has_blocks(message: Mapping[str, Any]) -> bool:
-    blocks = [b for b in list_or_empty(message["content"]) if isinstance(b, Mapping)]
+def _has_anthropic_blocks(message: Mapping[str, Any]) -> bool:
+    blocks = [block for block in list_or_empty(message["content"]) if isinstance(block, Mapping)]
     has_openai_calls = "tool_calls" in message
-    return not has_openai_calls and any(map(_is_block, blocks))
+    return not has_openai_calls and any(map(_is_anthropic_block, blocks))
 
 
-def _is_block(block: Mapping[str, Any]) -> bool:
-    # Mistral stores thinking as a list.
+def _is_anthropic_block(block: Mapping[str, Any]) -> bool:
+    # Mistral's API has blocks of the same type, but stores thinking as a list.
     is_mistral = isinstance(block.get("thinking"), list)
     is_anthropic = block.get("type") in _BLOCK_TYPES or isinstance(block.get("source"), Mapping)
     return is_anthropic and not is_mistral

@@ -82,7 +82,7 @@ class NeuroLink(Format):
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a message, or half of a tool pair."""
         timestamp = (
-            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
+            {"timestamp": beside.neighbor["timestamp"]} if "timestamp" in beside.neighbor else {}
         )
         tool = {"tool": message.tool} if message.tool else {}
         return {

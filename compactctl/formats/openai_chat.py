@@ -91,7 +91,7 @@ class OpenAIChat(ApiFormat):
         """Build a message with content of the same shape as its neighbor's."""
         record = {
             "role": message.role,
-            "content": text_content(beside.neighbour.get("content"), message.text),
+            "content": text_content(beside.neighbor.get("content"), message.text),
         }
         if message.kind == "result":
             return {**record, "tool_call_id": message.call_id}

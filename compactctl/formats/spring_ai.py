@@ -77,8 +77,8 @@ class SpringAi(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a synthetic event in the form of its neighbor: a row or an event record."""
-        build = _new_row if _is_row(beside.neighbour) else _new_event
-        return build(message, self.new_id(message), beside.neighbour)
+        build = _new_row if _is_row(beside.neighbor) else _new_event
+        return build(message, self.new_id(message), beside.neighbor)
 
     def new_content(self, part: Part, current: object, text: str) -> object:
         """Return ``text``, as an attachment in place of media; see ``Format.new_content``."""
@@ -260,24 +260,24 @@ def _is_true(value: object) -> bool:
     return value is True or value == 1
 
 
-def _new_row(message: Synthetic, name: str, neighbour: Mapping[str, Any]) -> Mapping[str, Any]:
+def _new_row(message: Synthetic, name: str, neighbor: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata: Mapping[str, Any] = {"compactionSource": _SOURCE}
-    is_text = isinstance(neighbour.get("metadata"), str)
+    is_text = isinstance(neighbor.get("metadata"), str)
     tool_parts = _new_calls(message) or _new_responses(message)
     return {
-        **_copied_fields(neighbour),
+        **_copied_fields(neighbor),
         "id": name,
-        _column(neighbour, _TYPE): _TYPES_BY_ROLE[message.role],
-        _column(neighbour, "messageContent"): None if _new_responses(message) else message.text,
-        _column(neighbour, "messageData"): json.dumps(tool_parts) if tool_parts else None,
+        _column(neighbor, _TYPE): _TYPES_BY_ROLE[message.role],
+        _column(neighbor, "messageContent"): None if _new_responses(message) else message.text,
+        _column(neighbor, "messageData"): json.dumps(tool_parts) if tool_parts else None,
         "synthetic": True,
         "archived": False,
-        "branch": neighbour.get("branch"),
+        "branch": neighbor.get("branch"),
         "metadata": json.dumps(metadata) if is_text else metadata,
     }
 
 
-def _new_event(message: Synthetic, name: str, neighbour: Mapping[str, Any]) -> Mapping[str, Any]:
+def _new_event(message: Synthetic, name: str, neighbor: Mapping[str, Any]) -> Mapping[str, Any]:
     inner: dict[str, Any] = {_TYPE: _TYPES_BY_ROLE[message.role], "metadata": {}}
     if _new_responses(message):
         inner["responses"] = _new_responses(message)
@@ -286,18 +286,18 @@ def _new_event(message: Synthetic, name: str, neighbour: Mapping[str, Any]) -> M
     if _new_calls(message):
         inner["toolCalls"] = _new_calls(message)
     return {
-        **_copied_fields(neighbour),
+        **_copied_fields(neighbor),
         "id": name,
         "message": inner,
         "metadata": {"synthetic": True, "compactionSource": _SOURCE},
-        "branch": neighbour.get("branch"),
+        "branch": neighbor.get("branch"),
         "archived": False,
     }
 
 
-def _copied_fields(neighbour: Mapping[str, Any]) -> dict[str, Any]:
-    keys = (_column(neighbour, "sessionId"), "timestamp")
-    return {key: neighbour[key] for key in keys if key in neighbour}
+def _copied_fields(neighbor: Mapping[str, Any]) -> dict[str, Any]:
+    keys = (_column(neighbor, "sessionId"), "timestamp")
+    return {key: neighbor[key] for key in keys if key in neighbor}
 
 
 def _new_calls(message: Synthetic) -> list[Mapping[str, Any]]:

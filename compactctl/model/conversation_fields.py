@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-# In order of precedence: a session may hold several conversations, so its id comes after theirs. A
-# trace often covers a single request, so its id comes last.
-_CONVERSATION = (
+# In order of precedence: a session may contain several conversations, so its id comes after theirs.
+# A trace often covers a single request, so its id comes last.
+_CONVERSATION_ID_FIELDS = (
     "conversation_id",
     "conversationId",
     "thread_id",
@@ -17,23 +17,27 @@ _CONVERSATION = (
     "trace_id",
     "traceId",
 )
-_CONVERSATION_NAMES = frozenset(_CONVERSATION)
+_CONVERSATION_ID_FIELD_SET = frozenset(_CONVERSATION_ID_FIELDS)
 TIME_FIELDS = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
 
 
 def conversation_id(record: Mapping[str, Any]) -> str | int | None:
     """Return the first id in a record that can name its conversation; None if it has none."""
-    if _CONVERSATION_NAMES.isdisjoint(record):
+    if _CONVERSATION_ID_FIELD_SET.isdisjoint(record):
         return None
-    return next((record[name] for name in _CONVERSATION if _is_id(record.get(name))), None)
+    return next(
+        (record[name] for name in _CONVERSATION_ID_FIELDS if _is_id(record.get(name))), None
+    )
 
 
 def placement_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ids and times of a record, which an inserted record beside it has to repeat.
+    """Return the ids and times of a record, to be repeated in a record inserted beside it.
 
-    Without them a reader of the log would count the inserted record to another conversation.
+    Without them, readers of the log would assign the inserted record to another conversation.
     """
-    return {name: record[name] for name in (*_CONVERSATION, *TIME_FIELDS) if name in record}
+    return {
+        name: record[name] for name in (*_CONVERSATION_ID_FIELDS, *TIME_FIELDS) if name in record
+    }
 
 
 def _is_id(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a stage may propose: edits keyed by message id, or a reason why there are none."""
+"""The outcome of a stage: edits keyed by message id, or the reason why there are none."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class Hide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replace:
-    """Replace the content of one part by ``text``.
+    """Replace the content of one part with ``text``.
 
-    ``refers_to`` is the message that the new text refers the model to; None for none.
+    ``refers_to`` is the message that the new text refers to; None if it refers to none.
     """
 
     id: MessageId
@@ -64,8 +64,8 @@ Edit = Hide | Replace | Insert | RemoveUnsent
 class Proposal:
     """The edits that a stage proposes.
 
-    ``notes`` are shown to the user. ``figures`` are counts by the names that the reference systems
-    use for them in their own results.
+    ``notes`` are shown to the user. ``figures`` are counts, named as in the results of the systems
+    that the stage reproduces.
     """
 
     stage: str
@@ -85,7 +85,7 @@ class Skipped:
 
 def groups_of(edits: Iterable[Edit]) -> tuple[GroupId, ...]:
     """Return the groups of edits, each once, in order of first appearance."""
-    groups = (e.message.group if isinstance(e, Insert) else e.group for e in edits)
+    groups = (edit.message.group if isinstance(edit, Insert) else edit.group for edit in edits)
     return tuple(dict.fromkeys(groups))
 
 

@@ -13,14 +13,14 @@ ANY_INDEX = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsentRule:
-    """Which records of a client, or values in them, are never sent.
+    """A rule that identifies records of a client, or values in them, that are never sent.
 
     Attributes:
         kind: progress reports, copies of tool results for the screen, or snapshots of files.
         match: the strings that identify such a record, by path; one of each set must match.
-        path: leads to the value in it, ``ANY_INDEX`` to all elements of an array; () for the
+        path: the path to the value, with ``ANY_INDEX`` for all elements of an array; () for the
             whole record.
-        replacement: JSON text that the client needs in its place; "" if it can be removed.
+        replacement: JSON text that the client needs instead; "" if it can be removed.
     """
 
     kind: UnsentKind
@@ -36,10 +36,10 @@ def match_type(*types: str) -> Mapping[JsonPath, frozenset[str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsentValue:
-    """A record, or a value in it, that is never sent; ``n_bytes`` is what removing it saves."""
+    """A record, or a value in it, that is never sent; removing it saves ``n_bytes``."""
 
     kind: UnsentKind
     line: int
     path: JsonPath
-    stand_in: str
+    replacement: str
     n_bytes: int

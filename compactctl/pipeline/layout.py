@@ -288,8 +288,8 @@ class _FileLayout:
     def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""
         for item in self._inserted_before(message):
-            neighbour = _value_at(text, message.record_path)
-            yield escape(self._synthetic_record(item, message, neighbour), place.depth)
+            neighbor = _value_at(text, message.record_path)
+            yield escape(self._synthetic_record(item, message, neighbor), place.depth)
         if self.writer.parent_path is None:
             yield from self._rewritten_copy(message, text, place)
 
@@ -299,16 +299,16 @@ class _FileLayout:
             yield self._rewritten_record(message, text, place, hidden=True)
 
     def _synthetic_record(
-        self, item: Synthetic, message: Message, neighbour: Mapping[str, Any]
+        self, item: Synthetic, message: Message, neighbor: Mapping[str, Any]
     ) -> str:
         parent = self.new_parents.by_inserted_id.get(self.writer.new_id(item))
         record = dict(
             self.writer.new_record(
-                item, InsertionContext(anchor=message, neighbour=neighbour, parent=parent)
+                item, InsertionContext(anchor=message, neighbor=neighbor, parent=parent)
             )
         )
         if self.writer.parent_path is None:
-            record = {**placement_fields(neighbour), **record}
+            record = {**placement_fields(neighbor), **record}
         if self.options.tags:
             fields = tag_fields(synthetic_tags(item, self.options.operation))
             fields = {**fields, METADATA_KEY: fields.get(METADATA_KEY, {}) | _summary_writer(item)}

@@ -47,10 +47,10 @@ def unsent_stats(values: Iterator[UnsentValue]) -> Mapping[UnsentKind, RecordSta
 def without_unsent(data: bytes, values: Sequence[UnsentValue]) -> bytes:
     """Return a line with each value replaced by its stand-in, or removed where it has none."""
     text = data.decode()
-    stand_ins = {value.path: value.stand_in for value in values if value.stand_in}
-    spans = find_spans(text, stand_ins)
-    text = splice(text, {spans[path]: stand_ins[path] for path in spans})
-    return without_values(text, [value.path for value in values if not value.stand_in]).encode()
+    replacements = {value.path: value.replacement for value in values if value.replacement}
+    spans = find_spans(text, replacements)
+    text = splice(text, {spans[path]: replacements[path] for path in spans})
+    return without_values(text, [value.path for value in values if not value.replacement]).encode()
 
 
 def _search_bytes(rule: UnsentRule) -> list[bytes]:
@@ -86,7 +86,7 @@ def _find_values(
 
 def _unsent_value(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> UnsentValue:
     return UnsentValue(
-        kind=rule.kind, line=index, path=path, stand_in=rule.replacement, n_bytes=n_bytes
+        kind=rule.kind, line=index, path=path, replacement=rule.replacement, n_bytes=n_bytes
     )
 
 

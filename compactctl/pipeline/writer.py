@@ -16,12 +16,12 @@ class InsertionContext:
 
     Attributes:
         anchor: the message that it is inserted before.
-        neighbour: the record of that message, whose shape the new one takes.
+        neighbor: the record of that message, whose shape the new one takes.
         parent: the id of the record it follows, in formats that link records.
     """
 
     anchor: Message
-    neighbour: Mapping[str, Any]
+    neighbor: Mapping[str, Any]
     parent: str | None = None
 
 

@@ -15,10 +15,10 @@ class Limits:
     """The limits of a context, in tokens.
 
     Attributes:
-        budget: the window, and what a profile, or NeuroLink's rule, leaves of it for input.
+        budget: the window, and the input that a profile or NeuroLink's rule allows in it.
         base: the limit that levels and gates refer to.
         client: the client whose compaction threshold is known; None without one.
-        compacts_at: the approximate size at which it compacts; None without a client.
+        compacts_at: the approximate size at which that client compacts; None without one.
         assumed_window: the window that the client assumes for a model it does not know.
     """
 
@@ -29,7 +29,7 @@ class Limits:
     assumed_window: int | None = None
 
     @property
-    def due_at(self) -> int | None:
+    def compaction_due_at(self) -> int | None:
         """The size at which the client should compact at the latest; None without a client.
 
         A client that assumes a larger window than the model has compacts too late.
@@ -42,7 +42,7 @@ class Limits:
     @property
     def base_tokens(self) -> int:
         """The size that levels and gates refer to."""
-        if self.base == "client" and (due := self.due_at) is not None:
+        if self.base == "client" and (due := self.compaction_due_at) is not None:
             return due
         return self.budget.window if self.base == "window" else self.budget.available
 
@@ -50,7 +50,8 @@ class Limits:
 def size_limit(target: int | None, limits: Limits) -> int:
     """Return the tokens a context may have: the target, but never more than the window.
 
-    A share to keep may be far more than the window. Without a target it is the base of the limits.
+    A target that is a share of a long session may exceed the window. Without a target, the limit is
+    the base of the limits.
     """
     return limits.base_tokens if target is None else min(target, limits.budget.window)
 
@@ -84,12 +85,12 @@ def limits_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """How much room a context leaves, in tokens.
+    """The space that a context leaves, in tokens.
 
     Attributes:
         window_left: the rest of the window; negative if the context is too large.
-        until_compaction: how much fits before the client compacts, at least 0; None without one.
-        max_answer: how long the answer can be; None if unknown.
+        until_compaction: the space until the client compacts, at least 0; None without a client.
+        max_answer: the most tokens the answer can have; None if unknown.
     """
 
     window_left: int
@@ -103,7 +104,7 @@ class Fit:
 
 
 def fit_of(tokens: int, limits: Limits) -> Fit:
-    """Compare a context of that size with the limits."""
+    """Compare a context of ``tokens`` with the limits."""
     remaining = limits.budget.window - tokens
     threshold = limits.compacts_at
     return Fit(

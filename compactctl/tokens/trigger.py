@@ -13,7 +13,7 @@ Metric = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
 Operator = Literal[">=", ">", "<=", "<"]
 
 _METRICS: dict[str, Metric] = {metric: metric for metric in get_args(Metric)}
-_COUNTS = frozenset({"tokens", "free", "turns", "messages"})
+_COUNT_METRICS = frozenset({"tokens", "free", "turns", "messages"})
 _OPERATORS: dict[str, Operator] = {operator: operator for operator in get_args(Operator)}
 _CONDITION = re.compile(r"(?P<metric>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
@@ -28,9 +28,9 @@ class TriggerInput:
 
     Attributes:
         tokens: the size of the next request.
-        available: the tokens available for input, or another limit that shares refer to.
-        turns, messages: those of the effective history.
-        window: the context window in tokens; 0 stands for ``available``.
+        available: the tokens available for input, or another limit that ratios refer to.
+        turns, messages: their numbers in the effective history.
+        window: the context window in tokens; 0 means ``available``.
     """
 
     tokens: int
@@ -59,7 +59,7 @@ class Condition:
     """One comparison, such as ``ratio >= 0.8``.
 
     ``free`` is the rest of the available tokens, ``window`` the share of the window. A number of
-    tokens above the available ones is clamped to these, as Copilot Chat clamps its threshold.
+    tokens above the available ones is clamped to them, as Copilot Chat clamps its threshold.
     """
 
     metric: Metric
@@ -67,7 +67,7 @@ class Condition:
     value: Fraction
 
     def holds(self, measurements: TriggerInput) -> bool:
-        """Tell whether the measurements meet the condition."""
+        """Return whether the measurements meet the condition."""
         value, bound = measurements.value(self.metric), self.value
         if self.is_clamped(measurements.available):
             bound = Fraction(measurements.available)
@@ -82,12 +82,12 @@ class Condition:
                 return value < bound
 
     def is_clamped(self, available: int) -> bool:
-        """Tell whether the condition names more tokens than are available."""
+        """Return whether the condition names more tokens than are available."""
         is_size = self.metric == "tokens" and self.operator in (">=", ">")
         return is_size and 0 < available < self.value
 
     def describe(self, measurements: TriggerInput) -> str:
-        """Return the condition in words, with the available tokens if it names more."""
+        """Return the condition as text, with the available tokens if it names more."""
         if not self.is_clamped(measurements.available):
             return str(self)
         return f"{self}, of which {measurements.available:,} are available"
@@ -110,7 +110,9 @@ class Condition:
     def __str__(self) -> str:
         number = float(self.value)
         text = (
-            f"{number:,.0f}" if number == int(number) and self.metric in _COUNTS else f"{number:g}"
+            f"{number:,.0f}"
+            if number == int(number) and self.metric in _COUNT_METRICS
+            else f"{number:g}"
         )
         return f"{self.metric} {self.operator} {text}"
 
@@ -122,32 +124,34 @@ class Trigger:
     conditions: tuple[Condition, ...] = ()
 
     def matched_condition(self, measurements: TriggerInput) -> str:
-        """Return the first condition that is met, in words.
+        """Return the first condition that is met, as text.
 
         It is ``always`` for a trigger without conditions, and "" if none is met.
         """
         if not self.conditions:
             return _ALWAYS
-        condition = self._first_met(measurements)
+        condition = self._first_matching(measurements)
         return "" if condition is None else str(condition)
 
     def describe(self, measurements: TriggerInput) -> str:
-        """Return ``matched_condition``, with the available tokens if it names more."""
-        condition = self._first_met(measurements)
+        """Return ``matched_condition``, with the available tokens if the condition names more."""
+        condition = self._first_matching(measurements)
         if condition is None:
             return self.matched_condition(measurements)
         return condition.describe(measurements)
 
-    def _first_met(self, measurements: TriggerInput) -> Condition | None:
-        return next((c for c in self.conditions if c.holds(measurements)), None)
+    def _first_matching(self, measurements: TriggerInput) -> Condition | None:
+        return next(
+            (condition for condition in self.conditions if condition.holds(measurements)), None
+        )
 
     def threshold(self, available: int, window: int) -> int | None:
-        """Return the size in tokens at which it fires; None if size does not matter."""
+        """Return the size in tokens at which the trigger fires; None if size does not matter."""
         thresholds = [condition.threshold(available, window) for condition in self.conditions]
         return min((tokens for tokens in thresholds if tokens is not None), default=None)
 
     def fires_at(self, tokens: int, available: int, window: int) -> bool:
-        """Tell whether the size of a context alone makes it fire."""
+        """Return whether the size of a context alone makes the trigger fire."""
         size = TriggerInput(tokens=tokens, available=available, turns=0, messages=0, window=window)
         return any(
             condition.holds(size)
@@ -164,29 +168,29 @@ class Trigger:
 ALWAYS = Trigger()
 # No size is negative.
 NEVER = Trigger(conditions=(Condition(metric="tokens", operator="<", value=Fraction(0)),))
-_PLAIN = {_ALWAYS: ALWAYS, _NEVER: NEVER}
+_KEYWORDS = {_ALWAYS: ALWAYS, _NEVER: NEVER}
 
 
 def parse_trigger(text: str) -> Trigger:
     """Parse a trigger: a share, tokens, comparisons joined with ``or``, ``always`` or ``never``.
 
-    A comma joins too, unless it groups digits, as in ``tokens >= 60,000``.
+    A comma also joins, unless it groups digits, as in ``tokens >= 60,000``.
 
     Raises:
         UsageError: it cannot be parsed, or is a number from 1 to 100, which could mean either.
     """
-    plain = text.strip().lower()
-    if plain in _PLAIN:
-        return _PLAIN[plain]
-    plain = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain)
-    return Trigger(conditions=tuple(_condition(part) for part in _OR.split(plain)))
+    normalized = text.strip().lower()
+    if normalized in _KEYWORDS:
+        return _KEYWORDS[normalized]
+    normalized = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), normalized)
+    return Trigger(conditions=tuple(_parse_condition(part) for part in _OR.split(normalized)))
 
 
-def _condition(text: str) -> Condition:
+def _parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        return _bare_number(text)
-    metric, size = _METRICS.get(match["metric"]), _size(match["value"])
+        return _parse_bare_number(text)
+    metric, size = _METRICS.get(match["metric"]), _parse_size(match["value"])
     if metric is None or size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if metric in ("ratio", "window") and size > 1:
@@ -194,9 +198,9 @@ def _condition(text: str) -> Condition:
     return Condition(metric=metric, operator=_OPERATORS[match["operator"]], value=size)
 
 
-def _bare_number(text: str) -> Condition:
-    """Parse a number without a metric; VS Code Copilot Chat too refuses those from 1 to 100."""
-    size = _size(text)
+def _parse_bare_number(text: str) -> Condition:
+    """Parse a number without a metric; between 1 and 100 it is rejected, as in Copilot Chat."""
+    size = _parse_size(text)
     if size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if 1 < size < MIN_TOKEN_TARGET:
@@ -207,6 +211,6 @@ def _bare_number(text: str) -> Condition:
     return Condition(metric="ratio" if size <= 1 else "tokens", operator=">=", value=size)
 
 
-def _size(text: str) -> Fraction | None:
-    """Parse a size; it may have underscores, as in TOML and Python."""
+def _parse_size(text: str) -> Fraction | None:
+    """Parse a size, in which underscores may group digits, as in TOML and Python."""
     return parse_token_size(text.replace("_", ""))

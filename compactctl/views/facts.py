@@ -91,7 +91,7 @@ def _reserve_facts(budget: "Budget") -> "Iterator[Fact]":
 def base_text(limits: "Limits") -> str:
     """Return the name of the limit that levels and gates refer to."""
     if limits.base == "client" and limits.client is not None:
-        is_late = limits.due_at != limits.compacts_at
+        is_late = limits.compaction_due_at != limits.compacts_at
         return f"where {limits.client.name} {'should compact' if is_late else 'compacts'}"
     return BASES[limits.base]
 

@@ -1,4 +1,4 @@
-"""What grew since an earlier report: as text, and as fields of batch and report documents."""
+"""Growth since an earlier report: as text, and as fields of batch and report documents."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -7,10 +7,9 @@ from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthF
 from compactctl.views.encode import encoded, record
 from compactctl.views.terminal.text import line_text, plural, share_text
 
-_NO_PROJECT = "files without a project"
-# Names of projects in one line.
-_SHOWN = 3
-_GROWTH: Mapping[Figure, str] = {
+_NO_PROJECT_NAME = "files without a project"
+_MAX_PROJECT_NAMES = 3
+_FIGURE_TEXTS: Mapping[Figure, str] = {
     "context": "the median request",
     "reread": "the share of files read again",
     "tools": "the share of tools",
@@ -22,27 +21,29 @@ def growth_lines(
 ) -> Iterator[str]:
     """Yield what grew, or that nothing did, and what could not be compared.
 
-    ``name`` returns the name of a project.
+    ``name`` returns the name to show for a project.
     """
 
-    def called(project: str) -> str:
-        return name(project) if project else _NO_PROJECT
+    def display_name(project: str) -> str:
+        return name(project) if project else _NO_PROJECT_NAME
 
-    yield from (_finding_text(finding, called(finding.project)) for finding in growth.findings)
+    yield from (
+        _finding_text(finding, display_name(finding.project)) for finding in growth.findings
+    )
     for project in growth.recounted:
         yield (
-            f"{called(project)}: counted with another counter than in the baseline, so nothing is "
-            "known of growth; write the baseline again"
+            f"{display_name(project)}: counted with another counter than in the baseline, so "
+            "nothing is known of growth; write the baseline again"
         )
     if not growth.compared and not growth.recounted:
         yield "nothing could be compared: no project is both here and in the baseline"
     elif not growth.fails:
         compared = plural(len(growth.compared), "project")
         yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
-    yield from (f"{called(project)}: not in the baseline" for project in growth.added)
+    yield from (f"{display_name(project)}: not in the baseline" for project in growth.added)
     if growth.gone:
         missing = plural(len(growth.gone), "project")
-        names = ", ".join(map(called, growth.gone[:_SHOWN]))
+        names = ", ".join(map(display_name, growth.gone[:_MAX_PROJECT_NAMES]))
         yield f"{missing} of the baseline not measured: {names}"
 
 
@@ -51,7 +52,7 @@ def _finding_text(finding: GrowthFinding, project: str) -> str:
         before, after = f"{finding.before:,.0f}", f"{finding.after:,.0f}"
     else:
         before, after = share_text(finding.before), share_text(finding.after)
-    return f"{project}: {_GROWTH[finding.figure]} grew from {before} to {after}"
+    return f"{project}: {_FIGURE_TEXTS[finding.figure]} grew from {before} to {after}"
 
 
 def growth_fields(growth: BaselineComparison | None) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_written_records_look_like_the_clients_own() -> None:
     )
 
     assert NeuroLink().new_record(
-        summary, InsertionContext(anchor=found.messages[0], neighbour=TALK[0])
+        summary, InsertionContext(anchor=found.messages[0], neighbor=TALK[0])
     ) == {
         "id": "summary-g",
         "role": "user",
@@ -94,7 +94,7 @@ def test_written_records_look_like_the_clients_own() -> None:
         "metadata": {"isSummary": True, "summarizesFrom": "m1", "summarizesTo": "m5"},
     }
     written = NeuroLink().new_record(
-        marker, InsertionContext(anchor=found.messages[5], neighbour=TALK[5])
+        marker, InsertionContext(anchor=found.messages[5], neighbor=TALK[5])
     )
     assert written["metadata"] == {"truncated": True}
     assert "timestamp" not in written

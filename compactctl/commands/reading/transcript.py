@@ -47,13 +47,13 @@ def read_from_database(path: str) -> bytes:
     """Return a session as one line of JSON. NoInputError if it is missing or locked."""
     import sqlite3
 
-    from compactctl.sessions.clients.opencode import opencode_document
+    from compactctl.sessions.clients.opencode import export_session
     from compactctl.store.client_folders import this_machine
     from compactctl.store.files.modes import note_mode
 
     note_mode(PRIVATE_FILE)
     try:
-        document = opencode_document(session_of(path), this_machine())
+        document = export_session(session_of(path), this_machine())
     except sqlite3.Error as error:
         is_busy = getattr(error, "sqlite_errorcode", 0) in {
             sqlite3.SQLITE_BUSY,

@@ -117,21 +117,21 @@ class ClaudeCode(Format):
         return uuid_for(message.id)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
-        """Build a user record that follows ``beside.parent``, with the neighbour's session fields.
+        """Build a user record that follows ``beside.parent``, with the neighbor's session fields.
 
         A summary is marked as the client marks its own; any other text as written by the client.
         """
         flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
         return {
             "parentUuid": beside.parent,
-            **{name: beside.neighbour[name] for name in _COPIED_FIELDS if name in beside.neighbour},
+            **{name: beside.neighbor[name] for name in _COPIED_FIELDS if name in beside.neighbor},
             "type": "user",
             "message": {"role": "user", "content": message.text},
             flag: True,
             "uuid": self.new_id(message),
             **(
-                {"timestamp": beside.neighbour["timestamp"]}
-                if "timestamp" in beside.neighbour
+                {"timestamp": beside.neighbor["timestamp"]}
+                if "timestamp" in beside.neighbor
                 else {}
             ),
         }

@@ -27,15 +27,15 @@ _ROO_STATE = re.compile(r"# Current Mode\n(?:<slug>|[\w-]+\n)|# Current Context 
 
 
 class Cline(Format):
-    """Reads and writes ``api_conversation_history.json`` of Cline."""
+    """Reads and writes ``api_conversation_history.json`` of Cline, and sessions of its SDK."""
 
     name = "cline"
     title = "Cline task history"
     reads_arrays = True
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognize Anthropic messages of which some have fields or texts of the client."""
-        return _is_task(records) and not _is_of_roo(records)
+        """Recognize Anthropic messages, some of which have fields or texts that Cline adds."""
+        return _is_task(records) and not _has_roo_messages(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -46,18 +46,18 @@ class Cline(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message, one millisecond older than the record after it."""
-        name = {"id": self.new_id(message)} if "id" in beside.neighbour else {}
-        ts = beside.neighbour.get("ts")
-        time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
-        return {**name, "role": "user", "content": text_content([], message.text), **time}
+        id_field = {"id": self.new_id(message)} if "id" in beside.neighbor else {}
+        timestamp = beside.neighbor.get("ts")
+        time_field = {"ts": timestamp - 1} if isinstance(timestamp, int | float) else {}
+        return {**id_field, "role": "user", "content": text_content([], message.text), **time_field}
 
     def new_value(self, message: Message, part: int, current: object, text: str) -> object:
-        """Return new content; a header before a result in the same text stays in place."""
+        """Return new content; a header before a result in the same text stays."""
         return rewrite_value(message.parts[part], current, text, partial(_new_content, message))
 
 
 def _new_content(message: Message, part: Part, current: object, text: str) -> object:
-    # A text block may hold a result's header and the result: replace only the latter.
+    # A text block may contain a result's header and the result: replace only the latter.
     siblings = [sibling for sibling in message.parts if sibling.path == part.path]
     if any(isinstance(sibling, ToolCallPart) for sibling in siblings):
         raise ValueError(f"a {type(part).__name__} has no replaceable content")
@@ -76,7 +76,7 @@ class Roo(Cline):
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognize a task with a flag or an editor's state that only Roo Code writes."""
-        return _is_task(records) and _is_of_roo(records)
+        return _is_task(records) and _has_roo_messages(records)
 
 
 def _is_task(records: Sequence[Mapping[str, Any]]) -> bool:
@@ -84,38 +84,38 @@ def _is_task(records: Sequence[Mapping[str, Any]]) -> bool:
     samples = sample_messages(records)
     messages = [record for record in samples if _is_message(record)]
     is_session = any("agent" in record and "sessionId" in record for record in records)
-    return len(messages) * 2 > len(samples) and (is_session or _are_from_client(messages))
+    return len(messages) * 2 > len(samples) and (is_session or _has_client_fields(messages))
 
 
-def _is_of_roo(records: Sequence[Mapping[str, Any]]) -> bool:
-    return any(map(_is_roo, sample_messages(records)))
+def _has_roo_messages(records: Sequence[Mapping[str, Any]]) -> bool:
+    return any(map(_is_from_roo, sample_messages(records)))
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     return record.get("role") in _ROLES and isinstance(record.get("content"), str | list)
 
 
-def _are_from_client(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether messages have the client's metrics, or times and its editor description.
+def _has_client_fields(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether messages have the client's metrics, or timestamps and its editor description.
 
-    Many logs have times, and a gateway's log may contain the description.
+    Neither is enough alone: many logs have timestamps, and a gateway logs the description as well.
     """
     if any(isinstance(m.get(name), Mapping) for m in messages for name in ("modelInfo", "metrics")):
         return True
     is_timed = any(isinstance(message.get("ts"), int | float) for message in messages)
     return is_timed and any(
-        _is_roo(message) or any(ENVIRONMENT in text for text in _texts(message))
+        _is_from_roo(message) or any(ENVIRONMENT in text for text in _iter_texts(message))
         for message in messages
     )
 
 
-def _is_roo(record: Mapping[str, Any]) -> bool:
-    if METADATA_KEY not in record and any(record.get(mark) is True for mark in _ROO_FLAGS):
+def _is_from_roo(record: Mapping[str, Any]) -> bool:
+    if METADATA_KEY not in record and any(record.get(flag) is True for flag in _ROO_FLAGS):
         return True
-    return any(_ROO_STATE.search(text) for text in _texts(record))
+    return any(_ROO_STATE.search(text) for text in _iter_texts(record))
 
 
-def _texts(record: Mapping[str, Any]) -> Iterator[str]:
+def _iter_texts(record: Mapping[str, Any]) -> Iterator[str]:
     content = record.get("content")
     blocks = [{"text": content}] if isinstance(content, str) else list_or_empty(content)
     texts = (block.get("text") for block in blocks if isinstance(block, Mapping))

@@ -18,7 +18,7 @@ class ClineRecord:
     message: Message
 
 
-def effective(records: Sequence[ClineRecord]) -> tuple[Message, ...]:
+def effective_messages(records: Sequence[ClineRecord]) -> tuple[Message, ...]:
     """Return the messages that the next request sends; those it depends on are unmovable.
 
     These are all messages from the newest summary on, and before them the first one if the summary

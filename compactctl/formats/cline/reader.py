@@ -1,4 +1,4 @@
-"""Reads the histories of Cline and Roo Code, which match results with calls by order and name."""
+"""Reads histories of Cline and Roo Code, where only order and name may link results to calls."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from compactctl.formats.cline.assistant_messages import (
     usage_of,
 )
 from compactctl.formats.cline.client_texts import model_in_environment, working_folder
-from compactctl.formats.cline.effective import ClineRecord, effective
+from compactctl.formats.cline.effective import ClineRecord, effective_messages
 from compactctl.formats.cline.user_messages import UserMessageParser
 from compactctl.formats.records.builder import TranscriptBuilder, is_synthetic
 from compactctl.formats.records.containers import ContainedRecord, Container
@@ -21,8 +21,8 @@ from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import read_tags
 from compactctl.model.transcript import SessionInfo, Transcript
 
-# The kinds of summaries of Cline's SDK: written without a model, and by one.
-_BASIC, _BY_MODEL = "compaction", "compaction_summary"
+# The kinds of summaries of Cline's SDK: written without a model and by a model.
+_BASIC_SUMMARY, _MODEL_SUMMARY = "compaction", "compaction_summary"
 
 
 class ClineReader:
@@ -32,21 +32,21 @@ class ClineReader:
         self.name = name
         self.builder = TranscriptBuilder()
         self.effective: list[Message] = []
-        self._count = 0
+        self._n_conversations = 0
 
     def add_container(self, container: Container) -> None:
         """Add one conversation."""
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         self._add_system_prompt(container)
-        parser = _ConversationParser(container.entries, self._count)
+        parser = _ConversationParser(container.entries, self._n_conversations)
         records = []
         for index, entry in enumerate(container.entries):
             message = self._add_message(parser.draft(index), entry)
             if message is not None:
                 records.append(ClineRecord(entry.record, message))
-        self.effective += effective(records)
-        self._count += 1
+        self.effective += effective_messages(records)
+        self._n_conversations += 1
 
     def finish(self) -> Transcript:
         """Return the transcript."""
@@ -62,13 +62,13 @@ class ClineReader:
         text = container.document.get("system_prompt")
         if isinstance(text, str) and text:
             path: JsonPath = ("system_prompt",)
-            name = f"{self._count}-system_prompt"
+            record_id = f"{self._n_conversations}-system_prompt"
             parts = (TextPart(text=text, path=path),)
             draft = MessageDraft(
-                role="system", parts=parts, record_id=name, immutable_reason="system prompt"
+                role="system", parts=parts, record_id=record_id, immutable_reason="system prompt"
             )
             message = self.builder.add_message(
-                draft, {}, container.decoded, record_path=path, conversation=self._count
+                draft, {}, container.decoded, record_path=path, conversation=self._n_conversations
             )
             self.effective.append(message)
 
@@ -83,21 +83,21 @@ class ClineReader:
                 entry.record,
                 entry.decoded,
                 record_path=entry.record_path,
-                conversation=self._count,
+                conversation=self._n_conversations,
             )
         return None
 
 
 class _ConversationParser:
-    """Drafts the messages of one conversation; call ``draft`` for its records in order."""
+    """Drafts the messages of one conversation; call ``draft`` for every record, in order."""
 
     def __init__(self, entries: Sequence[ContainedRecord], number: int) -> None:
         self._entries = entries
         self._number = number
-        self._tools: dict[str, str] = {}
-        self._open = PendingCalls()
+        self._tools_by_call: dict[str, str] = {}
+        self._pending_calls = PendingCalls()
         blocks = (block for entry in entries for block in blocks_of(entry.record))
-        self._answered = frozenset(
+        self._answered_ids = frozenset(
             str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
         )
 
@@ -116,32 +116,36 @@ class _ConversationParser:
                 return None
 
     def _user_message(self, entry: ContainedRecord) -> MessageDraft:
-        # A synthetic message replaces others, so it answers no remaining call.
-        calls = PendingCalls() if is_synthetic(read_tags(entry.record)) else self._open
-        parser = UserMessageParser(calls, by_order=not self._answered)
-        parser.read(entry.record.get("content"), (*entry.record_path, "content"), self._tools)
+        # A synthetic message replaces others, so it does not answer the calls before it.
+        calls = PendingCalls() if is_synthetic(read_tags(entry.record)) else self._pending_calls
+        parser = UserMessageParser(calls, by_order=not self._answered_ids)
+        parser.read(
+            entry.record.get("content"), (*entry.record_path, "content"), self._tools_by_call
+        )
         # Cline's SDK appends its list of removed messages to a prompt, which is not a summary.
-        is_summary = _is_summary(entry) and not (_kind(entry) == _BASIC and parser.has_user_text)
+        is_summary = _is_summary(entry) and not (
+            _summary_kind(entry) == _BASIC_SUMMARY and parser.has_user_text
+        )
         has_results = not all(isinstance(part, TextPart) for part in parser.parts)
         return MessageDraft(
             role="tool" if has_results and not parser.has_user_text else "user",
             parts=tuple(parser.parts),
-            record_id=_id(entry),
+            record_id=_record_id(entry),
             is_injected=not (parser.has_user_text or is_summary),
             is_summary=is_summary,
         )
 
     def _response(self, entry: ContainedRecord, index: int) -> MessageDraft:
-        following = self._entries[index + 1].record if index + 1 < len(self._entries) else {}
+        next_record = self._entries[index + 1].record if index + 1 < len(self._entries) else {}
         prefix = f"call-{self._number}-{index}"
-        parts = response_parts(entry, following, self._answered, prefix)
+        parts = response_parts(entry, next_record, self._answered_ids, prefix)
         calls = [part for part in parts if isinstance(part, ToolCallPart)]
-        self._tools.update((call.call_id, call.tool) for call in calls)
-        self._open = PendingCalls(calls)
+        self._tools_by_call.update((call.call_id, call.tool) for call in calls)
+        self._pending_calls = PendingCalls(calls)
         return MessageDraft(
             role="assistant",
             parts=parts,
-            record_id=_id(entry),
+            record_id=_record_id(entry),
             response_id=f"response-{self._number}-{index}",
             model=model_of(entry.record),
             is_summary=_is_summary(entry),
@@ -151,12 +155,15 @@ class _ConversationParser:
 
 def _is_summary(entry: ContainedRecord) -> bool:
     """Return whether a message is a summary of Roo Code or of Cline's SDK."""
-    return entry.record.get("isSummary") is True or _kind(entry) in (_BASIC, _BY_MODEL)
+    return entry.record.get("isSummary") is True or _summary_kind(entry) in (
+        _BASIC_SUMMARY,
+        _MODEL_SUMMARY,
+    )
 
 
-def _kind(entry: ContainedRecord) -> object:
+def _summary_kind(entry: ContainedRecord) -> object:
     return object_or_empty(entry.record.get("metadata")).get("kind")
 
 
-def _id(entry: ContainedRecord) -> str | None:
+def _record_id(entry: ContainedRecord) -> str | None:
     return text_or_none(entry.record.get("id"))

@@ -65,10 +65,10 @@ class Codex(Format):
         """Build a user message. Items inside a compaction's history have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
         item = {"type": "message", "role": "user", "content": content}
-        if beside.anchor.record_path or not _has_payload(beside.neighbour):
+        if beside.anchor.record_path or not _has_payload(beside.neighbor):
             return item
         timestamp = (
-            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
+            {"timestamp": beside.neighbor["timestamp"]} if "timestamp" in beside.neighbor else {}
         )
         return {**timestamp, "type": "response_item", "payload": item}
 

@@ -90,13 +90,13 @@ def new_content(part: Part, current: object, text: str) -> object:
     return text_content(current, text) if result is None else result
 
 
-def text_content(neighbour_content: object, text: str) -> object:
+def text_content(neighbor_content: object, text: str) -> object:
     """Return ``text`` as content of the same shape as a neighbor's: a string or a list."""
-    if not isinstance(neighbour_content, list):
+    if not isinstance(neighbor_content, list):
         return text
-    is_plain = bool(neighbour_content) and all(isinstance(item, str) for item in neighbour_content)
+    is_plain = bool(neighbor_content) and all(isinstance(item, str) for item in neighbor_content)
     # Haystack's blocks have no type.
-    blocks = [item for item in neighbour_content if isinstance(item, Mapping)]
+    blocks = [item for item in neighbor_content if isinstance(item, Mapping)]
     is_bare = any("text" in block and "type" not in block for block in blocks)
     return [text if is_plain else {"text": text} if is_bare else _text_block(text)]
 

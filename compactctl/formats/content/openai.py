@@ -91,11 +91,11 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
     return {**object_or_empty(current), "text": text} if _is_single_text(current) else text
 
 
-def text_content(neighbour_content: object, text: str) -> object:
+def text_content(neighbor_content: object, text: str) -> object:
     """Return ``text`` as content of the same shape as a neighbor's: a string or a list."""
-    if not isinstance(neighbour_content, list):
+    if not isinstance(neighbor_content, list):
         return text
-    shape = next(filter(_is_text, neighbour_content), {"type": "text"})
+    shape = next(filter(_is_text, neighbor_content), {"type": "text"})
     key = "value" if _text_key(shape) == "value" else "text"
     # Haystack's texts have no type.
     return [{"type": "text", key: text} if "type" in shape else {key: text}]

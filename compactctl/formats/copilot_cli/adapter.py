@@ -64,7 +64,7 @@ class CopilotCli(Format):
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
             "id": self.new_id(message),
-            "timestamp": beside.neighbour.get("timestamp"),
+            "timestamp": beside.neighbor.get("timestamp"),
             "parentId": beside.parent,
         }
 

@@ -43,7 +43,5 @@ class GeminiCli(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message with the timestamp of the record after it."""
-        time = (
-            {"timestamp": beside.neighbour["timestamp"]} if "timestamp" in beside.neighbour else {}
-        )
+        time = {"timestamp": beside.neighbor["timestamp"]} if "timestamp" in beside.neighbor else {}
         return {"id": message.id, **time, "type": "user", "content": [{"text": message.text}]}

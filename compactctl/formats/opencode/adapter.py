@@ -55,7 +55,7 @@ class OpenCode(Format):
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:
         """Build a user message of one text that the client sorts right before ``beside``."""
-        info = object_or_empty(beside.neighbour.get("info"))
+        info = object_or_empty(beside.neighbor.get("info"))
         name = _id_before(text_or_empty(info.get("id")), message.id)
         session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
         part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}
@@ -89,7 +89,7 @@ def _id_before(anchor: str, name: str) -> str:
 
 
 def _sender(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that a user message must have, with the values of its neighbour."""
+    """Return the fields that a user message must have, with the values of its neighbor."""
     model = info.get("model")
     if not isinstance(model, Mapping):
         model = {name: info[name] for name in ("providerID", "modelID") if name in info}

@@ -47,15 +47,15 @@ class Pi(Format):
         """Build a user message; entries of version 1 have no ids."""
         linked = (
             {"id": self.new_id(message), "parentId": beside.parent}
-            if "id" in beside.neighbour
+            if "id" in beside.neighbor
             else {}
         )
         content = [{"type": "text", "text": message.text}]
-        inner = {"role": "user", "content": content, "timestamp": _milliseconds(beside.neighbour)}
+        inner = {"role": "user", "content": content, "timestamp": _milliseconds(beside.neighbor)}
         return {
             "type": "message",
             **linked,
-            "timestamp": beside.neighbour.get("timestamp"),
+            "timestamp": beside.neighbor.get("timestamp"),
             "message": inner,
         }
 

@@ -97,7 +97,7 @@ def _details(entry: SessionEntry) -> SessionDetails:
 
 def _title(ends: FileEnds) -> str:
     titles: dict[str, str] = {}
-    for record in ends.newest_first():
+    for record in ends.records_newest_first():
         kind = text_or_empty(record.get("type"))
         if kind in _TITLES and kind not in titles:
             titles[kind] = text_or_empty(record.get(_TITLES[kind]))
@@ -127,7 +127,9 @@ def _may_be_prompt(record: Mapping[str, Any]) -> bool:
 
 
 def _project(ends: FileEnds) -> str:
-    moves = (r.get("relocatedCwd") for r in ends.newest_first() if r.get("type") == "relocated")
+    moves = (
+        r.get("relocatedCwd") for r in ends.records_newest_first() if r.get("type") == "relocated"
+    )
     folders = (record.get("cwd") for record in ends.head_records() if record.get("cwd"))
     return text_or_empty(next(moves, None)) or text_or_empty(next(folders, None))
 
@@ -159,7 +161,7 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
 
 
 def _model(ends: FileEnds) -> str:
-    models = (text_or_empty(_answer(record).get("model")) for record in ends.newest_first())
+    models = (text_or_empty(_answer(record).get("model")) for record in ends.records_newest_first())
     return next(filter(None, models), "")
 
 
@@ -216,4 +218,4 @@ def _has_agent_name(session: Session) -> bool:
         ends = read_ends(session.entry.path)
     except OSError:
         return False
-    return any(record.get("type") == "agent-name" for record in ends.newest_first())
+    return any(record.get("type") == "agent-name" for record in ends.records_newest_first())

@@ -70,7 +70,7 @@ def _titles(index: Path) -> dict[str, str]:
     except OSError:
         return {}
     titles: dict[str, str] = {}
-    for record in ends.newest_first():
+    for record in ends.records_newest_first():
         titles.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
     return titles
 
@@ -78,7 +78,9 @@ def _titles(index: Path) -> dict[str, str]:
 def _details(entry: SessionEntry) -> SessionDetails:
     ends = read_ends(entry.path)
     meta = next((_payload(r) for r in ends.head_records() if r.get("type") == "session_meta"), {})
-    turn = next((_payload(r) for r in ends.newest_first() if r.get("type") == "turn_context"), {})
+    turn = next(
+        (_payload(r) for r in ends.records_newest_first() if r.get("type") == "turn_context"), {}
+    )
     context, window = _newest_count(ends)
     return SessionDetails(
         title=first_title(_first_prompt(ends)),

@@ -84,7 +84,9 @@ def _newest_size(ends: FileEnds) -> tuple[int | None, int | None]:
 
 
 def _model(ends: FileEnds) -> str:
-    models = (text_or_empty(_data(r).get(name)) for r in ends.newest_first() for name in _MODELS)
+    models = (
+        text_or_empty(_data(r).get(name)) for r in ends.records_newest_first() for name in _MODELS
+    )
     return next(filter(None, models), "")
 
 

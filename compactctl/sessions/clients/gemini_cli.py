@@ -86,7 +86,7 @@ def _tokens(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _summary(ends: FileEnds) -> str:
-    for record in ends.newest_first():
+    for record in ends.records_newest_first():
         fields = object_or_empty(record.get("$set")) or record
         if "id" not in fields and text_or_empty(fields.get("summary")):
             return text_or_empty(fields["summary"])

@@ -1,4 +1,4 @@
-"""Sessions of OpenCode: rows of ``opencode.db``, an SQLite database that is never written."""
+"""Sessions of OpenCode: rows of SQLite databases, which are only read."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from compactctl.store import client_folders
 from compactctl.store.client_folders import UserEnvironment, state_folder
 
 NAME = "opencode"
-# Other columns hold whole diffs of files.
-_COLUMNS = ("id", "parent_id", "title", "directory", "time_updated", "time_archived")
+# Only these, because other columns contain whole diffs of files.
+_ENTRY_COLUMNS = ("id", "parent_id", "title", "directory", "time_updated", "time_archived")
 _MAX_MESSAGES = 20
 """The number of newest messages to search for reported usage."""
 # Ids start with the time of their creation, by which the client sorts; the rest is random.
 _ID_PATTERN = re.compile(r"((?:ses|msg|prt)_[0-9a-f]{12})[0-9A-Za-z]{14}")
-_N_RANDOM = 14
+_N_RANDOM_CHARS = 14
 _ID_FIELDS = ("id", "sessionID", "messageID", "parentID", "partID", "tail_start_id")
 # Field of an exported document -> column of the session.
 _INFO_COLUMNS = {
@@ -40,7 +40,7 @@ _INFO_COLUMNS = {
 _TIME_COLUMNS = {"created": "time_created", "updated": "time_updated", "archived": "time_archived"}
 
 
-def databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
+def find_databases(machine: UserEnvironment, folders: FolderScanner | None = None) -> list[Path]:
     """Return the databases: the one that OPENCODE_DB names, else one for each release channel."""
     folder = client_folders.opencode_folder(machine)
     configured = machine.environ.get("OPENCODE_DB")
@@ -50,8 +50,8 @@ def databases(machine: UserEnvironment, folders: FolderScanner | None = None) ->
     return sorted(path for path in paths if path.stem.split("-")[0] == NAME)
 
 
-def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
-    for path in databases(machine, folders):
+def _iter_entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[SessionEntry]:
+    for path in find_databases(machine, folders):
         if stat_or_none(path) is None:
             folders.searched.append(path)
             continue
@@ -63,16 +63,16 @@ def _entries(machine: UserEnvironment, folders: FolderScanner) -> Iterator[Sessi
 
 def _load_entries(path: Path) -> list[SessionEntry]:
     with read_only(path) as database:
-        existing = column_names(database, "session")
-        columns = [column for column in _COLUMNS if column in existing]
+        existing_columns = column_names(database, "session")
+        columns = [column for column in _ENTRY_COLUMNS if column in existing_columns]
         if not {"id", "time_updated"} <= set(columns):
             return []
         # The names are those of _COLUMNS.
         query = f"select {', '.join(columns)} from session"  # noqa: S608
-        return [_entry(path, dict(row)) for row in database.execute(query)]
+        return [_entry_of_row(path, dict(row)) for row in database.execute(query)]
 
 
-def _entry(path: Path, row: Mapping[str, Any]) -> SessionEntry:
+def _entry_of_row(path: Path, row: Mapping[str, Any]) -> SessionEntry:
     updated = row["time_updated"]
     return SessionEntry(
         client=NAME,
@@ -88,23 +88,23 @@ def _entry(path: Path, row: Mapping[str, Any]) -> SessionEntry:
     )
 
 
-def _details(entry: SessionEntry) -> SessionDetails:
-    """Return the details of the newest answer; the counts in the session's row are sums."""
+def _read_details(entry: SessionEntry) -> SessionDetails:
+    """Return context size and model of the newest answer; the session's row has only sums."""
     query = (
         "select data from message where session_id = ? order by time_created desc, id desc limit ?"
     )
     with read_only(entry.path) as database:
         rows = [row["data"] for row in database.execute(query, (entry.id, _MAX_MESSAGES))]
-    for message in map(_object, rows):
+    for message in map(_parse_object, rows):
         if message.get("role") == "assistant":
-            context = _context(message)
+            context = _context_tokens(message)
             if context is not None or message.get("summary"):
                 return SessionDetails(context=context, model=text_or_empty(message.get("modelID")))
     return SessionDetails()
 
 
-def _context(message: Mapping[str, Any]) -> int | None:
-    """Return the tokens of a request and its answer; None for a request that compacted."""
+def _context_tokens(message: Mapping[str, Any]) -> int | None:
+    """Return the tokens of a request and its answer; None if unknown or if it compacted."""
     if message.get("summary"):
         return None
     tokens = object_or_empty(message.get("tokens"))
@@ -117,8 +117,8 @@ STORE = SessionStore(
     client=NAME,
     alias="opencode",
     title="OpenCode",
-    entries=_entries,
-    details=_details,
+    entries=_iter_entries,
+    details=_read_details,
     resume_command="opencode -s {id}",
     resumes_in_project_only=True,
 )
@@ -127,11 +127,11 @@ STORE = SessionStore(
 def fork(session: Session, identity: ForkIdentity) -> Fork:
     """Fork into a document to import, with new ids for the session, its messages and their parts.
 
-    The client ignores an imported record whose id it already has. Its database is never written.
+    The client ignores an imported record whose id it already has.
     """
-    salt, old = f"{identity.random_bits:x}", session.id
-    new = _fork_id(old, salt)
-    path = state_folder(identity.machine) / "opencode" / f"{new}.json"
+    salt, old_id = f"{identity.random_bits:x}", session.id
+    new_id = _fork_id(old_id, salt)
+    path = state_folder(identity.machine) / "opencode" / f"{new_id}.json"
     title = identity.fork_title(session.details.title)
 
     def rewrite_line(_: int, line: bytes) -> bytes:
@@ -145,7 +145,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         return json.dumps(document).encode() + b"\n"
 
     return Fork(
-        id=new,
+        id=new_id,
         path=path,
         original=session,
         rewrite_line=rewrite_line,
@@ -154,7 +154,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
 
 
 def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
-    """Return the fields of a session, message or part with new values for all ids among them."""
+    """Return the fields of a session, message or part with all ids replaced."""
     ids = {
         key: _fork_id(fields[key], salt)
         for key in _ID_FIELDS
@@ -164,30 +164,30 @@ def _with_fork_ids(fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
     return {**fields, **ids, **({"revert": _with_fork_ids(revert, salt)} if revert else {})}
 
 
-def _fork_id(name: str, salt: str) -> str:
+def _fork_id(old_id: str, salt: str) -> str:
     """Return a new id with the time of the old one, so that both sort alike."""
-    digest = sha256(f"{salt} {name}".encode()).hexdigest()
-    match = _ID_PATTERN.fullmatch(name)
-    return f"{match[1] if match else name}{digest[:_N_RANDOM]}"
+    digest = sha256(f"{salt} {old_id}".encode()).hexdigest()
+    match = _ID_PATTERN.fullmatch(old_id)
+    return f"{match[1] if match else old_id}{digest[:_N_RANDOM_CHARS]}"
 
 
-def opencode_document(session: str, machine: UserEnvironment) -> bytes | None:
+def export_session(session: str, machine: UserEnvironment) -> bytes | None:
     """Export a session as one line of JSON; None if no database has it.
 
     Raises sqlite3.Error if a database cannot be read.
     """
-    documents = (_document(path, session) for path in databases(machine))
+    documents = (_export_from(path, session) for path in find_databases(machine))
     return next((document for document in documents if document is not None), None)
 
 
-def _document(path: Path, session: str) -> bytes | None:
+def _export_from(path: Path, session: str) -> bytes | None:
     with read_only(path) as database:
         query = "select * from session where id = ?"
         session_row = database.execute(query, (session,)).fetchone()
         if session_row is None:
             return None
         parts = _parts_by_message(database, session)
-        # The client sorts so too: the time in its ids has 48 bits and wrapped on 14 August 2026.
+        # Sorted as in the client. Ids do not suffice: their 48-bit time wrapped on 2026-08-14.
         query = "select id, data from message where session_id = ? order by time_created, id"
         rows = database.execute(query, (session,)).fetchall()
     messages = [
@@ -197,7 +197,7 @@ def _document(path: Path, session: str) -> bytes | None:
         }
         for row in rows
     ]
-    document = {"info": _info(dict(session_row)), "messages": messages}
+    document = {"info": _session_info(dict(session_row)), "messages": messages}
     return json.dumps(document).encode() + b"\n"
 
 
@@ -213,23 +213,23 @@ def _parts_by_message(
     return parts
 
 
-def _info(row: Mapping[str, Any]) -> dict[str, Any]:
-    fields = _present(row, _INFO_COLUMNS)
-    revert = _object(row.get("revert"))
-    times = _present(row, _TIME_COLUMNS)
+def _session_info(row: Mapping[str, Any]) -> dict[str, Any]:
+    fields = _present_fields(row, _INFO_COLUMNS)
+    revert = _parse_object(row.get("revert"))
+    times = _present_fields(row, _TIME_COLUMNS)
     return {**fields, "time": times, **({"revert": revert} if revert else {})}
 
 
-def _present(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+def _present_fields(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     return {name: row[column] for name, column in columns.items() if row.get(column) is not None}
 
 
 def _with_ids(data: object, **ids: str) -> dict[str, Any]:
     """Return a JSON object with the ids that the database keeps in separate columns."""
-    return {**_object(data), **ids}
+    return {**_parse_object(data), **ids}
 
 
-def _object(data: object) -> dict[str, Any]:
+def _parse_object(data: object) -> dict[str, Any]:
     try:
         value = json.loads(data) if isinstance(data, (str, bytes)) else None
     except (ValueError, RecursionError):

@@ -53,7 +53,7 @@ def _details(entry: SessionEntry) -> SessionDetails:
 
 
 def _title(ends: FileEnds) -> str:
-    names = (r.get("name") for r in ends.newest_first() if r.get("type") == "session_info")
+    names = (r.get("name") for r in ends.records_newest_first() if r.get("type") == "session_info")
     name = first_title(next(names, None))
     users = (m for m in map(_message, ends.forward_records()) if m.get("role") == "user")
     prompts = filter(None, (user_text(message.get("content")) for message in users))
@@ -72,7 +72,9 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
         context = sum_counts(object_or_empty(message.get("usage")), *_USAGE)
         if context is not None:
             return context, text_or_empty(message.get("model"))
-    models = (text_or_empty(_message(record).get("model")) for record in ends.newest_first())
+    models = (
+        text_or_empty(_message(record).get("model")) for record in ends.records_newest_first()
+    )
     return None, next(filter(None, models), "")
 
 

@@ -1,4 +1,4 @@
-"""Read small JSON files, and single values from a part of a large one."""
+"""Read small JSON files, and single values from a part of a large file."""
 
 import json
 import re
@@ -10,22 +10,22 @@ from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 
 MAX_BYTES = 1 << 20
-"""Small files are read up to this size, in bytes."""
+"""Bytes to read at most of a small file."""
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 
 
 def read_small_object(path: Path) -> Mapping[str, Any]:
     """Return the JSON object in a small file; {} for any other content or no file."""
-    return object_or_empty(_value_in(path))
+    return object_or_empty(_read_first_value(path))
 
 
 def read_small_array(path: Path) -> list[Any]:
     """Return the JSON array in a small file; [] for any other content or no file."""
-    return list_or_empty(_value_in(path))
+    return list_or_empty(_read_first_value(path))
 
 
-def _value_in(path: Path) -> object:
+def _read_first_value(path: Path) -> object:
     try:
         with path.open("rb") as stream:
             values, _ = decode(stream.read(MAX_BYTES))
@@ -44,11 +44,12 @@ def iter_values(data: bytes, key: str) -> Iterator[Any]:
 
 
 def iter_items(data: bytes, key: str) -> Iterator[Any]:
-    """Yield the elements of the first array under a key, up to the first incomplete one."""
+    """Yield the elements of the array under the first such key, up to the first incomplete one."""
     text = data.decode("utf-8", "replace")
     match = next(_find_key(text, key), None)
-    is_array = match is not None and text.startswith("[", match.end())
-    pos = match.end() + 1 if match is not None and is_array else len(text) + 1
+    if match is None or not text.startswith("[", match.end()):
+        return
+    pos = match.end() + 1
     while (start := _SEPARATORS.match(text, pos)) is not None:
         try:
             value, pos = _DECODER.raw_decode(text, start.end())

@@ -1,4 +1,4 @@
-"""Read only the first and last lines of a file, so that a large session is listed as fast."""
+"""Read only the first and last lines of a file, so that listing a large session is fast."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from compactctl.formats.records.decode import decode
 WINDOW = 65_536
 """Bytes to read at each end, as Claude Code's own list of sessions does."""
 MAX_SCAN = 1 << 20
-"""Bytes to read at most from an end if a line is longer than the window, or more is asked for."""
+"""Bytes to read at most from an end if a line is longer than the window, or a caller reads on."""
 _ZSTD = ".zst"
-# Takes about a tenth of a second.
+# Decompressing this much takes about a tenth of a second.
 _MAX_DECOMPRESSED = 64 << 20
 
 
@@ -39,10 +39,10 @@ class FileEnds:
     def head_records(self) -> Iterator[Mapping[str, Any]]:
         """Yield the records of the first lines, in order; other lines are skipped."""
         for line in self.head:
-            yield from _records(line)
+            yield from _decode_records(line)
 
     def forward_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records from the start of the file on, lazily, up to ``MAX_SCAN`` bytes."""
+        """Yield the records in file order, reading up to ``MAX_SCAN`` bytes as needed."""
         yield from self.head_records()
         if self.start:
             with suppress(OSError):
@@ -51,17 +51,17 @@ class FileEnds:
     def tail_records(self) -> Iterator[Mapping[str, Any]]:
         """Yield the records of the last lines, newest first."""
         for line in reversed(self.tail):
-            yield from _records(line)
+            yield from _decode_records(line)
 
-    def newest_first(self) -> Iterator[Mapping[str, Any]]:
+    def records_newest_first(self) -> Iterator[Mapping[str, Any]]:
         """Yield the records of both ends, newest first."""
         yield from self.tail_records()
         if self.head is not self.tail:
             for line in reversed(self.head):
-                yield from _records(line)
+                yield from _decode_records(line)
 
     def backward_records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the records from the end of the file back, lazily, up to ``MAX_SCAN`` bytes."""
+        """Yield the records newest first, reading up to about ``MAX_SCAN`` bytes as needed."""
         yield from self.tail_records()
         if self.start:
             with suppress(OSError):
@@ -76,7 +76,7 @@ class FileEnds:
                 pos += len(piece)
                 *lines, cut_line = (cut_line + piece).split(b"\n")
                 for line in lines:
-                    yield from _records(line)
+                    yield from _decode_records(line)
 
     def _records_before_tail(self) -> Iterator[Mapping[str, Any]]:
         start, cut_line = self.start, self.cut_line
@@ -84,26 +84,26 @@ class FileEnds:
             end = os.fstat(stream.fileno()).st_size
             while start > 0 and end - start < MAX_SCAN:
                 new_start = max(0, start - WINDOW)
-                piece = _read(stream.fileno(), new_start, start - new_start)
+                piece = _read_at(stream.fileno(), new_start, start - new_start)
                 cut_line, *lines = (piece + cut_line).split(b"\n")
                 start = new_start
                 for line in reversed(lines):
-                    yield from _records(line)
+                    yield from _decode_records(line)
         if not start:
-            yield from _records(cut_line)
+            yield from _decode_records(cut_line)
 
 
 def read_ends(path: Path) -> FileEnds:
     """Return both ends of a file; a very large compressed one has no tail. Raises OSError."""
     if path.name.endswith(_ZSTD):
-        return _decompressed_ends(path)
+        return _read_compressed_ends(path)
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size <= 2 * WINDOW:
-            all_lines = tuple(_read(stream.fileno(), 0, size).split(b"\n"))
+            all_lines = tuple(_read_at(stream.fileno(), 0, size).split(b"\n"))
             return FileEnds(path=path, head=all_lines, tail=all_lines)
-        head = _whole_head(_read(stream.fileno(), 0, WINDOW))
-        tail = _tail(stream.fileno(), size)
+        head = _complete_head_lines(_read_at(stream.fileno(), 0, WINDOW))
+        tail = _read_tail(stream.fileno(), size)
     cut_line, *lines = tail.split(b"\n")
     return FileEnds(
         path=path, head=head, tail=tuple(lines), start=size - len(tail), cut_line=cut_line
@@ -116,11 +116,11 @@ def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
     For a compressed file, return the tail that ``read_ends`` returns.
     """
     if path.name.endswith(_ZSTD):
-        return _decompressed_ends(path).tail
+        return _read_compressed_ends(path).tail
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         start = max(0, size - n_bytes)
-        lines = _read(stream.fileno(), start, size - start).split(b"\n")
+        lines = _read_at(stream.fileno(), start, size - start).split(b"\n")
     return tuple(lines[1:] if start else lines)
 
 
@@ -138,23 +138,26 @@ def read_edges(path: Path) -> tuple[bytes, bytes]:
     with path.open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size <= 2 * WINDOW:
-            data = _read(stream.fileno(), 0, size)
+            data = _read_at(stream.fileno(), 0, size)
             return data, data
-        return _read(stream.fileno(), 0, WINDOW), _read(stream.fileno(), size - WINDOW, WINDOW)
+        return _read_at(stream.fileno(), 0, WINDOW), _read_at(
+            stream.fileno(), size - WINDOW, WINDOW
+        )
 
 
-def _tail(descriptor: int, size: int) -> bytes:
+def _read_tail(descriptor: int, size: int) -> bytes:
     """Read backwards from the end until a complete line is found, at most ``MAX_SCAN`` bytes."""
     tail = b""
     start = size
+    # Two newlines before the last byte enclose a complete line.
     while start > 0 and len(tail) < MAX_SCAN and tail[:-1].count(b"\n") < 2:  # noqa: PLR2004
         new_start = max(0, start - WINDOW)
-        tail = _read(descriptor, new_start, start - new_start) + tail
+        tail = _read_at(descriptor, new_start, start - new_start) + tail
         start = new_start
     return tail
 
 
-def _read(descriptor: int, offset: int, n_bytes: int) -> bytes:
+def _read_at(descriptor: int, offset: int, n_bytes: int) -> bytes:
     """Read ``n_bytes`` at an offset, or fewer if the file has shrunk."""
     pieces = []
     while n_bytes > 0:
@@ -167,32 +170,34 @@ def _read(descriptor: int, offset: int, n_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _decompressed_ends(path: Path) -> FileEnds:
+def _read_compressed_ends(path: Path) -> FileEnds:
     """Return both ends of a compressed file, which has to be decompressed from the start.
 
-    Beyond ``_MAX_DECOMPRESSED`` bytes it is not read, and has no tail.
+    At most about ``_MAX_DECOMPRESSED`` bytes are decompressed; a larger file has no tail.
     """
     import pyarrow as pa
 
     head = tail = b""
     size = 0
-    with pa.OSFile(str(path)) as stored, pa.CompressedInputStream(stored, "zstd") as stream:
+    with pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "zstd") as stream:
         while size < _MAX_DECOMPRESSED and (piece := stream.read(MAX_SCAN)):
             head = head or piece[:WINDOW]
             size += len(piece)
             tail = (tail + piece)[-MAX_SCAN:]
-    head_lines = _whole_head(head)
+    head_lines = _complete_head_lines(head)
     if size <= WINDOW or size >= _MAX_DECOMPRESSED:
         return FileEnds(path=path, head=head_lines, tail=head_lines if size <= WINDOW else ())
-    return FileEnds(path=path, head=head_lines, tail=tuple(tail.split(b"\n")[size > MAX_SCAN :]))
+    lines = tail.split(b"\n")
+    is_cut = size > MAX_SCAN
+    return FileEnds(path=path, head=head_lines, tail=tuple(lines[1:] if is_cut else lines))
 
 
-def _whole_head(data: bytes) -> tuple[bytes, ...]:
-    """Split into lines, without the last one if the window cuts it."""
+def _complete_head_lines(data: bytes) -> tuple[bytes, ...]:
+    """Split the start of a file into lines, without the last one if the window may cut it."""
     lines = data.split(b"\n")
     return tuple(lines[:-1] if len(data) >= WINDOW else lines)
 
 
-def _records(line: bytes) -> Iterator[Mapping[str, Any]]:
+def _decode_records(line: bytes) -> Iterator[Mapping[str, Any]]:
     values, _ = decode(line)
     return (value for value in values if isinstance(value, Mapping))

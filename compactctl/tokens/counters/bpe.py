@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 # tiktoken aborts on 999,995 whitespace characters in a row and takes 46 bytes of memory per
-# character: slices stay below the former and bound the latter.
+# character: slices stay below that limit and bound the memory.
 MIN_SLICE = 500_000
 MAX_SLICE = 990_000
 
@@ -43,11 +43,11 @@ def split_at_seams(
 
 
 class BpeCounter:
-    """Counts with a byte pair encoding: ``o200k_base``, ``cl100k_base`` or what ``load`` returns.
+    """Counts with a byte pair encoding: ``o200k_base``, ``cl100k_base`` or that of ``load``.
 
-    The first count that needs the encoding loads it and raises IntegrityError if our file of it is
-    damaged. Counts are those of tiktoken. Once a text was cut beside a seam, or estimated by its
-    bytes, ``exactness`` is ``estimate`` for good.
+    The first count that needs the encoding loads it and raises IntegrityError if its file is
+    damaged. Counts are those of tiktoken. ``exactness`` becomes ``estimate`` once a text was cut
+    outside a seam or estimated by its bytes.
     """
 
     exactness: Exactness = "exact"
@@ -68,8 +68,8 @@ class BpeCounter:
     def _count(self, text: str) -> int:
         encode = self._encode
         total = 0
-        for piece, ends_at_seam in split_at_seams(without_surrogates(text)):
-            n_tokens, is_exact = count_or_bound(encode, piece)
+        for text_slice, ends_at_seam in split_at_seams(without_surrogates(text)):
+            n_tokens, is_exact = count_or_bound(encode, text_slice)
             if not (is_exact and ends_at_seam):
                 self.exactness = "estimate"
             total += n_tokens
@@ -79,8 +79,8 @@ class BpeCounter:
 def without_surrogates(text: str) -> str:
     """Join surrogate pairs and replace lone surrogates by U+FFFD, as tiktoken does.
 
-    Returns a copy unless the text is ASCII: engines leave the UTF-8 of what they count attached to
-    the text, which would stay in memory with the transcript.
+    Returns a copy unless the text is ASCII: CPython caches the UTF-8 of a text that an engine reads
+    in the text itself, which would stay in memory with the transcript.
     """
     if text.isascii():
         return text
@@ -91,7 +91,7 @@ def without_surrogates(text: str) -> str:
 
 
 def count_or_bound(encode: Callable[[str], Sequence[int]], text: str) -> tuple[int, bool]:
-    """Return the number of tokens and True, or that of UTF-8 bytes and False if the engine panics.
+    """Return the number of tokens and True, or of UTF-8 bytes and False if it panics.
 
     No token is shorter than a byte, so the bytes are an upper bound.
     """

@@ -14,7 +14,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.views.facts import base_text
 from compactctl.views.pages.drawing import Chart, areas, class_of, grid, percent
 from compactctl.views.pages.page import PageNames, page_contents, page_of, shown_texts
-from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_pieces
+from compactctl.views.pages.session_lists import MAX_MESSAGES, anchor_of, request_segments
 from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
 
@@ -151,7 +151,7 @@ def _bars(
         "target_at": percent(result.limit, whole),
         "base": "the target" if result.outcome.target else base_text(result.measure.limits),
         "bars": [
-            (name, size, request_pieces(kind, size, whole))
+            (name, size, request_segments(kind, size, whole))
             for name, size, kind in zip(("before", "after"), sizes, kinds, strict=True)
         ],
         "legend": list(kinds[0] | kinds[1]),

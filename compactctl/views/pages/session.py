@@ -29,12 +29,12 @@ from compactctl.views.pages.session_lists import (
     anchor_of,
     category_bars,
     file_bars,
-    largest_messages,
+    listed_messages,
     message_bars,
     message_rows,
     read_rows,
-    request_pieces,
     request_rows,
+    request_segments,
     tool_bars,
 )
 from compactctl.views.terminal.graph import short_count
@@ -92,7 +92,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
         raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
     names = PageNames(choice)
     columns = _merge_columns(result, timeline)
-    chosen = largest_messages(timeline)
+    chosen = listed_messages(timeline)
     texts, n_cut = shown_texts([timeline.messages[index].message for index in chosen], choice)
     anchors = {timeline.messages[index].message.id: anchor_of(index) for index in chosen}
     titles, rows = _request_table(columns, anchors, names)
@@ -236,7 +236,7 @@ def _next_request(result: StatsResult) -> dict[str, object]:
         "limit": client_limit,
         "window_at": percent(budget.window, total),
         "level": result.usage.level if fit.fits else "over",
-        "pieces": request_pieces(rows, tokens, total),
+        "pieces": request_segments(rows, tokens, total),
         "kinds": category_bars(rows, sum(rows.values())),
         "source": result.size.source,
     }

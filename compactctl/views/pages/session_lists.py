@@ -1,4 +1,4 @@
-"""Lists on a page about a session's next request: categories, tools, files, messages."""
+"""Lists on a session's page: the parts of its next request, and the files it read again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
@@ -10,21 +10,21 @@ from compactctl.views.pages.drawing import Bar, BarList, across, class_of, perce
 from compactctl.views.pages.page import PageNames
 from compactctl.views.terminal.text import one_line, plural, share_text
 
-_ROWS = 10
-# How much of a message is shown while it is folded, in characters.
-_BEGINNING = 90
-# More are not put on a page, which a browser would have to lay out.
+_MAX_ROWS = 10
+# Characters of a message that are shown while it is folded.
+_PREVIEW_CHARS = 90
+# A browser has to lay out every message on a page, so a page has at most this many.
 MAX_MESSAGES = 4_000
 
 
 def request_rows(result: StatsResult) -> dict[str, int]:
     """Return the tokens of the next request by category, largest first, the counting error last."""
-    rows = (*result.categories.items(), *_inferred(result.size))
+    rows = (*result.categories.items(), *_inferred_categories(result.size))
     ordered = sorted(rows, key=lambda row: (row[0] == "unexplained", -row[1]))
     return {name: tokens for name, tokens in ordered if tokens}
 
 
-def _inferred(size: ContextSize) -> Iterator[tuple[str, int]]:
+def _inferred_categories(size: ContextSize) -> Iterator[tuple[str, int]]:
     yield "overhead", size.overhead
     yield "missing history", size.missing
     yield "restored", size.restored
@@ -33,24 +33,26 @@ def _inferred(size: ContextSize) -> Iterator[tuple[str, int]]:
     yield "unexplained", size.unexplained
 
 
-def request_pieces(rows: Mapping[str, int], tokens: int, whole: int) -> list[dict[str, object]]:
-    """Return the rows as segments of a bar of ``whole`` tokens, of which ``tokens`` are filled.
+def request_segments(
+    rows: Mapping[str, int], tokens: int, total_tokens: int
+) -> list[dict[str, object]]:
+    """Return the rows as segments of a bar of ``total_tokens``, of which ``tokens`` are filled.
 
     A negative error cannot be drawn; it shortens the other segments.
     """
     sizes = {name: size for name, size in rows.items() if size > 0}
     share = tokens / max(1, sum(sizes.values()))
-    pieces: list[dict[str, object]] = []
-    at = 0.0
+    segments: list[dict[str, object]] = []
+    offset = 0.0
     for name, size in sizes.items():
-        width = percent(size * share, whole)
-        pieces.append({"name": name, "at": round(at, 3), "width": width, "tokens": size})
-        at += width
-    return pieces
+        width = percent(size * share, total_tokens)
+        segments.append({"name": name, "at": round(offset, 3), "width": width, "tokens": size})
+        offset += width
+    return segments
 
 
-def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
-    """Return the rows of the next request as a list."""
+def category_bars(rows: Mapping[str, int], total_tokens: int) -> BarList:
+    """Return the categories of the next request as bars."""
     largest = max((*rows.values(), 1))
     return BarList(
         title="By kind",
@@ -59,7 +61,7 @@ def category_bars(rows: Mapping[str, int], whole: int) -> BarList:
             Bar(
                 label=name,
                 figure=f"{tokens:,}",
-                note=share_text(tokens / max(1, whole)),
+                note=share_text(tokens / max(1, total_tokens)),
                 width=percent(max(0, tokens), largest),
                 name=class_of(name),
             )
@@ -81,11 +83,14 @@ def tool_bars(result: StatsResult, names: PageNames) -> BarList:
             width=percent(tokens, largest),
             name=class_of("tool results"),
         )
-        for tokens, use in uses[:_ROWS]
+        for tokens, use in uses[:_MAX_ROWS]
     )
-    others = [tokens for tokens, _ in uses[_ROWS:]]
+    others = [tokens for tokens, _ in uses[_MAX_ROWS:]]
     return BarList(
-        title="By tool", note="Calls and results together.", rows=rows, rest=_rest(others, "tool")
+        title="By tool",
+        note="Calls and results together.",
+        rows=rows,
+        rest=_rest_text(others, "tool"),
     )
 
 
@@ -102,14 +107,14 @@ def file_bars(timeline: Timeline, names: PageNames) -> BarList:
             name=class_of("file reads"),
             target=anchor_of(file.reads[-1]),
         )
-        for file in files[:_ROWS]
+        for file in files[:_MAX_ROWS]
     )
-    others = [file.tokens for file in files[_ROWS:]]
+    others = [file.tokens for file in files[_MAX_ROWS:]]
     return BarList(
         title="By file",
         note="Reads of files that the next request still holds.",
         rows=rows,
-        rest=_rest(others, "file"),
+        rest=_rest_text(others, "file"),
         paths=True,
     )
 
@@ -117,15 +122,15 @@ def file_bars(timeline: Timeline, names: PageNames) -> BarList:
 def message_bars(timeline: Timeline, names: PageNames) -> BarList:
     """Return the largest messages of the next request."""
     sent = [(index, message) for index, message in enumerate(timeline.messages) if message.is_sent]
-    largest = nlargest(_ROWS, sent, key=lambda row: (row[1].tokens, -row[0]))
+    largest = nlargest(_MAX_ROWS, sent, key=lambda row: (row[1].tokens, -row[0]))
     widest = max((message.tokens for _, message in largest), default=1)
-    shown = {index for index, _ in largest}
+    listed = {index for index, _ in largest}
     return BarList(
         title="By message",
         note="",
         rows=tuple(
             Bar(
-                label=f"{_place_of(timeline, index)} · {_kind(message, names)}",
+                label=f"{_position_text(timeline, index)} · {_kind_text(message, names)}",
                 figure=f"{message.tokens:,}",
                 width=percent(message.tokens, widest),
                 name=class_of(message.category),
@@ -133,15 +138,17 @@ def message_bars(timeline: Timeline, names: PageNames) -> BarList:
             )
             for index, message in largest
         ),
-        rest=_rest([message.tokens for index, message in sent if index not in shown], "message"),
+        rest=_rest_text(
+            [message.tokens for index, message in sent if index not in listed], "message"
+        ),
     )
 
 
-def _rest(sizes: Sequence[int], noun: str) -> str:
+def _rest_text(sizes: Sequence[int], noun: str) -> str:
     return f"and {plural(len(sizes), f'other {noun}')} with {sum(sizes):,}" if sizes else ""
 
 
-def _kind(message: TimelineMessage, names: PageNames) -> str:
+def _kind_text(message: TimelineMessage, names: PageNames) -> str:
     return ", ".join((message.message.role, *map(names.tool, message.tools)))
 
 
@@ -149,8 +156,8 @@ def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[dict[str, obje
     """Return the files that were read most often, and the number of other files read again."""
     reread = [file for file in timeline.files if len(file.reads) > 1]
     reread.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
-    rows = [_read_row(file, timeline, names) for file in reread[:_ROWS]]
-    return rows, max(0, len(reread) - _ROWS)
+    rows = [_read_row(file, timeline, names) for file in reread[:_MAX_ROWS]]
+    return rows, max(0, len(reread) - _MAX_ROWS)
 
 
 def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[str, object]:
@@ -160,16 +167,16 @@ def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> dict[
     count = max(1, len(timeline.rounds.rounds))
     reads = tuple(
         (
-            across((timeline.messages[at].first_round or count) - 1, count),
-            at in file.covered,
-            anchor_of(at),
+            across((timeline.messages[index].first_round or count) - 1, count),
+            index in file.covered,
+            anchor_of(index),
         )
-        for at in file.reads
+        for index in file.reads
     )
     return {"name": names.file(file.path), "reads": reads, "note": note}
 
 
-def _place_of(timeline: Timeline, index: int) -> str:
+def _position_text(timeline: Timeline, index: int) -> str:
     """Return the position of a message: its line, or its number if all are on one line."""
     lines = timeline.messages[index].message.line, timeline.messages[-1].message.line
     if lines == (0, 0):
@@ -182,25 +189,27 @@ def anchor_of(index: int) -> str:
     return f"m{index + 1}"
 
 
-def largest_messages(timeline: Timeline) -> list[int]:
+def listed_messages(timeline: Timeline) -> list[int]:
     """Return the indices of the listed messages: all, or the largest if there are many."""
     indices = range(len(timeline.messages))
     if len(indices) <= MAX_MESSAGES:
         return list(indices)
-    return sorted(nlargest(MAX_MESSAGES, indices, key=lambda at: timeline.messages[at].tokens))
+    return sorted(
+        nlargest(MAX_MESSAGES, indices, key=lambda index: timeline.messages[index].tokens)
+    )
 
 
 def message_rows(
-    timeline: Timeline, chosen: Iterable[int], texts: Iterable[str], names: PageNames
+    timeline: Timeline, indices: Iterable[int], texts: Iterable[str], names: PageNames
 ) -> list[dict[str, object]]:
     """Return the messages with their texts."""
     largest = max((message.tokens for message in timeline.messages), default=1)
     return [
         {
             "anchor": anchor_of(index),
-            "place": _place_of(timeline, index),
+            "place": _position_text(timeline, index),
             "role": timeline.messages[index].message.role,
-            "says": one_line(text, _BEGINNING)
+            "says": one_line(text, _PREVIEW_CHARS)
             or ", ".join(map(names.tool, timeline.messages[index].tools)),
             "name": class_of(timeline.messages[index].category),
             "tokens": timeline.messages[index].tokens,
@@ -208,5 +217,5 @@ def message_rows(
             "is_sent": timeline.messages[index].is_sent,
             "text": text,
         }
-        for index, text in zip(chosen, texts, strict=True)
+        for index, text in zip(indices, texts, strict=True)
     ]

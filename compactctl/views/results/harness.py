@@ -22,7 +22,7 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
-_AGAIN = {
+_RETRY_ADVICE = {
     True: "wait: the same request can succeed later",
     False: "the same request will fail again",
     None: "not known from this error",
@@ -30,7 +30,7 @@ _AGAIN = {
 
 
 def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
-    """Yield the output: the verdict, then other facts in the error."""
+    """Yield the output: the verdict, then the facts found in the error."""
     if result.overflow:
         yield Accent("overflow: the context is longer than the model takes", "bold")
     else:
@@ -39,7 +39,7 @@ def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
 
 
 def overflow_document(result: Overflow) -> dict[str, Any]:
-    """Return what the error says about the context."""
+    """Return the facts about the context that the error gives."""
     fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
     return {"schema": "compactctl.overflow/1", **record(result, only=fields)}
 
@@ -54,7 +54,7 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
     ):
         if count is not None:
             yield Fact(label, tokens_text(count))
-    yield Fact("try again", _AGAIN[result.retryable])
+    yield Fact("try again", _RETRY_ADVICE[result.retryable])
     if result.pattern is not None:
         yield Fact("because of", f'"{result.pattern}"')
     if result.note:
@@ -63,9 +63,9 @@ def _overflow_facts(result: Overflow) -> Iterator[Fact]:
 
 def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
     """Yield the output: the prompts, with a line between them if there are several."""
-    for place, prompt in enumerate(result.prompts, start=1):
+    for position, prompt in enumerate(result.prompts, start=1):
         if len(result.prompts) > 1:
-            yield Verbatim(f"══ prompt {place} of {len(result.prompts)}")
+            yield Verbatim(f"══ prompt {position} of {len(result.prompts)}")
         yield Verbatim(safe_text(prompt.text))
 
 
@@ -82,16 +82,16 @@ def prompt_document(result: PromptResult) -> dict[str, Any]:
 def prompt_messages(result: PromptResult) -> Iterator[str]:
     """Yield the lines for standard error: the sizes, or why there is no prompt."""
     for prompt in result.prompts:
-        about = plural(prompt.messages, "message")
+        n_messages = plural(prompt.messages, "message")
         sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
-        yield f"prompt about {about}: {sizes}"
+        yield f"prompt about {n_messages}: {sizes}"
     if not result.prompts:
         yield f"{path_name(result.options.input.path)}: no summary would be asked for"
         yield from map(safe_text, result.reasons)
 
 
 def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
-    """Yield the output: a row per chunk, and how it was measured."""
+    """Yield the output: a row per chunk, then the counter and the window."""
     several = len(result.conversations) > 1
     for index, conversation in enumerate(result.conversations, 1):
         if several:
@@ -127,16 +127,16 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
     rows = (
         (
             str(index),
-            f"{row.first_line:,} to {row.last_line:,}",
-            f"{row.messages:,}",
-            f"{row.left_out:,}",
-            f"{row.tokens:,}",
+            f"{chunk.first_line:,} to {chunk.last_line:,}",
+            f"{chunk.messages:,}",
+            f"{chunk.left_out:,}",
+            f"{chunk.tokens:,}",
         )
-        for index, row in enumerate(conversation.chunks, 1)
+        for index, chunk in enumerate(conversation.chunks, 1)
     )
     yield table(columns, rows)
-    staying = plural(conversation.n_kept, "message")
-    yield f"at most {conversation.limit:,} tokens in a chunk; {staying} stay"
+    n_kept = plural(conversation.n_kept, "message")
+    yield f"at most {conversation.limit:,} tokens in a chunk; {n_kept} stay"
 
 
 @encoded.register
@@ -227,7 +227,7 @@ def _file_document(verdict: FileAllocation) -> dict[str, Any]:
 
 
 def limit_output_terminal(result: LimitOutputResult) -> Iterator[Raw]:
-    """Yield the output: the output within its limits, and nothing else."""
+    """Yield the tool output within its limits, and nothing else."""
     yield Raw([result.data])
 
 

@@ -20,7 +20,7 @@ def figure(cell: str) -> int:
     return int(cell.replace(",", "") or 0)
 
 
-def test_a_path_is_cut_at_its_start_and_a_warning_colours_no_figure(
+def test_a_path_is_cut_at_its_start_and_a_warning_colors_no_figure(
     ask: Ask, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"

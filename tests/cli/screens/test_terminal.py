@@ -59,20 +59,20 @@ def test_the_explanation_has_a_line_per_message(desk: Path) -> None:
     assert "rewritten by distill" in shown
 
 
-def test_a_full_context_is_in_colour(desk: Path) -> None:
+def test_a_full_context_is_in_color(desk: Path) -> None:
     shown = run_on_terminal(80, desk.parent, "stats", desk.name, "--window", "10k")
     assert "does not fit" in shown
     assert "\x1b[1;31m" in shown
 
 
 @pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_colours_where_they_are_not_wanted(desk: Path, variable: dict[str, str]) -> None:
+def test_no_colors_where_they_are_not_wanted(desk: Path, variable: dict[str, str]) -> None:
     shown = run_on_terminal(80, desk.parent, "stats", desk.name, "--window", "10k", **variable)
     assert "does not fit" in shown
     assert "\x1b" not in shown
 
 
-def test_a_pipe_gets_no_colours_and_nothing_is_cut(sample: Sample) -> None:
+def test_a_pipe_gets_no_colors_and_nothing_is_cut(sample: Sample) -> None:
     done = run_piped("stats", sample("claude-code-session"), COLUMNS="40", FORCE_COLOR="1")
     shown = done.stdout.decode()
     assert done.returncode == 0

@@ -8,7 +8,7 @@ from cli.asking import Ask
 
 from compactctl.cli.group import cli
 from compactctl.cli.opt import StageOption
-from compactctl.cli.settings import shape_of
+from compactctl.cli.settings import validator_of
 
 
 def share_options() -> Iterator[tuple[str, click.Option]]:
@@ -44,7 +44,7 @@ def test_per_cent_is_a_share(name: str) -> None:
 def test_settings_files_take_the_shares_that_are_typed(name: str) -> None:
     option = OPTIONS[name]
     for value in ("50%", "0.5", 0.5):
-        assert option.type.convert(shape_of(option)(value), option, None) == 0.5
+        assert option.type.convert(validator_of(option)(value), option, None) == 0.5
 
 
 def test_more_than_all_is_written_with_its_sign(ask: Ask, desk: object) -> None:

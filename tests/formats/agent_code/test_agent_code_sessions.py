@@ -128,7 +128,7 @@ def test_written_messages_are_the_client_s_own(kind: SyntheticKind, wanted: str)
     message = Synthetic(
         id=MessageId(f"{kind}-g"), kind=kind, role="user", text="…", group=GroupId("g"), tool="Bash"
     )
-    beside = InsertionContext(anchor=agent_code(*TALK).effective[0], neighbour=TALK[0])
+    beside = InsertionContext(anchor=agent_code(*TALK).effective[0], neighbor=TALK[0])
     written = AgentCode().new_record(message, beside)
     assert (written["type"], written["timestamp"]) == (wanted, TALK[0]["timestamp"])
     assert str(UUID(written["uuid"])) == written["uuid"]

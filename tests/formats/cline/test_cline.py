@@ -282,20 +282,20 @@ def test_new_content_has_the_shape_of_the_old_and_calls_have_none() -> None:
             Cline().new_value(found.effective[0], index, "x", "gone")
 
 
-def test_a_written_message_is_like_its_neighbour() -> None:
+def test_a_written_message_is_like_its_neighbor() -> None:
     marker = Synthetic(
         id=MessageId("truncation-g"), kind="marker", role="user", text="gone", group=GroupId("g")
     )
     anchor = cline(user("hi", ts=9)).messages[0]
 
     assert Cline().new_record(
-        marker, InsertionContext(anchor=anchor, neighbour=user("hi", ts=9))
+        marker, InsertionContext(anchor=anchor, neighbor=user("hi", ts=9))
     ) == user("gone", ts=8)
+    assert Cline().new_record(marker, InsertionContext(anchor=anchor, neighbor=user("hi"))) == user(
+        "gone"
+    )
     assert Cline().new_record(
-        marker, InsertionContext(anchor=anchor, neighbour=user("hi"))
-    ) == user("gone")
-    assert Cline().new_record(
-        marker, InsertionContext(anchor=anchor, neighbour=user("hi", id="m"))
+        marker, InsertionContext(anchor=anchor, neighbor=user("hi", id="m"))
     ) == {
         "id": "truncation-g",
         **user("gone"),

@@ -218,7 +218,7 @@ def test_a_summary_has_the_fields_of_its_neighbor(messages: list[Any]) -> None:
     summary = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="So far.", group=GroupId("g")
     )
-    written = AISdk().new_record(summary, InsertionContext(anchor=anchor, neighbour=messages[0]))
+    written = AISdk().new_record(summary, InsertionContext(anchor=anchor, neighbor=messages[0]))
     assert written.keys() == messages[0].keys()
     assert sent(written) == ["So far."]
 

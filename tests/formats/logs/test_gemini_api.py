@@ -229,7 +229,7 @@ def test_a_missing_half_is_written_with_an_id_where_there_are_ids(
         group=GroupId("g"), tool="read", call_id=CallId(call_id),
     )  # fmt: skip
     written = GeminiApi().new_record(
-        half, InsertionContext(anchor=anchor, neighbour=user(text("Go")))
+        half, InsertionContext(anchor=anchor, neighbor=user(text("Go")))
     )
     assert ("c9" in json.dumps(written)) == (call_id == "c9")
     assert "call-" not in json.dumps(written)

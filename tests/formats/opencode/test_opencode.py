@@ -299,12 +299,12 @@ def test_a_message_written_before_an_answer_takes_its_model() -> None:
     )
     like = assistant("REDACTED", text("x"))
     anchor = opencode(like).messages[0]
-    record = OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbour=like))
+    record = OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbor=like))
 
     assert record["info"]["model"] == {"providerID": "p", "modelID": "m-1"}
     assert record["info"]["agent"] == "build"
     assert record["info"]["id"].startswith("REDACTED")
-    assert record == OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbour=like))
+    assert record == OpenCode().new_record(marker, InsertionContext(anchor=anchor, neighbor=like))
 
 
 def test_pictures_go_with_the_output_they_came_with() -> None:

@@ -82,7 +82,7 @@ def test_a_written_entry_of_a_list_has_no_id() -> None:
     ("stamp", "milliseconds"),
     [("2026-01-02T03:04:05", 1_767_323_045_000), ("yesterday", 0), (None, 0)],
 )
-def test_a_written_message_is_as_old_as_its_neighbour(stamp: object, milliseconds: int) -> None:
+def test_a_written_message_is_as_old_as_its_neighbor(stamp: object, milliseconds: int) -> None:
     case = Case(
         "stamps", [HEADER, *chained(*(t | {"timestamp": stamp} for t in TURNS))], range(4), 6
     )

@@ -114,9 +114,9 @@ def test_one_result_of_several_in_a_text_is_replaced_and_every_other_byte_stays(
 
 
 @MAKERS
-def test_written_events_have_the_form_of_their_neighbours(make: Any) -> None:
+def test_written_events_have_the_form_of_their_neighbors(make: Any) -> None:
     like = talk(make)[0]
-    beside = InsertionContext(anchor=spring(like).effective[0], neighbour=like)
+    beside = InsertionContext(anchor=spring(like).effective[0], neighbor=like)
     wanted = {"summary": "All of it", "call": "", "result": "lost"}
     for kind, said in wanted.items():
         written = SpringAi().new_record(

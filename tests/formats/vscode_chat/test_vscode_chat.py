@@ -204,6 +204,6 @@ def test_no_message_is_ever_written_among_those_of_the_editor() -> None:
     message = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="x", group=GroupId("g")
     )
-    beside = InsertionContext(anchor=vscode(export(*TALK)).effective[0], neighbour={})
+    beside = InsertionContext(anchor=vscode(export(*TALK)).effective[0], neighbor={})
     with pytest.raises(ValueError, match="takes no message"):
         VsCodeChat().new_record(message, beside)

@@ -222,7 +222,7 @@ def test_a_smaller_window_makes_no_larger_summary(window: int, target: int) -> N
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
-def test_neighbours_are_put_together_in_order(most: int) -> None:
+def test_neighbors_are_put_together_in_order(most: int) -> None:
     found = plan_chunks(view(chat(40), window=1_000), meter(), ChunkOptions())
     fewer = merge_chunks(found.chunks, most)
     assert len(fewer) == most

@@ -320,7 +320,7 @@ def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
     assert len(shown) == len(archived) + len(after)
 
 
-def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbours_on_the_line(
+def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbors_on_the_line(
     path: Path,
 ) -> None:
     chat(path, TALK)
