@@ -17,7 +17,7 @@ _NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out, be it while a library was loaded."""
+    """Return whether memory ran out, be it while a library was loaded."""
     if isinstance(error, ImportError):
         return any(words in str(error) for words in _NO_ROOM)
     if isinstance(error, SyntaxError):

@@ -66,7 +66,7 @@ class SessionArchive:
         return self.may_be_elsewhere and not self.session.exists()
 
     def matches(self, name: str) -> bool:
-        """Tell whether a path, an id, or the beginning of one means this archive."""
+        """Return whether a path, an id, or the beginning of one means this archive."""
         if os.path.realpath(name) in map(os.path.realpath, (self.folder, self.session)):
             return True
         names = {*self.session.name.split("."), self.session.parent.name, self.session.stem[-36:]}
@@ -171,7 +171,7 @@ def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
 
 
 def _is_needed(archive: SessionArchive) -> bool:
-    """Tell whether a session exists and is compacted, or may be."""
+    """Return whether a session exists and is compacted, or may be."""
     if archive.is_dead:
         return False
     with suppress(CompactctlError):
@@ -221,7 +221,7 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def _is_store_there(session: Path, machine: UserEnvironment) -> bool:
-    """Tell whether the store of a session exists; one on another disk may not be mounted.
+    """Return whether the store of a session exists; one on another disk may not be mounted.
 
     Documents written for a client to import are in the user's state folder.
     """
@@ -230,7 +230,7 @@ def _is_store_there(session: Path, machine: UserEnvironment) -> bool:
 
 
 def _has_id(session: Path, ids: Iterable[str]) -> bool:
-    """Tell whether one of the ids is in the name of a file or of its folder.
+    """Return whether one of the ids is in the name of a file or of its folder.
 
     Clients that archive or compress a session keep the id in its name.
     """
@@ -244,5 +244,5 @@ def _has_id(session: Path, ids: Iterable[str]) -> bool:
 
 
 def _is_packed(session: Path) -> bool:
-    """Tell whether a compressed file with the session's name and a suffix, as .gz, is beside it."""
+    """Whether a compressed file with the session's name and a suffix, as .gz, is beside it."""
     return any(path.is_file() for path in session.parent.glob(f"{escape(session.name)}.*"))

@@ -75,7 +75,7 @@ class SessionChoices:
 
 
 def is_file(reference: str) -> bool:
-    """Tell whether a reference can only mean a file: it exists, or looks like a file name."""
+    """Return whether a reference can only mean a file: it exists, or looks like a file name."""
     if reference == HERE:
         return False
     name = reference.casefold()
@@ -266,7 +266,7 @@ def shown(entries: Iterable[SessionEntry]) -> Iterator[Session]:
 
 
 def _is_compacted(session: Session) -> bool:
-    """Tell whether compactctl wrote a session: it has an archive, or records with tags."""
+    """Return whether compactctl wrote a session: it has an archive, or records with tags."""
     if session.entry.n_bytes is None:
         return False
     path = session.entry.path
@@ -274,7 +274,7 @@ def _is_compacted(session: Session) -> bool:
 
 
 def _has_tags(path: str) -> bool:
-    """Tell whether records have tags of compactctl; only files with its key are parsed."""
+    """Return whether records have tags of compactctl; only files with its key are parsed."""
     try:
         is_marked = any(_METADATA_OBJECT.search(line.data) for line in read_lines(path))
         return is_marked and is_tagged(open_input(path).lines, path)
@@ -283,19 +283,19 @@ def _has_tags(path: str) -> bool:
 
 
 def _is_fit(session: Session, purpose: Purpose) -> bool:
-    """Tell whether a session can be meant: only a compacted one can be restored."""
+    """Return whether a session can be meant: only a compacted one can be restored."""
     return purpose != "restore" or _is_compacted(session)
 
 
 def _is_ready(session: Session, purpose: Purpose) -> bool:
-    """Tell whether there is something to do: a compaction to undo, or a transcript to compact."""
+    """Return whether there is something to do: a compaction to undo, or a transcript to compact."""
     if purpose == "restore":
         return _is_in_effect(session)
     return not store_named(session.entry.client).unsupported_hint
 
 
 def _is_in_effect(session: Session) -> bool:
-    """Tell whether a compaction is in effect; True if unknown, as rewind explains the problem."""
+    """Return whether a compaction is in effect; True if unknown, as rewind explains the problem."""
     # Imported late: it loads what reads archives, which commands that only read do not need.
     from compactctl.commands.operations.history import history_of
 

@@ -118,7 +118,7 @@ class SessionFilter:
     limit: int = USUAL
 
     def may_match(self, entry: SessionEntry) -> bool:
-        """Tell whether an entry may match, before anything of it is read."""
+        """Return whether an entry may match, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
         if self.project is None:
@@ -127,7 +127,7 @@ class SessionFilter:
         return store_named(entry.client).may_be_in_project(entry, folder)
 
     def matches(self, row: SessionRow) -> bool:
-        """Tell whether a session matches, by what was read of it."""
+        """Return whether a session matches, by what was read of it."""
         return (
             self._may_be_over(row) and self._is_below(row.session) and self._is_named(row.session)
         )
@@ -247,12 +247,12 @@ def parse_since(text: str, now: float) -> float:
 
 
 def is_hidden(session: Session) -> bool:
-    """Tell whether a client leaves a session out of its own list."""
+    """Return whether a client leaves a session out of its own list."""
     return session.details.kind in HIDDEN_KINDS
 
 
 def is_of(session: Session, folder: Path) -> bool:
-    """Tell whether a session was started in this very folder."""
+    """Return whether a session was started in this very folder."""
     project = session.details.project
     return bool(project) and os.path.realpath(project) == os.path.realpath(folder)
 

@@ -75,7 +75,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedStage:
     """Why a stage proposes nothing; ``detail`` says which option would change that."""
 
     stage: str

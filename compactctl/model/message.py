@@ -146,7 +146,7 @@ def media_of(part: Part) -> tuple[MediaPart, ...]:
 
 
 def is_replaceable(part: Part) -> bool:
-    """Tell whether an edit may replace the content of a part by text."""
+    """Return whether an edit may replace the content of a part by text."""
     match part:
         case ReasoningPart() | ToolDefinitionPart():
             return False

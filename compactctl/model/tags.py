@@ -84,7 +84,7 @@ def appended_by(record: Mapping[str, Any]) -> str | None:
 
 
 def is_appended(record: Mapping[str, Any]) -> bool:
-    """Tell whether compactctl appended a record."""
+    """Return whether compactctl appended a record."""
     return METADATA_KEY in record and appended_by(record) is not None
 
 

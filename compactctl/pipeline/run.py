@@ -7,7 +7,15 @@ from typing import Any, Generic
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import find_orphans
-from compactctl.model.edit import Edit, Hide, Proposal, RemoveUnsent, Replace, Skipped, groups_of
+from compactctl.model.edit import (
+    Edit,
+    Hide,
+    Proposal,
+    RemoveUnsent,
+    Replace,
+    SkippedStage,
+    groups_of,
+)
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import RecordStats
@@ -295,7 +303,7 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
         detail = f"the context is {before:,} tokens, within the target of {stage_view.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
     proposal = _propose(view, step, meter)
-    if isinstance(proposal, Skipped):
+    if isinstance(proposal, SkippedStage):
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
         return replace(unchanged, record=replace(record, outcome="skipped", detail=detail))
     after = apply(view.messages, proposal.edits)
@@ -315,7 +323,7 @@ def _run_stage(view: ConversationView, step: StageStep[Any], meter: Meter) -> _A
     )
 
 
-def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
+def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Proposal | SkippedStage:
     """Return a stage's proposal, with the messages that the API needs between those that remain.
 
     If these exceed the target, ask again with the target lowered by their size. That is only done
@@ -323,7 +331,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     """
     stage_view = view.with_current_target(step.extra_tokens)
     proposal = step.stage.propose(stage_view, meter, step.options)
-    if isinstance(proposal, Skipped):
+    if isinstance(proposal, SkippedStage):
         return proposal
     filled = with_gaps_filled(view, proposal)
     if filled is proposal or stage_view.target is None or view.summarizer:
@@ -334,7 +342,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     added = after - meter.total(apply(view.messages, proposal.edits))
     smaller_view = view.with_current_target(step.extra_tokens - added)
     second = step.stage.propose(smaller_view, meter, step.options)
-    return filled if isinstance(second, Skipped) else with_gaps_filled(view, second)
+    return filled if isinstance(second, SkippedStage) else with_gaps_filled(view, second)
 
 
 def unsent_after(

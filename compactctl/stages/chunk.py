@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, Origin, TextPart
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
 from compactctl.stages.support.chunking import (
@@ -37,7 +37,7 @@ MIN_PART = 700
 _LABEL_TOKENS = 20
 
 
-def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Proposal | SkippedStage:
     """Propose to hide all but the newest messages behind the summaries of their chunks."""
     plan = plan_chunks(view, meter, options)
     refusal = skip_reason(view, plan, options)
@@ -49,11 +49,13 @@ def propose(view: ConversationView, meter: Meter, options: ChunkOptions) -> Prop
     if missing:
         cause = f": {parts[missing - 1].note}" if parts[missing - 1].note else ""
         reason = f"chunk {missing} of {len(parts)} got no summary{cause}"
-        return Skipped(stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula"
+        )
     summary = _with_notes(writer.merge(parts), plan.chunks)
     spec = CondenseSpec(stage=NAME, options=options, format=SummaryFormat(prefix=LABEL))
     outcome = condense(view, meter, plan.hidden, summary, spec)
-    if isinstance(outcome, Skipped):
+    if isinstance(outcome, SkippedStage):
         return outcome
     return replace(outcome, notes=(*outcome.notes, f"chunks: {len(plan.chunks):,}"))
 

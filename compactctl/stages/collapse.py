@@ -6,7 +6,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, find_turns
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import ForeignSchema
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
@@ -37,7 +37,9 @@ class CollapseOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: CollapseOptions
+) -> Proposal | SkippedStage:
     """Propose to hide turns between the first and the last, oldest first, down to the target."""
     start, *ends = _unit_starts(view, options)[options.keep_first :] or [0]
     if not ends:
@@ -48,18 +50,18 @@ def propose(view: ConversationView, meter: Meter, options: CollapseOptions) -> P
             return within_target(NAME, view.target)
         end = planner.fitting_end(start, ends, view.target) or ends[-1]
     elif planner.has_nothing_new():
-        return Skipped(stage=NAME, reason="nothing was added since the last collapse")
+        return SkippedStage(stage=NAME, reason="nothing was added since the last collapse")
     else:
         end = ends[: options.groups or None][-1]
     return hide_range(planner, start, end, options)
 
 
-def _nothing_between(options: CollapseOptions) -> Skipped:
+def _nothing_between(options: CollapseOptions) -> SkippedStage:
     unit, first = options.unit.removesuffix("s"), "the first"
     if options.keep_first != 1:
         first = f"the first {options.keep_first:,}" if options.keep_first else "the start"
     detail = "--collapse-unit steps" if unit == "turn" else "--stages truncate"
-    return Skipped(
+    return SkippedStage(
         stage=NAME,
         reason=f"there is no {unit} between {first} and the last",
         detail=f"{detail} also works inside of turns",

@@ -24,7 +24,7 @@ from compactctl.history.reads import (
     newest_covering_reads,
     stub_for,
 )
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
     Rewrite,
@@ -84,7 +84,7 @@ class DedupOptions:
     min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
 
 
-def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Proposal | SkippedStage:
     """Propose to replace older reads by a stub that points to the newest one.
 
     Raises:
@@ -101,16 +101,16 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
     if not rewrites:
         reason = "no file read is repeated by a later one"
         detail = _cleared_note(view) or _HINTS[options.policy]
-        return Skipped(stage=NAME, reason=reason, detail=detail)
+        return SkippedStage(stage=NAME, reason=reason, detail=detail)
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
     share = _saved_share(view, meter, rewrites, options)
     if share < options.threshold:
         reason = (
             f"would save {share:.0%} of {_BASE_NAMES[options.base]}, below {options.threshold:.0%}"
         )
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
     note = f"older file reads replaced: {len(rewrites):,}"
     proposal = rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
     # A stub contains the path, so there is one text per file.

@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import preamble
-from compactctl.model.edit import Proposal, Replace, Skipped
+from compactctl.model.edit import Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.numbers import exact
 from compactctl.model.summary import Summary
@@ -62,7 +62,9 @@ class DistillOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: DistillOptions
+) -> Proposal | SkippedStage:
     """Propose to hide older messages behind a digest of their originals, or to shorten them."""
     preamble_tokens = meter.total(preamble(view.messages))
     total = meter.total(originals_of(view, view.messages)) - preamble_tokens
@@ -127,7 +129,7 @@ def _propose_in_place(
     layout: InPlaceLayout,
     result: InPlaceResult,
     options: DistillOptions,
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     """Shorten messages in place; hide those of which no line is kept."""
     before = meter.total(layout.messages)
     if result.tokens + meter.text(_PREFIX) >= before:

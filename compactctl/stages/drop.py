@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, parts_of_tools
 from compactctl.history.protection import hideable
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import Marker, hide_behind
@@ -29,26 +29,28 @@ class DropOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Proposal | SkippedStage:
     """Propose to hide the messages that hold nothing but calls and results of the named tools.
 
     The reasoning that led to such calls is hidden with them.
     """
     if not options.tools:
-        return Skipped(stage=NAME, reason="no tool is named", detail="name one with --drop-tools")
+        return SkippedStage(
+            stage=NAME, reason="no tool is named", detail="name one with --drop-tools"
+        )
     ids = hideable(view, _droppable_ids(view.messages, options.tools))
     if not ids:
         reason = (
             f"no message that may be hidden holds only calls or results of {_tool_list(options)}"
         )
         detail = "others stay: they say more, are protected, or belong to a response that does"
-        return Skipped(stage=NAME, reason=reason, detail=detail)
+        return SkippedStage(stage=NAME, reason=reason, detail=detail)
     marker = _marker(options)
     hidden = set(ids)
     saved = meter.total(message for message in view.messages if message.id in hidden)
     if saved <= meter.text(marker.text(len(ids))):
         reason = f"the calls and results of {_tool_list(options)} are no larger than the marker"
-        return Skipped(stage=NAME, reason=reason)
+        return SkippedStage(stage=NAME, reason=reason)
     return hide_behind(view, marker, ids, options, (f"messages hidden: {len(ids):,}",))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
 from compactctl.stages.support.replacement import Rewrite, rewrite_proposal, tokens_saved
 from compactctl.stages.support.stage import Stage, option
@@ -40,18 +40,20 @@ class _ImagePart:
     images: tuple[MediaPart, ...]
 
 
-def propose(view: ConversationView, meter: Meter, options: ImagesOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: ImagesOptions
+) -> Proposal | SkippedStage:
     """Propose to replace all images but the newest that fit the limits."""
     image_parts = tuple(_image_parts(view))
     if not image_parts:
-        return Skipped(stage=NAME, reason="there are no images")
+        return SkippedStage(stage=NAME, reason="there are no images")
     limits = f"{options.max_images:,} images and {options.max_bytes:,} bytes of them"
     reason = f"older than the newest {limits}"
     rewrites = tuple(_rewrites(view, meter, options, image_parts, reason))
     if not rewrites:
         reason = f"no image that may be dropped is {reason}"
         detail = "lower it with --images-max-images or --images-max-bytes"
-        return Skipped(stage=NAME, reason=reason, detail=detail)
+        return SkippedStage(stage=NAME, reason=reason, detail=detail)
     note = f"images dropped: {_count_images(image_parts, rewrites):,}"
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, result_tools
 from compactctl.history.reads import stub_targets
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.numbers import exact
 from compactctl.stages.support.cutting import (
@@ -56,11 +56,11 @@ class LimitOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Proposal | SkippedStage:
     """Propose to truncate every tool result that exceeds a limit."""
     rewrites = tuple(_rewrites(view, meter, options))
     if not rewrites:
-        return Skipped(
+        return SkippedStage(
             stage=NAME,
             reason="no tool result that may be cut is over a limit",
             detail="see --limit-max-tokens, --limit-max-bytes and --limit-max-lines",

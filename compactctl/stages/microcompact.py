@@ -7,7 +7,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, tool_pairs
 from compactctl.history.reads import stub_targets
 from compactctl.history.tool_names import kind_of
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolCallPart
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
@@ -55,7 +55,7 @@ class MicrocompactOptions:
 
 def propose(
     view: ConversationView, meter: Meter, options: MicrocompactOptions
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     """Propose to clear the results of compactable tools that are not among the newest."""
     keep = max(1, options.keep_recent)
     results = tuple(_result_rewrites(view, meter, options, keep))
@@ -63,11 +63,13 @@ def propose(
     rewrites = (*results, *inputs)
     if not rewrites:
         reason = f"nothing to clear before the newest {keep} {options.unit}"
-        return Skipped(stage=NAME, reason=reason, detail="see --microcompact-keep-recent")
+        return SkippedStage(stage=NAME, reason=reason, detail="see --microcompact-keep-recent")
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --microcompact-min-savings")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="lower it with --microcompact-min-savings"
+        )
     note = f"tool results cleared: {len(results):,}"
     note += f", inputs: {len(inputs):,}" if inputs else ""
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)

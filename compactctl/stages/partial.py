@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import leading_system_count
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.stages.support.condensation import (
     CondenseSpec,
     SummaryFormat,
@@ -35,7 +35,9 @@ class PartialOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: PartialOptions
+) -> Proposal | SkippedStage:
     """Propose to hide the older half of the older messages behind a summary."""
     front = leading_system_count(view.messages)
     end = end_of_older(view, options.keep_recent)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.turns import find_steps
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.stages.support.condensation import (
@@ -39,7 +39,7 @@ class PlainOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PlainOptions) -> Proposal | SkippedStage:
     """Propose to hide all but the newest messages behind a count and their topics."""
     hidden = hideable_before(view, end_of_older(view, options.keep_recent))
     refusal = skip_if_nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")

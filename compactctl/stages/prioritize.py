@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
@@ -54,7 +54,9 @@ class _Unit:
     unit: tuple[int, ...]
 
 
-def propose(view: ConversationView, meter: Meter, options: PrioritizeOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: PrioritizeOptions
+) -> Proposal | SkippedStage:
     """Propose to hide units, the lowest priority first, until the target fits."""
     if view.target is None:
         return without_target(NAME)
@@ -64,7 +66,7 @@ def propose(view: ConversationView, meter: Meter, options: PrioritizeOptions) ->
     ids = _select_lowest(planner, meter, view.target, sorted(_hideable_units(planner, options)))
     if not ids:
         reason = "all messages are protected, frozen or held by the client"
-        return Skipped(stage=NAME, reason=reason, detail="see --prioritize-freeze-before")
+        return SkippedStage(stage=NAME, reason=reason, detail="see --prioritize-freeze-before")
     return hide_messages(planner, ids, options)
 
 

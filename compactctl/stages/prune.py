@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, result_tools
 from compactctl.history.reads import stub_targets
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import ToolResultPart
 from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
@@ -53,16 +53,18 @@ class PruneOptions:
     placeholder: str = option("[Tool result cleared]", "What stands in place of a cleared result.")
 
 
-def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Proposal | SkippedStage:
     """Propose to clear every tool result that is older than the newest ones."""
     rewrites = tuple(_rewrites(view, meter, options))
     saved = sum(rewrite.tokens_saved for rewrite in rewrites)
     if not rewrites:
         reason = f"nothing to clear before the newest {options.protect_tokens:,} tokens of results"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --prune-protect-tokens")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="lower it with --prune-protect-tokens"
+        )
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --prune-min-savings")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --prune-min-savings")
     note = f"tool results cleared: {len(rewrites):,}"
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.recent import Snap, event_indices, newest_events_start, window_start
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.stages.support.condensation import (
@@ -78,7 +78,9 @@ class RecursiveOptions:
             )
 
 
-def propose(view: ConversationView, meter: Meter, options: RecursiveOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: RecursiveOptions
+) -> Proposal | SkippedStage:
     """Propose to hide all but the newest events behind a summary of their originals."""
     end = _end_of_older(view, options)
     hidden = hideable_before(view, end)
@@ -88,7 +90,7 @@ def propose(view: ConversationView, meter: Meter, options: RecursiveOptions) -> 
     summary = write_summary(view, _request(view, hidden, end, meter, options), meter)
     if not (summary.text.strip() or summary.note):
         reason = f"the summary of {len(hidden):,} messages is empty, so they stay"
-        return Skipped(stage=NAME, reason=reason)
+        return SkippedStage(stage=NAME, reason=reason)
     spec = CondenseSpec(stage=NAME, options=options, format=_summary_format(view, options))
     return condense(view, meter, hidden, summary, spec)
 
@@ -101,11 +103,13 @@ def _end_of_older(view: ConversationView, options: RecursiveOptions) -> int:
 
 def _refusal(
     view: ConversationView, hidden: Sequence[Message], options: RecursiveOptions
-) -> Skipped | None:
+) -> SkippedStage | None:
     count = len(event_indices(view.messages))
     if count <= options.keep_events:
         reason = f"no more than the {options.keep_events:,} messages to keep are there"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --recursive-keep-events")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="lower it with --recursive-keep-events"
+        )
     detail = "see --recursive-snap and --recursive-min-keep-turns"
     return skip_if_nothing_older(
         NAME, view, hidden, detail, "messages that may be hidden are older"

@@ -8,7 +8,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts, orphan_parts
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import newest_id
-from compactctl.model.edit import Insert, Proposal, Skipped
+from compactctl.model.edit import Insert, Proposal, SkippedStage
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -57,7 +57,11 @@ class RepairOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: RepairOptions) -> Proposal | Skipped:  # noqa: ARG001 - a broken conversation is repaired whatever its size
+def propose(
+    view: ConversationView,
+    meter: Meter,  # noqa: ARG001 - a broken conversation is repaired whatever its size
+    options: RepairOptions,
+) -> Proposal | SkippedStage:
     """Propose to hide or complete every tool pair of which one half is missing.
 
     Calls of the newest response may still get their results, so they are not touched.
@@ -65,7 +69,7 @@ def propose(view: ConversationView, meter: Meter, options: RepairOptions) -> Pro
     orphans = _find_orphans(view.messages)
     if not orphans:
         reason = "every tool call has its result and every result its call"
-        return Skipped(stage=NAME, reason=reason)
+        return SkippedStage(stage=NAME, reason=reason)
     return _POLICIES[options.policy](view, options, orphans)
 
 
@@ -112,7 +116,7 @@ def _belongs_to_response(message: Message, response_id: str | None) -> bool:
 
 def _hide_orphans(
     view: ConversationView, options: RepairOptions, orphans: Orphans
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     orphan_ids = [
         message.id
         for index, message in enumerate(view.messages)
@@ -122,7 +126,7 @@ def _hide_orphans(
     if not ids:
         reason = f"{len(orphans):,} calls or results without their other half may not be hidden"
         detail = "they are protected or share a message with others; see --repair-policy synth"
-        return Skipped(stage=NAME, reason=reason, detail=detail)
+        return SkippedStage(stage=NAME, reason=reason, detail=detail)
     marker = Marker(
         stage=NAME,
         prefix="repair",
@@ -141,17 +145,17 @@ def _hide_orphans(
 
 def _complete_pairs(
     view: ConversationView, options: RepairOptions, orphans: Orphans
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     if not view.can_write_assistant:
         reason = "tool calls and results cannot be written in this format"
-        return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
+        return SkippedStage(stage=NAME, reason=reason, detail="see --repair-policy drop")
     messages = view.messages
     completable = tuple(_completable_halves(messages, orphans))
     if not completable:
         reason = "there is no place for the other halves: what follows must stay as it is"
         if not any(map(is_replaceable, orphans.values())):
             reason = "only the provider can write the other halves: it runs the tools itself"
-        return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
+        return SkippedStage(stage=NAME, reason=reason, detail="see --repair-policy drop")
     group = group_id(NAME, options, [messages[index].id for index, _ in completable])
     newest = newest_id(messages)
     inserts = tuple(
@@ -259,7 +263,7 @@ def _figures(halves: Sequence[_PairHalf]) -> dict[str, int]:
 
 
 _POLICIES: Mapping[
-    RepairPolicy, Callable[[ConversationView, RepairOptions, Orphans], Proposal | Skipped]
+    RepairPolicy, Callable[[ConversationView, RepairOptions, Orphans], Proposal | SkippedStage]
 ] = {
     "drop": _hide_orphans,
     "synth": _complete_pairs,

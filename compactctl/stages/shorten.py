@@ -7,7 +7,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.history.reads import is_stub, stub_targets
 from compactctl.history.stand_ins import is_stand_in
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
 from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.replacement import (
@@ -41,7 +41,9 @@ class _LongText:
     tokens: int
 
 
-def propose(view: ConversationView, meter: Meter, options: ShortenOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: ShortenOptions
+) -> Proposal | SkippedStage:
     """Propose to cut the longest texts to the length with which the target fits."""
     if view.target is None:
         return without_target(NAME)
@@ -56,7 +58,7 @@ def propose(view: ConversationView, meter: Meter, options: ShortenOptions) -> Pr
     rewrites = tuple(_rewrites(view, meter, options, candidates, length))
     if not rewrites:
         reason = f"no text that may be cut has more than {length:,} tokens"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
     after = total - sum(rewrite.tokens_saved for rewrite in rewrites)
     note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
     if after > view.target:

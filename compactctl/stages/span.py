@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.history.protection import reasons_to_stay
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import CondenseSpec, SummaryFormat, condense
@@ -34,10 +34,10 @@ class SpanOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Proposal | SkippedStage:
     """Propose to hide exactly the messages from the first to the last."""
     indices = _span_indices(view.messages, options)
-    if isinstance(indices, Skipped):
+    if isinstance(indices, SkippedStage):
         return indices
     refusal = _refusal(view, indices, options)
     if refusal is not None:
@@ -56,19 +56,21 @@ def propose(view: ConversationView, meter: Meter, options: SpanOptions) -> Propo
     return condense(view, meter, hidden, Summary(text=options.summary), spec)
 
 
-def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skipped:
+def _span_indices(messages: Sequence[Message], options: SpanOptions) -> list[int] | SkippedStage:
     """Return the indices of the messages, extended to whole units with ``widen``."""
     bounds = []
     for name in (options.first, options.last):
         index = _index_of(messages, name)
         if index is None:
             reason = f"message {name} is not in the context" if name else "no messages are named"
-            return Skipped(stage=NAME, reason=reason, detail="see --span-first and --span-last")
+            return SkippedStage(
+                stage=NAME, reason=reason, detail="see --span-first and --span-last"
+            )
         bounds.append(index)
     span = set(range(bounds[0], bounds[1] + 1))
     if not span:
         reason = f"{options.first}..{options.last} ends before it begins"
-        return Skipped(stage=NAME, reason=reason, detail="turn it round")
+        return SkippedStage(stage=NAME, reason=reason, detail="turn it round")
     if options.widen:
         span.update(*(unit for unit in atomic_units(messages) if span.intersection(unit)))
     return sorted(span)
@@ -83,7 +85,7 @@ def _index_of(messages: Sequence[Message], name: str) -> int | None:
 
 def _refusal(
     view: ConversationView, indices: Sequence[int], options: SpanOptions
-) -> Skipped | None:
+) -> SkippedStage | None:
     """Return why the messages may not be hidden together; None when they may."""
     ids = {view.messages[index].id for index in indices}
     for unit in atomic_units(view.messages):
@@ -92,14 +94,14 @@ def _refusal(
             span = f"{options.first}..{options.last}"
             reason = f"{span} parts tool calls from their results"
             detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
-            return Skipped(stage=NAME, reason=reason, detail=detail)
+            return SkippedStage(stage=NAME, reason=reason, detail=detail)
     reasons = reasons_to_stay(view, ids)
     messages = (view.messages[index] for index in indices)
     unhideable = next((message for message in messages if message.id in reasons), None)
     if unhideable is None:
         return None
     reason = f"line {unhideable.line + 1:,} may not be hidden: {reasons[unhideable.id]}"
-    return Skipped(stage=NAME, reason=reason, detail="leave it out")
+    return SkippedStage(stage=NAME, reason=reason, detail="leave it out")
 
 
 STAGE = Stage(

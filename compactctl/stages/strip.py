@@ -8,7 +8,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts, parts_of_tools, tool_pairs
 from compactctl.history.reads import stub_targets
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
 from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
@@ -53,7 +53,7 @@ class StripOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Proposal | Skipped:
+def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Proposal | SkippedStage:
     """Propose to replace every long result and argument that is not among the newest."""
     rewrites = tuple(_rewrites(view, meter, options))
     if not rewrites:
@@ -61,7 +61,9 @@ def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Prop
             f"nothing over {options.over:,} characters"
             f" before the newest {options.keep_recent} {options.unit}"
         )
-        return Skipped(stage=NAME, reason=reason, detail="see --strip-over and --strip-keep-recent")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="see --strip-over and --strip-keep-recent"
+        )
     note = f"tool results and calls stripped: {len(rewrites):,}"
     return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
 

@@ -8,7 +8,7 @@ from typing import Literal
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.stand_ins import is_stand_in
 from compactctl.history.turns import leading_system_count
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, TextPart
 from compactctl.model.operation import neurolink_schema
 from compactctl.model.summary import Summary
@@ -96,7 +96,9 @@ class SummarizeOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: SummarizeOptions
+) -> Proposal | SkippedStage:
     """Propose to hide all but the newest messages behind a summary of their originals."""
     hidden = _select_older(view, meter, options)
     refusal = _refusal(view, hidden, options) or _skip_if_minimal(view, hidden, meter, options)
@@ -169,11 +171,13 @@ def _with_hint(summary: Summary, hint: str) -> Summary:
 
 def _refusal(
     view: ConversationView, hidden: Sequence[Message], options: SummarizeOptions
-) -> Skipped | None:
+) -> SkippedStage | None:
     count = len(view.messages) - leading_system_count(view.messages)
     if count <= options.min_messages:
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
+        return SkippedStage(
+            stage=NAME, reason=reason, detail="lower it with --summarize-min-messages"
+        )
     detail = "see --summarize-keep-ratio, --summarize-keep-min and --keep-turns"
     # For a smaller target, summarize again from the originals, even without new messages.
     source = originals_of(view, hidden)
@@ -184,7 +188,7 @@ def _refusal(
 
 def _skip_if_minimal(
     view: ConversationView, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
-) -> Skipped | None:
+) -> SkippedStage | None:
     """Do not rewrite a summary that already has the minimum length, however small the target."""
     hint = view.summary_inputs.archive_hint if options.archive_hint else ""
     overhead = _summary_format(options).tokens(
@@ -195,7 +199,7 @@ def _skip_if_minimal(
     if summary_room(view, meter, messages_without(view.messages, hidden), overhead) < MIN_USEFUL:
         return None
     reason = "what is summarized is told as shortly as is useful"
-    return Skipped(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
+    return SkippedStage(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
 
 
 def _keep_count(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:

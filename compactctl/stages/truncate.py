@@ -7,7 +7,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import leading_system_count
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
@@ -63,7 +63,9 @@ class TruncateOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: TruncateOptions
+) -> Proposal | SkippedStage:
     """Propose to hide the oldest messages: until the target fits, or without one a fraction."""
     planner = HidePlanner(view, meter, _marker(options))
     start = _first_exchange(view.messages, options.keep_first)
@@ -71,12 +73,12 @@ def propose(view: ConversationView, meter: Meter, options: TruncateOptions) -> P
     ends = [cut for cut in cut_points(view.messages) if start < cut <= tail]
     if not ends:
         reason = f"only {len(view.messages)} messages, all in the first exchange or the newest"
-        return Skipped(stage=NAME, reason=reason, detail="see --truncate-keep-first")
+        return SkippedStage(stage=NAME, reason=reason, detail="see --truncate-keep-first")
     if view.target is not None:
         end = _end_for_target(planner, start, ends, view.target, options)
     else:
         end = _end_for_fraction(planner, start, ends, options)
-    if isinstance(end, Skipped):
+    if isinstance(end, SkippedStage):
         return end
     return hide_range(planner, start, end, options)
 
@@ -106,7 +108,7 @@ def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
 
 def _end_for_target(
     planner: HidePlanner, start: int, ends: list[int], target: int, options: TruncateOptions
-) -> int | Skipped:
+) -> int | SkippedStage:
     if planner.total <= target:
         return within_target(NAME, target)
     end = _even_end(planner, start, ends, planner.fitting_end(start, ends, target), options)
@@ -145,13 +147,13 @@ def _end_of_share(
 
 def _end_for_fraction(
     planner: HidePlanner, start: int, ends: list[int], options: TruncateOptions
-) -> int | Skipped:
+) -> int | SkippedStage:
     if planner.has_nothing_new():
-        return Skipped(stage=NAME, reason="nothing was added since the last truncation")
+        return SkippedStage(stage=NAME, reason="nothing was added since the last truncation")
     end = _end_of_share(planner, start, ends, options.fraction, even=options.even)
     if end is None:
         reason = f"{options.fraction:.0%} of the messages after the first exchange are too few"
-        return Skipped(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")
+        return SkippedStage(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")
     return end
 
 

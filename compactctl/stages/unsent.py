@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.model.edit import Proposal, RemoveUnsent, Skipped
+from compactctl.model.edit import Proposal, RemoveUnsent, SkippedStage
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.stages.support.stage import Stage, group_id, option
@@ -30,18 +30,20 @@ class UnsentOptions:
     )
 
 
-def propose(view: ConversationView, meter: Meter, options: UnsentOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: UnsentOptions
+) -> Proposal | SkippedStage:
     """Propose to remove all unsent records of the enabled kinds; no message changes."""
     _ = meter
     if view.unsent is None:
         reason = "with --native and --layout inline, as in a pipe, every record stays in the file"
-        return Skipped(stage=NAME, reason=reason, detail="write a file to take some out")
+        return SkippedStage(stage=NAME, reason=reason, detail="write a file to take some out")
     removable = {
         kind: view.unsent[kind] for kind in _removable_kinds(options) if kind in view.unsent
     }
     if not removable or not view.messages:
         reason = "the file holds nothing that its client is known never to send"
-        return Skipped(stage=NAME, reason=reason, detail=_detail(view.unsent))
+        return SkippedStage(stage=NAME, reason=reason, detail=_detail(view.unsent))
     kinds = tuple(removable)
     first = view.messages[0].id
     group = group_id(NAME, options, (*kinds, first))

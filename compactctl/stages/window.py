@@ -17,7 +17,7 @@ from compactctl.history.recent import (
 )
 from compactctl.history.stand_ins import is_marker
 from compactctl.history.turns import turn_starts
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import (
     HidePlanner,
@@ -70,16 +70,18 @@ class WindowOptions:
         return self.max or _DEFAULT_SIZES[self.unit]
 
 
-def propose(view: ConversationView, meter: Meter, options: WindowOptions) -> Proposal | Skipped:
+def propose(
+    view: ConversationView, meter: Meter, options: WindowOptions
+) -> Proposal | SkippedStage:
     """Propose to hide what is older than the window, whatever the target."""
     size = _measure(view, meter, options.unit)
     if size <= options.size:
         reason = f"the window holds {options.size:,} {options.unit}, the conversation has {size:,}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --window-max")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --window-max")
     planner = HidePlanner(view, meter, _marker(options))
     start, end = _bounds(view, meter, options)
     if not planner.hideable_ids(start, end):
-        return Skipped(
+        return SkippedStage(
             stage=NAME,
             reason="nothing that may be hidden stands before the window",
             detail="see --window-snap and --window-min-keep-turns",

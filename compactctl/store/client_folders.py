@@ -1,7 +1,7 @@
 """The folders of clients and of compactctl's archives, and the variables that move them.
 
-As seen in the clients' sources, and by running the versions that ``docs/sessions.md`` names in a
-home folder of their own.
+Taken from the clients' sources, and checked by running the versions that ``docs/sessions.md`` names
+in a separate home folder.
 """
 
 import os
@@ -30,17 +30,22 @@ VARIABLES = (
 )
 """The environment variables that move a client's store, or compactctl's archives of sessions."""
 
-# Programs with extensions and chats of VS Code, by the name of their folder.
-_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
+# Folder names of VS Code and of editors built on it, which have its extensions and chats.
+_EDITOR_NAMES = ("Code", "Code - Insiders", "VSCodium", "Cursor")
 # Their servers, which an editor on another machine starts on this one.
-_SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server")
+_SERVER_FOLDERS = (
+    ".vscode-server",
+    ".vscode-server-insiders",
+    ".vscodium-server",
+    ".cursor-server",
+)
 CLINE_EXTENSION = "saoudrizwan.claude-dev"
 ROO_EXTENSION = "rooveterinaryinc.roo-cline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserEnvironment:
-    """What folders depend on: the user's home, the environment, and the system's name."""
+    """The user's home, the environment and the platform, on which the folders depend."""
 
     home: Path
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -114,12 +119,12 @@ def editor_folders(machine: UserEnvironment) -> Iterator[Path]:
     config = machine.folder("XDG_CONFIG_HOME", machine.home / ".config")
     if machine.platform == "darwin":
         config = machine.home / "Library" / "Application Support"
-    yield from (config / name / "User" for name in _EDITORS)
-    yield from (machine.home / name / "data" / "User" for name in _SERVERS)
+    yield from (config / name / "User" for name in _EDITOR_NAMES)
+    yield from (machine.home / name / "data" / "User" for name in _SERVER_FOLDERS)
 
 
 def store_folders(machine: UserEnvironment) -> Iterator[Path]:
-    """Yield the folders that hold clients' sessions and nothing else."""
+    """Yield the folders that contain only clients' sessions."""
     yield claude_code_folder(machine) / "projects"
     yield codex_folder(machine) / "sessions"
     yield codex_folder(machine) / "archived_sessions"
@@ -154,7 +159,7 @@ def _stores_with_prefix(
 def state_folder(machine: UserEnvironment) -> Path:
     """Return the user's folder for what compactctl stores about sessions.
 
-    By the XDG Base Directory Specification, on all systems; it ignores relative folders.
+    Follows the XDG Base Directory Specification on all systems, so a relative path is ignored.
     """
     folder = Path(machine.environ.get(STATE_VARIABLE, ""))
     return (folder if folder.is_absolute() else machine.home / ".local" / "state") / "compactctl"

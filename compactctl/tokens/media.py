@@ -59,7 +59,7 @@ def media_tokens(
 
 
 def is_unsized(part: MediaPart) -> bool:
-    """Tell whether a medium counts 0 tokens because its size is unknown.
+    """Return whether a medium counts 0 tokens because its size is unknown.
 
     The file may store only a link or an id, or a format whose size cannot be read.
     """

@@ -288,7 +288,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, overhead: RequestOv
 
 
 def has_line_numbers(text: str) -> bool:
-    """Tell whether a text begins with a line number, as clients show files."""
+    """Return whether a text begins with a line number, as clients show files."""
     return _NUMBERED.match(text) is not None
 
 

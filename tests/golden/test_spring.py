@@ -20,7 +20,7 @@ from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import UsageError
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.recent import Snap, snap_to_turn
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.apply import apply
@@ -110,11 +110,11 @@ def windowed(
     """Return the events left by a window, None when it does nothing; its marker is empty."""
     options = WindowOptions(unit=unit, max=size, min_keep_turns=turns, snap=snap, marker="")
     outcome = window.STAGE.propose(ConversationView(messages=messages), METER, options)
-    if isinstance(outcome, Skipped):
+    if isinstance(outcome, SkippedStage):
         return None
     after = apply(messages, outcome.edits)
     again = window.STAGE.propose(ConversationView(messages=after), METER, options)
-    assert isinstance(again, Skipped), "a second run does something"
+    assert isinstance(again, SkippedStage), "a second run does something"
     return names(after)
 
 
@@ -299,7 +299,7 @@ class Told:
 
 def summarized(
     messages: tuple[Message, ...], told: Told, keep: int, overlap: int = 0
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     options = RecursiveOptions(keep_events=keep, overlap=overlap)
     view = ConversationView(messages=messages, summarizer=told, can_write_assistant=True)
     return recursive.STAGE.propose(view, METER, options)
@@ -314,7 +314,7 @@ def padded(*names: str) -> tuple[Message, ...]:
 def test_few_events_are_not_summarized(count: int, keep: int) -> None:
     told = Told()
     messages = padded(*(f"msg-{number}" for number in range(1, count + 1)))
-    assert isinstance(summarized(messages, told, keep), Skipped)
+    assert isinstance(summarized(messages, told, keep), SkippedStage)
     assert not told.requests
 
 
@@ -373,7 +373,7 @@ def test_the_summarizer_is_shown_tool_calls_and_results() -> None:
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_an_empty_summary_changes_nothing(text: str) -> None:
     outcome = summarized(padded("u1", "u2", "u3", "u4"), Told(text), 2)
-    assert isinstance(outcome, Skipped)
+    assert isinstance(outcome, SkippedStage)
     assert outcome.reason == "the summary of 2 messages is empty, so they stay"
 
 
@@ -382,7 +382,7 @@ def test_a_second_summary_is_made_from_the_originals() -> None:
     first = summarized(messages, Told(), 2)
     assert isinstance(first, Proposal)
     after = apply(messages, first.edits)
-    assert isinstance(summarized(after, Told(), 2), Skipped)
+    assert isinstance(summarized(after, Told(), 2), SkippedStage)
     later = (*after, *padded("u5", "u6"))
     told = Told()
     view = ConversationView(

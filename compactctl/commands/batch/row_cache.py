@@ -78,12 +78,12 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
 
 
 def _is_repeatable(options: BatchOptions) -> bool:
-    """Tell whether the same files and options always give the same rows."""
+    """Return whether the same files and options always give the same rows."""
     return options.recipe.summarizer.kind == "offline" and not options.recipe.measure.counter_cmd
 
 
 def _is_fresh(options: BatchOptions) -> bool:
-    """Tell whether every file is processed even if cached."""
+    """Return whether every file is processed even if cached."""
     return (options.writes and not options.resume) or options.details != NO_DETAILS
 
 
@@ -104,7 +104,7 @@ def _is_written(row: BatchRow) -> bool:
 
 
 def _is_restorable(output: RowOutput, outcome: RowOutcome | None) -> bool:
-    """Tell whether the archive of an output restores every byte of the state before."""
+    """Return whether the archive of an output restores every byte of the state before."""
     archives = archive_files(Path(output.archive or ""))
     operation = None if outcome is None else outcome.operation
     paths = [archive.path for archive in archives if archive.id == operation]

@@ -211,7 +211,7 @@ def _found(state: PastState, moment: CompactionRange) -> ClientCompaction | None
 
 
 def _is_in_effect(state: PastState, new_messages: Sequence[Message]) -> bool:
-    """Tell whether a message it made is still sent unchanged; always if it left no trace."""
+    """Return whether a message it made is still sent unchanged; always if it left no trace."""
     current_by_id = {message.id: message for message in state.transcript.effective}
     is_unchanged = (
         m.id in current_by_id and current_by_id[m.id].parts == m.parts for m in new_messages

@@ -103,12 +103,12 @@ def check_not_open(
 
 
 def needs_while_open(path: str, rules: NativeAppend, version: Version | None) -> bool:
-    """Tell whether open sessions cannot be detected, so that ``--while-open`` is required."""
+    """Return whether open sessions cannot be detected, so that ``--while-open`` is required."""
     return not _tells(rules, version) and session_at(Path(path), this_machine()) is not None
 
 
 def _tells(rules: NativeAppend, version: Version | None) -> bool:
-    """Tell whether an open session would be detected."""
+    """Return whether an open session would be detected."""
     if rules.keeps_file_open and can_detect_writers():
         return True
     return (
@@ -177,7 +177,7 @@ def _lines(whole: TranscriptFile, block: Sequence[bytes]) -> Iterator[NewLine]:
 
 
 def undo_needs_while_open(whole: TranscriptFile) -> bool:
-    """Tell whether undoing takes ``--while-open``, as open sessions cannot be detected."""
+    """Return whether undoing takes ``--while-open``, as open sessions cannot be detected."""
     rules = rules_of(whole)
     return needs_while_open(_name(whole), rules, version_of(whole.transcript, rules))
 

@@ -106,7 +106,7 @@ class Prepared:
 
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
-    """Tell whether the operation gets an archive; once one has an archive, all later ones do."""
+    """Return whether the operation gets an archive; once one has an archive, all later ones do."""
     output = options.output
     return output.layout != "inline" or output.in_place or bool(history.archived_chain)
 

@@ -157,7 +157,7 @@ def _made_of(
 
 
 def _begins_as(history: OperationHistory, source: Source, new: bytes, old: bytes) -> bool:
-    """Tell whether a history starts as ``source`` under a new id, and is compacted."""
+    """Return whether a history starts as ``source`` under a new id, and is compacted."""
     if not history.archived or not _may_be(history.archived[0].operation.before, source.digest):
         return False
     state = [line.replace(new, old) for line in history.archived[0].before()]

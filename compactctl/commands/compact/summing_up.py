@@ -124,7 +124,7 @@ def _plan_file(draft: Draft, fates: Sequence[MessageFate]) -> PlanFile:
 
 
 def _names_messages(options: CompactOptions) -> bool:
-    """Tell whether any option needs the fate of each message."""
+    """Return whether any option needs the fate of each message."""
     asked = options.explain or options.compare or options.plan_out
     return bool(asked or options.recipe.protect.pins or options.recipe.protect.tools)
 

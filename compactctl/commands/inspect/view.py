@@ -280,7 +280,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Tell whether every pattern matches a message's text, tool names or arguments."""
+    """Return whether every pattern matches a message's text, tool names or arguments."""
     texts = list(_texts(message))
     return all(any(pattern.search(text) for text in texts) for pattern in patterns)
 

@@ -176,7 +176,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _is_written_here(content: bytes) -> bool:
-    """Tell whether a file is ours, of any version, and unedited.
+    """Return whether a file is ours, of any version, and unedited.
 
     Line breaks may have become those of Windows.
     """
@@ -236,7 +236,7 @@ def _settings(
 
 
 def _has_hooks_of_ours(text: str, client: str) -> bool:
-    """Tell whether our hooks are installed. Raises NotUnderstoodError for text that is not JSON."""
+    """Whether our hooks are installed. Raises NotUnderstoodError for text that is not JSON."""
     return bool(_our_hooks(text, client))
 
 
@@ -258,7 +258,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _is_command(value: object, arguments: list[str]) -> bool:
-    """Tell whether a command is exactly one that ``integrate`` writes."""
+    """Return whether a command is exactly one that ``integrate`` writes."""
     command = value.get("command") if isinstance(value, dict) else None
     if not isinstance(command, str):
         return False

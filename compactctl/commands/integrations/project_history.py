@@ -174,7 +174,7 @@ def _may_be_of(entry: SessionEntry, folder: str) -> bool:
 
 
 def _is_of(session: Session, names: Collection[str]) -> bool:
-    """Tell whether a session was started in a folder, by the name that the folder had then.
+    """Return whether a session was started in a folder, by the name that the folder had then.
 
     A folder that is a symbolic link to this one now may have been another project; and a file that
     is a link may lead to a session of another project.

@@ -76,7 +76,7 @@ def with_item(text: str, names: Sequence[str], value: object) -> str:
 
 
 def has(text: str, *names: str) -> bool:
-    """Tell whether there is a value at a path, including null. Raises as ``value_at`` does."""
+    """Return whether there is a value at a path, including null. Raises as ``value_at`` does."""
     return _found(text, names) is not None
 
 

@@ -80,7 +80,7 @@ class Gate:
     text: str
 
     def holds_for(self, value: float) -> bool:
-        """Tell whether a value is within the limit."""
+        """Return whether a value is within the limit."""
         exact_value, limit = exact(value), exact(self.limit)
         return exact_value >= limit if self.is_minimum else exact_value <= limit
 

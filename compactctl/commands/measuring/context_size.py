@@ -359,7 +359,7 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measurement
 
 
 def lost_its_beginning(transcript: Transcript) -> bool:
-    """Tell whether the effective history starts at a record whose parent is not in the file."""
+    """Return whether the effective history starts at a record whose parent is not in the file."""
     parents = {link.id: link.parent for link in transcript.chain.links}
     lines = {link.line: link.id for link in transcript.chain.links}
     record_id = next((lines[m.line] for m in transcript.effective if m.line in lines), None)
@@ -465,7 +465,7 @@ def restored_after(transcript: Transcript) -> UsualTokens:
 
 
 def continues_another(transcript: Transcript) -> bool:
-    """Tell whether the first record's parent is not in the file."""
+    """Return whether the first record's parent is not in the file."""
     first = transcript.chain.links[0].parent if transcript.chain.links else None
     return first is not None and all(link.id != first for link in transcript.chain.links)
 

@@ -83,7 +83,7 @@ def request_model(size: ContextSize, transcript: Transcript, measured: Measureme
 
 
 def _is_counted(size: ContextSize, measured: Measurement) -> bool:
-    """Tell whether the weight of a message is its count, or proportional to it."""
+    """Return whether the weight of a message is its count, or proportional to it."""
     if isinstance(measured.counter, NeuroLinkCounter):
         return size.calibration is None
     return not (size.frames or size.unexplained or size.hidden_reasoning)

@@ -405,7 +405,7 @@ def _nearby_archives(path: Path) -> Iterator[Path]:
 
 
 def _fits(folder: Path, source: Source) -> bool:
-    """Tell whether a transcript begins with an outcome of an archive; False if that is damaged."""
+    """Whether a transcript begins with an outcome of an archive; False if that is damaged."""
     with suppress(CompactctlError, OSError):
         operation, _ = Archive(folder, source.limits).match_transcript(source.lines)
         return operation is not None

@@ -21,8 +21,8 @@ from compactctl.store.archive.names import ID_PATTERN
 from compactctl.store.files.content import ends_mid_line
 from compactctl.store.files.source import split_lines
 
-# Every line with a record of such a compaction matches; most files need no parsing to tell.
-_SEQUENCE = re.compile(rb'seq\\*":')
+# Every line with a record of an inline compaction matches, so most files need no parsing.
+_SEQUENCE_KEY = re.compile(rb'seq\\*":')
 # The levels of JSON strings around a record: one of a log driver, and two of a row.
 _MAX_DEPTH = 3
 
@@ -32,7 +32,7 @@ class InlineOperation:
     """A compaction inside a transcript: its position in the sequence, and the groups it made.
 
     ``n_bytes`` and ``sha256`` describe the state before it; ``line`` is the first line it wrote.
-    ``parent`` is the compaction in effect before, None if the record does not say.
+    ``parent`` is the compaction in effect before, None if the record does not name it.
     """
 
     id: OperationId
@@ -47,7 +47,7 @@ class InlineOperation:
 def inline_operations(
     lines: Sequence[bytes], transcript: Transcript
 ) -> tuple[InlineOperation, ...]:
-    """Return the compactions that an inline transcript carries, oldest first."""
+    """Return the compactions inside a transcript, oldest first."""
     records_by_operation: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
     values: dict[int, Any] = {}
     for message in transcript.messages:
@@ -58,32 +58,32 @@ def inline_operations(
         ):
             if message.line not in values:
                 values[message.line] = decode(lines[message.line])[0][0]
-            metadata = _own(values[message.line], message)
+            metadata = _metadata_of(values[message.line], message)
             records_by_operation.setdefault(message.tags.operation, []).append((message, metadata))
-    operations = (_operation(name, records) for name, records in records_by_operation.items())
+    operations = (_operation_of(name, records) for name, records in records_by_operation.items())
     return tuple(sorted((o for o in operations if o.seq), key=lambda operation: operation.seq))
 
 
 def operations_inside(
     lines: Sequence[bytes], where: str, format_name: str | None
 ) -> tuple[tuple[InlineOperation, ...], str]:
-    """Return the compactions inside a transcript, oldest first, and its format.
+    """Parse a transcript; return the compactions inside it, oldest first, and its format.
 
     The format may be "" if there are none.
     """
     if not any(map(may_hold_operation, lines)):
         return (), ""
-    lines, chosen = split(lines, where, format_name)
-    return inline_operations(lines, parse(lines, chosen)), chosen.name
+    lines, chosen_format = split(lines, where, format_name)
+    return inline_operations(lines, parse(lines, chosen_format)), chosen_format.name
 
 
 def may_hold_operation(line: bytes) -> bool:
-    """Tell whether a transcript with this line may hold a compaction; cheap, may be wrong."""
-    return may_name_operation(line) and _SEQUENCE.search(line) is not None
+    """Return whether a line may belong to an inline compaction; cheap, but may be wrong."""
+    return may_name_operation(line) and _SEQUENCE_KEY.search(line) is not None
 
 
 def may_name_operation(data: bytes) -> bool:
-    """Tell whether bytes of a transcript may hold a record that names an operation."""
+    """Return whether bytes of a transcript may contain a record that names an operation."""
     return METADATA_MARK.search(data) is not None
 
 
@@ -92,18 +92,20 @@ def named_operations(
 ) -> frozenset[OperationId]:
     """Return the operations named by records of a transcript; none if no format recognizes it."""
     try:
-        lines, chosen = split(lines, where, format_name)
+        lines, chosen_format = split(lines, where, format_name)
     except NotUnderstoodError:
         return frozenset()
-    messages = parse(lines, chosen).messages
-    return frozenset(OperationId(m.tags.operation) for m in messages if m.tags.operation)
+    messages = parse(lines, chosen_format).messages
+    return frozenset(
+        OperationId(message.tags.operation) for message in messages if message.tags.operation
+    )
 
 
 def missing_archive_text(where: object, operations: Iterable[str]) -> str:
-    """Return the error for a transcript that names operations which nothing can undo."""
-    what = ", ".join(sorted(operations))
+    """Return the error text for a transcript with operations whose archive is missing."""
+    names = ", ".join(sorted(operations))
     return (
-        f"{where}: holds records of operation {what}, whose archive is not here; "
+        f"{where}: holds records of operation {names}, whose archive is not here; "
         "put it back beside the transcript"
     )
 
@@ -111,10 +113,10 @@ def missing_archive_text(where: object, operations: Iterable[str]) -> str:
 def inline_fields(
     lines: Sequence[bytes], transcript: Transcript, before: Digest, parent: OperationId | None
 ) -> dict[str, Any]:
-    """Return the metadata about the next inline operation that each of its records gets."""
+    """Return the metadata for each record of the next inline operation."""
     earlier = inline_operations(lines, transcript)
     sequence = earlier[-1].seq + 1 if earlier else 1
-    return _fields(sequence, parent, before.n_bytes, before.sha256)
+    return _state_fields(sequence, parent, before.n_bytes, before.sha256)
 
 
 def without_group(
@@ -127,19 +129,19 @@ def without_group(
     """Remove one group; return the transcript and the new ids of the operations that remain.
 
     ``operations`` are those inside it, oldest first, from the one that made the group. Each of the
-    rest gets a new id, and records the state before it without the group.
+    others gets a new id, and records the state before it without the group.
 
         operations A (groups a1, a2) and B, removing a1:  A' (a2, same state before), B' (new hash)
     """
-    lines, chosen = split(split_lines(data), where, format_name)
-    transcript = parse(lines, chosen)
+    lines, chosen_format = split(split_lines(data), where, format_name)
+    transcript = parse(lines, chosen_format)
     restored = remove_groups(lines, transcript, {group})
-    parent, renewed = operations[0].parent, []
+    parent, new_ids = operations[0].parent, []
     removed_state = b""
     for index, operation in enumerate(operations):
         later = {name for remaining in operations[index:] for name in remaining.groups}
         recorded = b"".join(remove_groups(lines, transcript, later))
-        before = b"".join(remove_groups(restored, parse(restored, chosen), later))
+        before = b"".join(remove_groups(restored, parse(restored, chosen_format), later))
         before = before[: len(before) - (len(recorded) - operation.n_bytes)]
         if set(operation.groups) == {group}:
             removed_state = before
@@ -148,56 +150,58 @@ def without_group(
             # That line end was part of the outcome that is removed.
             before = removed_state
         n_bytes, sha256 = len(before), hashlib.sha256(before).hexdigest()
-        new_id = _renewed_id(operation, sha256, group)
-        old = _as_written(
+        new_id = _derive_id(operation, sha256, group)
+        old = _fields_text(
             operation.seq, operation.parent, operation.n_bytes, operation.sha256, operation.id
         )
-        new = _as_written(operation.seq, parent, n_bytes, sha256, new_id)
-        restored = tuple(_with_replaced(line, old, new) for line in restored)
+        new = _fields_text(operation.seq, parent, n_bytes, sha256, new_id)
+        restored = tuple(_replace_fields(line, old, new) for line in restored)
         parent = new_id
-        renewed.append(new_id)
-    return b"".join(restored), tuple(renewed)
+        new_ids.append(new_id)
+    return b"".join(restored), tuple(new_ids)
 
 
-def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> dict[str, Any]:
+def _state_fields(
+    seq: int, parent: OperationId | None, n_bytes: int, sha256: str
+) -> dict[str, Any]:
     """Return the metadata of an operation except its id, in the order it is written.
 
-    It ends ``LayoutOptions.extra_metadata``, so that ``op`` follows ``sha256`` in a record;
-    ``_as_written`` relies on that to find this part of a line.
+    They end ``LayoutOptions.extra_metadata``, so that ``op`` follows ``sha256`` in a record;
+    ``_fields_text`` relies on that to find this part of a line.
     """
     parent_field = {"parent": parent} if parent else {}
     return {"seq": seq, **parent_field, "bytes": n_bytes, "sha256": sha256}
 
 
-def _as_written(
-    seq: int, parent: OperationId | None, n_bytes: int, sha256: str, name: OperationId
+def _fields_text(
+    seq: int, parent: OperationId | None, n_bytes: int, sha256: str, operation_id: OperationId
 ) -> str:
     """Return the part of a record that names its operation and the state before it.
 
-    The order is that of ``_fields``, with ``op`` right after, as the layout writes it:
+    The order is that of ``_state_fields``, with ``op`` right after, as the layout writes it:
 
         "seq": 2, "parent": "ab..", "bytes": 900, "sha256": "cd..", "op": "ef.."
     """
-    return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1]
+    return dump({**_state_fields(seq, parent, n_bytes, sha256), "op": operation_id})[1:-1]
 
 
-def _with_replaced(line: bytes, old: str, new: str) -> bytes:
+def _replace_fields(line: bytes, old: str, new: str) -> bytes:
     """Replace a part of the records in a line, also in records nested in JSON strings."""
     for depth in range(_MAX_DEPTH + 1):
         line = line.replace(escape(old, depth).encode(), escape(new, depth).encode())
     return line
 
 
-def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> OperationId:
+def _derive_id(operation: InlineOperation, sha256: str, group: str) -> OperationId:
     content = f"regroup\n{operation.id}\n{sha256}\n{group}"
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
 
 
-def _own(record: object, message: Message) -> Mapping[str, Any]:
+def _metadata_of(record: object, message: Message) -> Mapping[str, Any]:
     return read_metadata(value_at(record, message.record_path))
 
 
-def _operation(
+def _operation_of(
     operation_id: str, records: list[tuple[Message, Mapping[str, Any]]]
 ) -> InlineOperation:
     metadata = records[0][1]
@@ -205,9 +209,9 @@ def _operation(
     parent = metadata.get("parent")
     return InlineOperation(
         id=OperationId(operation_id),
-        seq=_number(metadata.get("seq")),
+        seq=_positive_or_zero(metadata.get("seq")),
         groups=tuple(groups),
-        n_bytes=_number(metadata.get("bytes")),
+        n_bytes=_positive_or_zero(metadata.get("bytes")),
         sha256=str(metadata.get("sha256", "")),
         line=min(message.line for message, _ in records),
         parent=OperationId(parent)
@@ -216,5 +220,5 @@ def _operation(
     )
 
 
-def _number(value: object) -> int:
+def _positive_or_zero(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0

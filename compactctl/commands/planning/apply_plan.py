@@ -300,7 +300,7 @@ def _rewriting(matched: _Matched, decided: _Decided) -> Iterator[Replace]:
 
 
 def _takes(part: Part, new_text: str) -> bool:
-    """Tell whether a text may replace a part; arguments are only replaced by JSON of their kind."""
+    """Whether a text may replace a part; arguments are only replaced by JSON of their kind."""
     if isinstance(part, ToolCallPart):
         return is_replaceable(part) and is_alike(part.arguments, new_text)
     return is_replaceable(part)

@@ -232,7 +232,7 @@ def _quiet(recipe: Recipe, base: int, window: int) -> int | None:
 
 
 def _is_of_trigger(recipe: Recipe) -> bool:
-    """Tell whether the target is the size at which the trigger no longer fires."""
+    """Return whether the target is the size at which the trigger no longer fires."""
     options = recipe.plan
     if options.keep or options.target or options.overflow or options.stages:
         return False

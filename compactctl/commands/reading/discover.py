@@ -91,18 +91,18 @@ class FolderTree:
 
 
 def matches(below: str, patterns: Sequence[str]) -> bool:
-    """Tell whether a path below a root, or its name alone, matches one of the shell patterns."""
+    """Return whether a path below a root, or its name alone, matches one of the shell patterns."""
     name = below.rpartition("/")[2]
     return any(_is_like(name, pattern) or _is_like(below, pattern) for pattern in patterns)
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Tell whether a name matches a pattern, or equals it: run[1].jsonl is also a file name."""
+    """Return whether a name matches a pattern, or equals it: run[1].jsonl is also a file name."""
     return name == pattern or fnmatchcase(name, pattern)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path leads to a folder; False if that cannot be checked."""
+    """Return whether a path leads to a folder; False if that cannot be checked."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -167,7 +167,7 @@ class Shard:
     of: int
 
     def holds(self, file: InputFile) -> bool:
-        """Tell whether a file is in this part, by a hash of its path below the searched folder."""
+        """Whether a file is in this part, by a hash of its path below the searched folder."""
         digest = hashlib.sha256(file.below.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.number - 1
 
@@ -246,7 +246,7 @@ def _files(path: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[I
 
 
 def is_compacted_name(name: str) -> bool:
-    """Tell whether a file name is one that compactctl gives to its output."""
+    """Return whether a file name is one that compactctl gives to its output."""
     return bool(_COMPACTED.search(name))
 
 
@@ -272,7 +272,7 @@ def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -
 
 
 def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
-    """Tell whether to include a file; files beside transcripts need a pattern of the user's."""
+    """Return whether to include a file; files beside transcripts need a pattern of the user's."""
     if entry.problem:
         return True
     name = entry.below.rpartition("/")[2]
@@ -282,7 +282,7 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
 
 
 def _is_of_conversations(item: InputFile) -> bool:
-    """Tell whether a table found in a folder holds conversations; most hold other things."""
+    """Return whether a table found in a folder holds conversations; most hold other things."""
     return bool(item.problem) or not is_data_set(item.path) or holds_conversations(item.path)
 
 

@@ -33,7 +33,7 @@ def database_path(session: str) -> str:
 
 
 def is_in_database(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is the pseudo path of a session in a database, and no existing file."""
+    """Return whether a path is the pseudo path of a session in a database, and no existing file."""
     text = os.fspath(path)
     return text.startswith(_PREFIX) and not os.path.lexists(text)
 
@@ -268,7 +268,7 @@ def split(
 
 
 def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
-    """Tell whether lines are JSON values one after another, written with indentation."""
+    """Return whether lines are JSON values one after another, written with indentation."""
     stripped = (line.rstrip() for line in lines)
     if next(stripped, b"") not in _OPENINGS:
         return False
@@ -305,13 +305,13 @@ def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
 
 
 def is_tagged(lines: Sequence[bytes], where: str) -> bool:
-    """Tell whether records show that compactctl wrote them. Raises NotUnderstoodError."""
+    """Return whether records show that compactctl wrote them. Raises NotUnderstoodError."""
     lines, chosen = split(lines, where, None)
     return is_compacted(lines, parse(lines, chosen))
 
 
 def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
-    """Tell whether records of a transcript show that compactctl wrote them.
+    """Return whether records of a transcript show that compactctl wrote them.
 
     They do by tags, or by any other field of the ``compactctl`` object, such as that of restated
     usage.

@@ -26,12 +26,12 @@ from compactctl.store.files.source import Source, digest_of, split_lines
 
 
 def is_appended(step: OperationStep) -> bool:
-    """Tell whether an operation appended records and changed nothing before them."""
+    """Return whether an operation appended records and changed nothing before them."""
     return isinstance(step, ArchivedStep) and step.operation.appended
 
 
 def leads_over_appended(history: OperationHistory, target: Sequence[OperationStep]) -> bool:
-    """Tell whether everything undone or redone on the way to ``target`` was appended.
+    """Return whether everything undone or redone on the way to ``target`` was appended.
 
     Raises UsageError if only some was: appends are undone by their records, others by digests.
     """
@@ -134,7 +134,7 @@ def _carried(
 def _is_cut_off(
     options: RewindOptions, whole: TranscriptFile, target_lines: Sequence[bytes]
 ) -> bool:
-    """Tell whether the appended records end a session that no client has open."""
+    """Return whether the appended records end a session that no client has open."""
     if not b"".join(whole.lines).startswith(b"".join(target_lines)):
         return False
     rules = native_append_of(whole.format.name)

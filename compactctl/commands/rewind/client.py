@@ -1,4 +1,4 @@
-"""Undoes compactions by the transcript's client, whose originals are still in the transcript."""
+"""Undo compactions by the transcript's client, which leaves the originals in the transcript."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -48,23 +48,23 @@ from compactctl.store.files.source import STANDARD_STREAM, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _UndoJob:
     """A transcript as read, and the compactions to undo in it.
 
-    ``options`` name the new session, if one is to be written. ``whole`` is the session to append
-    to, None if the output goes elsewhere; ``note`` is a note on its client.
+    ``options`` name the new session, if one is to be written. ``session`` is the complete session
+    to append to, None if the output goes elsewhere; ``note`` is a note on its client.
     """
 
     options: RewindOptions
     source: Source
     history: OperationHistory
     loaded: TranscriptFile
-    whole: TranscriptFile | None
+    session: TranscriptFile | None
     compactions: tuple[ClientCompaction, ...]
     note: str = ""
 
     @property
-    def place(self) -> Destination:
+    def destination(self) -> Destination:
         path, output = self.options.input.path, self.options.output
         target = output.fork.path if output.fork else Path(output.path or path)
         return Destination(path=path, target=target, output=output)
@@ -74,7 +74,8 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     """Undo the client's newest compaction in effect, or those that ``all``, ``to``, ``group`` name.
 
     The result is a new session if the transcript is one in its client's store; otherwise ``output``
-    names the place, which may be in place or appended to the session. It is archived.
+    names where it goes: to another file, in place, or appended to the session. The state before is
+    archived.
 
     Raises as reading does, UsageError if there is nothing to undo or no output is named,
     IntegrityError if a hidden message would still not be sent, and as publishing does.
@@ -90,14 +91,14 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
 
 
 def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
-    """Tell whether ``group`` is one that a client tagged, which is in no archive."""
+    """Return whether ``group`` was tagged by a client, so that no archive has it."""
     if not options.group or options.group.encode() not in b"".join(source.lines):
         return False
     return options.group in groups_by_client(options, source)
 
 
 def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
-    """Return the groups that a client tagged; none if the transcript is not understood."""
+    """Return the groups that a client tagged; none if no format recognizes the transcript."""
     with suppress(NotUnderstoodError):
         loaded = loaded_from(source, options.input.path)
         return tuple(group.id for group in tagged_groups(loaded.transcript))
@@ -105,47 +106,47 @@ def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
 
 
 def _undo(options: RewindOptions) -> RewindResult:
-    job = _job(options)
+    job = _load_job(options)
     if not job.compactions:
         return _result(job, Content.from_chunks(job.source.lines))
-    undone = _undone(job)
-    result = _result(job, undone.content, undone)
+    undo = _client_undo(job)
+    result = _result(job, undo.content, undo)
     if options.check:
         return result
     if options.output.path == STANDARD_STREAM:
-        return replace(result, written=Written(output=STANDARD_STREAM), data=undone.content.chunks)
-    return _published(job, undone, result)
+        return replace(result, written=Written(output=STANDARD_STREAM), data=undo.content.chunks)
+    return _publish(job, undo, result)
 
 
-def _job(options: RewindOptions) -> _Job:
-    options = _with_place(options)
+def _load_job(options: RewindOptions) -> _UndoJob:
+    options = _with_new_session(options)
     if options.output.fork is not None:
         source, history, loaded = load_fork(options.input, options.output.fork)
     else:
         loaded = load(options.input)
         source, history = loaded.source, history_behind(loaded)
-    whole, note = loaded if options.output.layout == "native" else None, ""
-    if whole is not None:
-        loaded, note = _appendable(options, whole, history)
-    return _Job(
+    session, note = loaded if options.output.layout == "native" else None, ""
+    if session is not None:
+        loaded, note = _check_appendable(options, session, history)
+    return _UndoJob(
         options=options,
         source=source,
         history=history,
         loaded=loaded,
-        whole=whole,
-        compactions=_wanted(options, compactions_of(current_state(loaded))),
+        session=session,
+        compactions=_compactions_to_undo(options, compactions_of(current_state(loaded))),
         note=note,
     )
 
 
-def _with_place(options: RewindOptions) -> RewindOptions:
-    """Add the new session to write to the options, if no other place is named.
+def _with_new_session(options: RewindOptions) -> RewindOptions:
+    """Add the new session to write to the options, if they name no other output.
 
-    Raises UsageError if there is no place.
+    Raises UsageError if there is no output.
     """
     path, output = options.input.path, options.output
     if output.layout == "native":
-        _check_appended(options)
+        _check_native_options(options)
         return options
     if output.in_place and output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
@@ -163,17 +164,17 @@ def _with_place(options: RewindOptions) -> RewindOptions:
     return replace(options, output=replace(output, fork=fork))
 
 
-def _check_appended(options: RewindOptions) -> None:
+def _check_native_options(options: RewindOptions) -> None:
     """Raise UsageError for options that contradict --native, and for an input other than a file."""
     others = {"--in-place": options.output.in_place, "--output": options.output.path is not None}
-    named = next((name for name, is_set in others.items() if is_set), None)
-    if named is not None:
-        raise UsageError(f"--native and {named} contradict each other; choose one")
+    contradiction = next((name for name, is_set in others.items() if is_set), None)
+    if contradiction is not None:
+        raise UsageError(f"--native and {contradiction} contradict each other; choose one")
     if options.input.path == STANDARD_STREAM or is_in_database(options.input.path):
         raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
 
 
-def _appendable(
+def _check_appendable(
     options: RewindOptions, loaded: TranscriptFile, history: OperationHistory
 ) -> tuple[TranscriptFile, str]:
     """Return a session without superseded records, and a note on its client.
@@ -183,9 +184,12 @@ def _appendable(
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
     note = check_supported(options.input.path, rules, version, force=options.output.force)
-    way = "leave out --native"
     check_not_open(
-        options.input.path, rules, version, while_open=options.output.while_open, way=way
+        options.input.path,
+        rules,
+        version,
+        while_open=options.output.while_open,
+        way="leave out --native",
     )
     if before_interrupted_append(history) is not None:
         raise UsageError(
@@ -195,7 +199,7 @@ def _appendable(
     return without_superseded_records(loaded), note
 
 
-def _wanted(
+def _compactions_to_undo(
     options: RewindOptions, compactions: Sequence[ClientCompaction]
 ) -> tuple[ClientCompaction, ...]:
     """Return the compactions to undo; UsageError if ``to`` names none, or several."""
@@ -217,61 +221,65 @@ def _wanted(
     )
 
 
-def _result(job: _Job, content: Content, undone: ClientUndo | None = None) -> RewindResult:
+def _result(job: _UndoJob, content: Content, undo: ClientUndo | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.compactions else ()
     return RewindResult(
         options=job.options,
-        layout="split" if job.whole is None else "native",
+        layout="split" if job.session is None else "native",
         change=StateChange(before=job.source.digest, after=content.digest),
         undone=tuple(compaction.id for compaction in reversed(job.compactions)),
         in_effect=chain,
-        by_client=undone.compactions if undone else (),
+        by_client=undo.compactions if undo else (),
         warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
     )
 
 
-def _undone(job: _Job) -> ClientUndo:
-    if job.whole is not None:
-        return _undone_behind(job.whole, job.loaded, job.compactions, job.history)
+def _client_undo(job: _UndoJob) -> ClientUndo:
+    if job.session is not None:
+        return _appended_undo(job.session, job.loaded, job.compactions, job.history)
     chain = job.history.chain
     return undo_compactions(job.loaded, job.compactions, chain[-1].id if chain else None)
 
 
-def _undone_behind(
-    whole: TranscriptFile,
+def _appended_undo(
+    session: TranscriptFile,
     loaded: TranscriptFile,
     compactions: tuple[ClientCompaction, ...],
     history: OperationHistory,
 ) -> ClientUndo:
-    """Append to ``whole`` what undoes compactions in ``loaded``, its version for appending.
+    """Return ``session`` with records that undo compactions in ``loaded``.
 
-    Raises CannotAppendError if its client would send something else then.
+    ``loaded`` is the session without superseded records.
+
+    Raises CannotAppendError if the client would then send other messages.
     """
-    undone = undo_compactions(loaded, compactions, history.chain[-1].id if history.chain else None)
-    operation = undone.undo_deposit.operation
-    new = with_block(whole, undone.loaded.lines, operation.id)
-    check_read_as(whole, undone.loaded.transcript, new)
-    content = Content.from_chunks(new)
+    undo = undo_compactions(loaded, compactions, history.chain[-1].id if history.chain else None)
+    operation = undo.undo_deposit.operation
+    new_lines = with_block(session, undo.loaded.lines, operation.id)
+    check_read_as(session, undo.loaded.transcript, new_lines)
+    content = Content.from_chunks(new_lines)
     record = replace(operation, after=content.digest, appended=True)
-    deposit = ArchiveDraft(record, removal_rows(whole.lines, new))
-    return replace(undone, content=content, undo_deposit=deposit)
+    deposit = ArchiveDraft(record, removal_rows(session.lines, new_lines))
+    return replace(undo, content=content, undo_deposit=deposit)
 
 
-def _published(job: _Job, undone: ClientUndo, result: RewindResult) -> RewindResult:
-    if job.whole is not None:
-        written = _append_undone(job.options, job.whole, undone)
+def _publish(job: _UndoJob, undo: ClientUndo, result: RewindResult) -> RewindResult:
+    if job.session is not None:
+        written = _append_to_session(job.options, job.session, undo)
     else:
-        deposits = [*earlier_deposits(job.place, job.source, job.history), undone.undo_deposit]
-        written = write(job.place, job.source, undone.content, deposits)
+        deposits = [*earlier_deposits(job.destination, job.source, job.history), undo.undo_deposit]
+        written = write(job.destination, job.source, undo.content, deposits)
     return replace(result, written=written, warnings=(*result.warnings, *written.warnings))
 
 
-def _append_undone(options: RewindOptions, whole: TranscriptFile, undone: ClientUndo) -> Written:
+def _append_to_session(
+    options: RewindOptions, session: TranscriptFile, undo: ClientUndo
+) -> Written:
     """Append to the session what undoes its compactions. Raises as ``append_to`` does."""
-    place = Destination(path=options.input.path, target=Path(options.input.path))
-    _, block = last_byte_and_rest(undone.content.chunks, whole.source.digest.n_bytes)
-    undo_while_open = undo_needs_while_open(whole)
+    destination = Destination(path=options.input.path, target=Path(options.input.path))
+    _, block = last_byte_and_rest(undo.content.chunks, session.source.digest.n_bytes)
+    undo_while_open = undo_needs_while_open(session)
     return append_to(
-        place, whole.source, block, [undone.undo_deposit], undo_while_open=undo_while_open
+        destination, session.source, block, [undo.undo_deposit], undo_while_open=undo_while_open
     )

@@ -351,7 +351,7 @@ def _operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
 
 
 def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
-    """Tell whether a tag names a group of the edits."""
+    """Return whether a tag names a group of the edits."""
     groups = set(groups_of(edits))
     return any(not groups.isdisjoint(group_names) for group_names in names)
 

@@ -27,7 +27,7 @@ def write_originals(
 ) -> RewindResult:
     """Write the archived originals to the named output.
 
-    They are those of the newest compaction, with ``all`` of the first. If an archive is missing,
+    They are those of the newest compaction, or of the first with ``all``. If an archive is missing,
     only the latter are known. If no output is named, raises an error like ``error`` with advice.
     Also raises as writing does.
     """
@@ -41,7 +41,7 @@ def write_originals(
     if isinstance(error, MissingArchiveError) and not (options.all and output):
         raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
     if output is None or (output != STANDARD_STREAM and is_same_place(options.input.path, output)):
-        raise ChangedError(_what_happened(options, source, step, error)) from error
+        raise ChangedError(_error_text(options, source, step, error)) from error
     content = Content.from_chunks(
         ChunksAndTail((history.archived[0] if options.all else step).before)
     )
@@ -60,12 +60,11 @@ def write_originals(
     )
     if not options.check and output != STANDARD_STREAM:
         check_outside_stores(options.input.path, Path(output), named=True)
-        restorable = history.states
         write_output(
             FileSystem(),
             Path(output),
             content,
-            restorable=restorable,
+            restorable=history.states,
             force=options.output.force,
             origin=source.path,
         )
@@ -78,7 +77,7 @@ def _newest_compaction(history: OperationHistory) -> ArchivedStep | None:
     return compactions[-1] if compactions else None
 
 
-def _what_happened(
+def _error_text(
     options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
     advice = "-o FILE writes the originals, without what was said since"
@@ -91,7 +90,7 @@ def _what_happened(
 
 
 def _was_rewritten(source: Source, path: str, step: ArchivedStep) -> bool:
-    """Tell whether everything that an operation kept is still in the transcript, but rewritten.
+    """Return whether all messages that an operation kept are in the transcript, but rewritten.
 
     A message is still there if a record has its id, or the same content: clients give new ids to
     records of older versions, and reorder the fields of others. If the transcript begins with the
@@ -108,15 +107,15 @@ def _was_rewritten(source: Source, path: str, step: ArchivedStep) -> bool:
     except NotUnderstoodError:
         return False
     ids = {message.id for message in current.messages}
-    contents = Counter(_content(message) for message in current.messages)
+    contents = Counter(_content_digest(message) for message in current.messages)
     kept_messages = [message for message in before.messages if message.line in kept_lines]
     missing_contents = Counter(
-        _content(message) for message in kept_messages if message.id not in ids
+        _content_digest(message) for message in kept_messages if message.id not in ids
     )
     return bool(kept_messages) and missing_contents <= contents
 
 
-def _content(message: Message) -> bytes:
+def _content_digest(message: Message) -> bytes:
     digest = hashlib.sha256(message.role.encode())
     for part in message.parts:
         for text in part_texts(part):

@@ -256,7 +256,7 @@ def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator
 
 
 def _is_closed(proven: Sequence[_FoundArchive]) -> bool:
-    """Tell whether all operations build only upon one another."""
+    """Return whether all operations build only upon one another."""
     ids = {archive.operation.id for archive in proven}
     return all(_needs(archive) <= ids for archive in proven)
 

@@ -29,7 +29,7 @@ _LINE_ENDS = (b"", b"\n", b"\r\n")
 
 
 def is_marked(source: Source) -> bool:
-    """Tell whether a transcript seems to hold records written by compactctl."""
+    """Return whether a transcript seems to hold records written by compactctl."""
     return any(map(_MARK.search, source.lines))
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
-from compactctl.model.edit import Skipped
+from compactctl.model.edit import SkippedStage
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.model.numbers import exact
 from compactctl.stages.support.condensation import (
@@ -187,12 +187,14 @@ def _merge(chunks: Sequence[Chunk]) -> Chunk:
     )
 
 
-def skip_reason(view: ConversationView, plan: ChunkPlan, options: ChunkOptions) -> Skipped | None:
+def skip_reason(
+    view: ConversationView, plan: ChunkPlan, options: ChunkOptions
+) -> SkippedStage | None:
     """Return why there is nothing to summarize; None when there is."""
     count = len(view.messages)
     if count < options.min_messages:
         reason = f"only {count} messages, chunks need at least {options.min_messages}"
-        return Skipped(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
+        return SkippedStage(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
     refusal = skip_if_nothing_older(
         NAME, view, plan.hidden, "see --chunk-keep-recent and --keep-turns"
     )
@@ -200,7 +202,7 @@ def skip_reason(view: ConversationView, plan: ChunkPlan, options: ChunkOptions) 
         return refusal
     if all(len(chunk.notes) == len(chunk.messages) for chunk in plan.chunks):
         reason = "every older message is too large to be summarized"
-        return Skipped(stage=NAME, reason=reason, detail="raise --chunk-oversized")
+        return SkippedStage(stage=NAME, reason=reason, detail="raise --chunk-oversized")
     return None
 
 

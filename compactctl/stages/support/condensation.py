@@ -8,7 +8,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_stand_in, is_unchanged, newest_id
-from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
+from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILTIN_SUMMARIZER, Summary, SummaryRequest
 from compactctl.stages.support.stage import StageOptions, group_id
@@ -78,13 +78,13 @@ def skip_if_nothing_older(
     hidden: Sequence[Message],
     detail: str,
     which: str = "messages are older than those to keep",
-) -> Skipped | None:
+) -> SkippedStage | None:
     """Return a refusal if nothing is new since the last summary, or too few messages are old.
 
     For too few, ``detail`` says what to do, and ``which`` names the messages.
     """
     if _nothing_new(view.messages):
-        return Skipped(stage=stage, reason="nothing was added since the last summary")
+        return SkippedStage(stage=stage, reason="nothing was added since the last summary")
     return skip_if_too_few(stage, hidden, detail, which)
 
 
@@ -93,10 +93,10 @@ def skip_if_too_few(
     messages: Sequence[Message],
     detail: str,
     which: str = "messages are older than those to keep",
-) -> Skipped | None:
+) -> SkippedStage | None:
     """Return a refusal if there are too few messages for a summary; ``detail`` says what to do."""
     if sum(not is_stand_in(message) for message in messages) < MIN_HIDDEN:
-        return Skipped(stage=stage, reason=f"fewer than {MIN_HIDDEN} {which}", detail=detail)
+        return SkippedStage(stage=stage, reason=f"fewer than {MIN_HIDDEN} {which}", detail=detail)
     return None
 
 
@@ -216,10 +216,10 @@ def summary_room(
     return room if room > 0 else MIN_USEFUL
 
 
-def skip_not_smaller(stage: str, replaced: int) -> Skipped:
+def skip_not_smaller(stage: str, replaced: int) -> SkippedStage:
     """Return the refusal of a summary as large as the ``replaced`` tokens."""
     reason = f"a summary would be no smaller than the {replaced:,} tokens it replaces"
-    return Skipped(stage=stage, reason=reason, detail="keep fewer messages as they are")
+    return SkippedStage(stage=stage, reason=reason, detail="keep fewer messages as they are")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,13 +245,15 @@ def condense(
     hidden: Sequence[Message],
     summary: Summary,
     spec: CondenseSpec,
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     """Propose to hide messages behind a summary, if that makes the view smaller."""
     count = len(originals_of(view, hidden))
     tokens = spec.format.tokens(summary.text, count, meter)
     replaced = meter.total(hidden)
     if not summary.text and summary.note:
-        return Skipped(stage=spec.stage, reason=summary.note, detail="see --on-summarizer-failure")
+        return SkippedStage(
+            stage=spec.stage, reason=summary.note, detail="see --on-summarizer-failure"
+        )
     if not summary.text or tokens >= replaced:
         return skip_not_smaller(spec.stage, replaced)
     return hide_behind_summary(view, meter, hidden, summary, spec)

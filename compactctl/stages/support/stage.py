@@ -16,7 +16,7 @@ from typing import (
 )
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import GroupId
 from compactctl.model.operation import ForeignSchema, OptionValue
 from compactctl.model.validators import Validator, field_validators
@@ -70,7 +70,7 @@ class Stage(Generic[Options]):
     name: str
     title: str
     options: Callable[..., Options]
-    propose: Callable[[ConversationView, Meter, Options], Proposal | Skipped]
+    propose: Callable[[ConversationView, Meter, Options], Proposal | SkippedStage]
     repairs: bool = False
     only_trims_file: bool = False
     keeps_words: bool = False
@@ -79,15 +79,15 @@ class Stage(Generic[Options]):
     codebuddy_tier: int = 0
 
 
-def within_target(stage: str, target: int) -> Skipped:
+def within_target(stage: str, target: int) -> SkippedStage:
     """Return the refusal of a stage because the view already fits the target."""
-    return Skipped(stage=stage, reason=f"already within the target of {target:,} tokens")
+    return SkippedStage(stage=stage, reason=f"already within the target of {target:,} tokens")
 
 
-def without_target(stage: str) -> Skipped:
+def without_target(stage: str) -> SkippedStage:
     """Return the refusal of a stage that needs a target, because there is none."""
     reason = "how much has to go is not known"
-    return Skipped(stage=stage, reason=reason, detail="give a size to reach with --target")
+    return SkippedStage(stage=stage, reason=reason, detail="give a size to reach with --target")
 
 
 def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:

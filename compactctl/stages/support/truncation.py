@@ -9,7 +9,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.stand_ins import is_marker, is_unchanged, newest_id
-from compactctl.model.edit import Hide, Insert, Proposal, Skipped
+from compactctl.model.edit import Hide, Insert, Proposal, SkippedStage
 from compactctl.model.message import FINAL_KEY, Message, MessageId, Role, Synthetic, TextPart
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
@@ -102,7 +102,7 @@ def hide_range(
     start: int,
     end: int,
     options: StageOptions,
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     """Propose to hide a range behind a marker, if that makes the view smaller."""
     return hide_messages(planner, planner.hideable_ids(start, end), options)
 
@@ -111,14 +111,14 @@ def hide_messages(
     planner: HidePlanner,
     ids: Sequence[MessageId],
     options: StageOptions,
-) -> Proposal | Skipped:
+) -> Proposal | SkippedStage:
     """Propose to hide whole units, wherever they are, if that makes the view smaller."""
     view, stage = planner.view, planner.marker.stage
     tokens_after = planner.tokens_after(ids)
     if not ids or tokens_after >= planner.total:
         reason = "the messages that may be hidden are no larger than the marker"
         detail = "the others are protected, pinned or held by the client"
-        return Skipped(stage=stage, reason=reason, detail=detail)
+        return SkippedStage(stage=stage, reason=reason, detail=detail)
     notes = [f"messages hidden: {len(ids):,}"]
     if view.target is not None and tokens_after > view.target:
         notes.append("still over the target")

@@ -137,7 +137,7 @@ class Archive:
 
 
 def _was_published(operation: Operation, reached: Collection[Digest]) -> bool:
-    """Tell whether a transcript that begins with the states ``reached`` has an operation's outcome.
+    """Whether a transcript that begins with the states ``reached`` has an operation's outcome.
 
     If the outcome is only the beginning of the state before, a transcript that still begins with
     all of the latter shows that the outcome was never published.

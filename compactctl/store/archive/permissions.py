@@ -59,7 +59,7 @@ def tamper_warning(folder: Path) -> str | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Tell whether others may write to an archive folder, or to a file that they reach in it."""
+    """Return whether others may write to an archive folder, or to a file that they reach in it."""
     mode = folder.lstat().st_mode
     if mode & SHARED_WRITE or not mode & GROUP_AND_OTHERS:
         return bool(mode & SHARED_WRITE)
@@ -91,7 +91,7 @@ def restrict_file(fs: FileSystem, path: Path) -> None:
 
 
 def is_open_to_others(folder: Path) -> bool:
-    """Tell whether ``restrict_to_owner`` would change any permissions."""
+    """Return whether ``restrict_to_owner`` would change any permissions."""
     infos = map(Path.lstat, folder.iterdir())
     files = [info for info in infos if info.st_nlink == 1 and stat.S_ISREG(info.st_mode)]
     return any(info.st_mode & GROUP_AND_OTHERS for info in (folder.lstat(), *files))

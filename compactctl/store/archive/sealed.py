@@ -66,7 +66,7 @@ class SealedWriter:
 
 
 def is_sealed(path: Path) -> bool:
-    """Tell whether a file is a sealed table that is unchanged.
+    """Return whether a file is a sealed table that is unchanged.
 
     The file may be hostile: only some rows of one column are held in memory, and one that
     decompresses to more than compactctl would write counts as not sealed.
@@ -174,7 +174,7 @@ def sealed_text(text: bytes) -> bytes:
 
 
 def is_sealed_text(path: Path) -> bool:
-    """Tell whether a file ends with a seal and is unchanged."""
+    """Return whether a file ends with a seal and is unchanged."""
     real_path = Path(os.path.realpath(path))
     try:
         if not real_path.is_file() or real_path.stat().st_size > _MAX_BYTES:

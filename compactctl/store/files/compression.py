@@ -28,7 +28,7 @@ class _UnclosedStream:
 
 
 def is_compressed(start: bytes) -> bool:
-    """Tell whether a file that starts like this is gzip or zstd."""
+    """Return whether a file that starts like this is gzip or zstd."""
     return start.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 

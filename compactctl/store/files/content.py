@@ -137,12 +137,12 @@ _LINE_ENDS = (b"\n", b"\r\n")
 
 
 def ends_mid_line(state: bytes) -> bool:
-    """Tell whether the last line of a state is unterminated; its last byte is enough."""
+    """Return whether the last line of a state is unterminated; its last byte is enough."""
     return bool(state) and not state.endswith(b"\n")
 
 
 def can_follow(suffix: bytes, *, is_mid_line: bool) -> bool:
-    """Tell whether ``suffix`` follows a state without continuing its unterminated last line."""
+    """Return whether ``suffix`` follows a state without continuing its unterminated last line."""
     return not is_mid_line or not suffix or suffix.startswith(_LINE_ENDS)
 
 

@@ -43,7 +43,7 @@ def take_lock(fd: int, path: Path, *, wait: bool = False) -> bool:
 
 
 def is_free(fd: int) -> bool | None:
-    """Tell whether no process holds the lock of an open file; None if the system cannot tell."""
+    """Return whether no process holds the lock of an open file; None if the system cannot tell."""
     import fcntl
 
     try:
@@ -57,12 +57,12 @@ def is_free(fd: int) -> bool | None:
 
 
 def can_detect_writers() -> bool:
-    """Tell whether ``has_writer`` works on this system."""
+    """Return whether ``has_writer`` works on this system."""
     return sys.platform == "linux"
 
 
 def has_writer(path: Path) -> bool:
-    """Tell whether another process has the file open for writing; False if the system cannot tell.
+    """Whether another process has the file open for writing; False if the system cannot tell.
 
     Linux grants a read lease only if no process has the file open for writing (fcntl(2),
     F_SETLEASE).

@@ -172,7 +172,7 @@ class ParquetDataset:
 
 
 def is_data_set(path: str) -> bool:
-    """Tell whether a file has the suffix of a Parquet data set."""
+    """Return whether a file has the suffix of a Parquet data set."""
     return path.lower().endswith(SUFFIX)
 
 
@@ -200,7 +200,7 @@ def open_dataset(path: str, column: str | None = None) -> ParquetDataset:
 
 
 def holds_conversations(path: str) -> bool:
-    """Tell whether a file found in a folder is a data set, and not a report or an archive of ours.
+    """Whether a file found in a folder is a data set, and not a report or an archive of ours.
 
     True for a file that cannot be read, so that the error is reported when it is processed.
     """
@@ -241,14 +241,14 @@ def _fits(schema: Any, name: str) -> bool:  # noqa: ANN401
 
 
 def is_text(kind: object) -> bool:
-    """Tell whether an Arrow type is text."""
+    """Return whether an Arrow type is text."""
     from pyarrow import types
 
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def is_structs(kind: Any) -> bool:  # noqa: ANN401
-    """Tell whether an Arrow type is a list of structs."""
+    """Return whether an Arrow type is a list of structs."""
     from pyarrow import types
 
     is_list = types.is_list(kind) or types.is_large_list(kind)
@@ -277,7 +277,7 @@ def _n_bytes(group: Any, column: str) -> int:  # noqa: ANN401
 
 
 def _is_of(path: str, column: str | None) -> bool:
-    """Tell whether a path in the schema is in a column; None stands for all columns."""
+    """Return whether a path in the schema is in a column; None stands for all columns."""
     return column is None or path == column or path.startswith(f"{column}.")
 
 

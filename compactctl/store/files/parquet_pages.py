@@ -114,7 +114,7 @@ def page_sizes(
 
 
 def is_dictionary_encoded(chunk: Any) -> bool:  # noqa: ANN401
-    """Tell whether a chunk of texts holds references to a dictionary instead of its values."""
+    """Return whether a chunk of texts holds references to a dictionary instead of its values."""
     return bool(chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY")
 
 

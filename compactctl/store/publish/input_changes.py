@@ -1,4 +1,4 @@
-"""Check that the input is still what was read, and copy what was appended to it since."""
+"""Check that the input only grew since it was read, and copy what was appended."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from compactctl.store.files.temp_file import TempFile
 
 ATTEMPTS = 5
 WAIT_SECONDS = 0.05
-"""How long to wait for a line that is being written, at each attempt."""
+"""Seconds to wait at each attempt for a line that is being written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +25,12 @@ class InputGrowth:
         tail: the copied lines, as they were written to the new transcript.
         first_skipped_line: the first line of the input, from 1, that was not copied; None if all
             were.
-        carried_bytes: the bytes of the input that were copied.
+        n_copied_bytes: the bytes of the input that were copied.
     """
 
     tail: bytes = b""
     first_skipped_line: int | None = None
-    carried_bytes: int = field(default=0, compare=False)
+    n_copied_bytes: int = field(default=0, compare=False)
 
     @property
     def lines(self) -> int:
@@ -41,13 +41,13 @@ class InputGrowth:
 def read_appended(path: Path, identity: FileIdentity) -> bytes:
     """Return what was appended to the file since it was read.
 
-    Raises ChangedError if it is another file now, or does not begin with what was read.
+    Raises ChangedError if the path leads to another file, or what was read has changed.
     """
     try:
         with path.open("rb", buffering=BUFFER) as stream:
             info = os.fstat(stream.fileno())
             is_same_file = (info.st_dev, info.st_ino) == (identity.dev, identity.ino)
-            if is_same_file and _sha256(stream, identity.size) == identity.sha256:
+            if is_same_file and _sha256_of_next(stream, identity.size) == identity.sha256:
                 return stream.read()
     except FileNotFoundError:
         pass
@@ -57,15 +57,15 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
 def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowth:
     """Copy what was appended to the input to ``draft``, a new file that holds ``content``.
 
-    The input itself stays, so lines that cannot follow ``content`` are skipped. On return the draft
-    is durable and verified. Raises ChangedError if the input has changed otherwise.
+    The input is not replaced, so lines that cannot follow ``content`` are skipped. On return the
+    draft is durable and verified. Raises ChangedError if the input has changed otherwise.
     """
     draft.sync()
     draft.verify()
     if source.path is None or source.identity is None:
         return InputGrowth()
     appended_bytes = read_appended(source.path, source.identity)
-    growth = _growth(appended_bytes, source, content)
+    growth = _growth_of(appended_bytes, source, content)
     if growth.tail:
         draft.write(growth.tail)
         draft.sync()
@@ -73,19 +73,22 @@ def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowt
     return growth
 
 
-def _growth(appended_bytes: bytes, source: Source, content: Content) -> InputGrowth:
+def _growth_of(appended_bytes: bytes, source: Source, content: Content) -> InputGrowth:
     """Return the complete lines that were appended, if they can follow ``content``."""
-    follows = not source.is_compressed and can_follow(
+    can_append = not source.is_compressed and can_follow(
         appended_bytes, is_mid_line=source.ends_mid_line
     )
-    whole = appended_bytes[: appended_bytes.rfind(b"\n") + 1] if follows else b""
-    growth = InputGrowth(tail=suffix_for(source, content, whole), carried_bytes=len(whole))
-    if len(whole) == len(appended_bytes):
+    complete_lines = appended_bytes[: appended_bytes.rfind(b"\n") + 1] if can_append else b""
+    growth = InputGrowth(
+        tail=suffix_for(source, content, complete_lines), n_copied_bytes=len(complete_lines)
+    )
+    if len(complete_lines) == len(appended_bytes):
         return growth
-    # An unterminated last line of the source is the first line that grows.
+    # Appended bytes may continue an unterminated last line, which is counted already.
     continues_line = source.ends_mid_line and not source.is_compressed
     return replace(
-        growth, first_skipped_line=source.digest.n_lines + whole.count(b"\n") + 1 - continues_line
+        growth,
+        first_skipped_line=source.digest.n_lines + complete_lines.count(b"\n") + 1 - continues_line,
     )
 
 
@@ -104,7 +107,7 @@ def copy_growth_until_stable(
         draft.verify()
         appended_bytes = read_appended(path, identity)
         if appended_bytes == tail:
-            return InputGrowth(tail=suffix_for(source, content, tail), carried_bytes=len(tail))
+            return InputGrowth(tail=suffix_for(source, content, tail), n_copied_bytes=len(tail))
         if not appended_bytes.startswith(tail) or not can_follow(
             appended_bytes, is_mid_line=source.ends_mid_line
         ):
@@ -128,7 +131,7 @@ def suffix_for(source: Source, content: Content, tail: bytes) -> bytes:
     )
 
 
-def _sha256(stream: BinaryIO, size: int) -> str:
+def _sha256_of_next(stream: BinaryIO, size: int) -> str:
     """Return the digest of the next ``size`` bytes, or of all if there are fewer."""
     digest = hashlib.sha256()
     while chunk := stream.read(min(size, BUFFER)):

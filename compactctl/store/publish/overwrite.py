@@ -16,7 +16,7 @@ from compactctl.store.files.source import FileIdentity, Source, sha256_of
 
 
 def is_same_place(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
-    """Tell whether two paths are the same, symbolic links followed; hard links are different."""
+    """Return whether two paths are the same, symbolic links followed; hard links are different."""
     return os.path.realpath(path) == os.path.realpath(output)
 
 

@@ -108,7 +108,7 @@ class Publication:
             growth=growth,
             archives=archives,
             displaced=displaced,
-            warnings=warnings + self._late_write_warning(displaced, growth.carried_bytes),
+            warnings=warnings + self._late_write_warning(displaced, growth.n_copied_bytes),
         )
 
     def _copy_attributes(self, draft: TempFile) -> tuple[str, ...]:

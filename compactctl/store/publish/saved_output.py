@@ -10,22 +10,22 @@ from compactctl.store.files.stale_drafts import remove_stale_drafts
 from compactctl.store.files.temp_file import TempFile
 
 # 128 bits of the digest, so that two outputs never share a name.
-_NAME_DIGITS = 32
+_N_NAME_DIGITS = 32
 
 
 def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
-    """Save an output in ``folder``, for its owner only; return the absolute path.
+    """Save an output in ``folder``, readable by its owner only; return the absolute path.
 
-    The name is made from the SHA-256. A missing folder is created.
+    The file is named by the start of its SHA-256. A missing folder is created.
 
     Raises:
-        UsageError: a file of that name holds something else, or the system has no file locks.
+        UsageError: a file of that name has other content, or the system has no file locks.
         DiskError: the output was not saved.
     """
     require_locks()
     folder = folder.absolute()
     sha256 = digest_of(data).sha256
-    path = folder / f"{sha256[:_NAME_DIGITS]}.txt"
+    path = folder / f"{sha256[:_N_NAME_DIGITS]}.txt"
     try:
         if path.exists() and sha256_of(path) != sha256:
             raise UsageError(
@@ -39,8 +39,9 @@ def save_output(fs: FileSystem, folder: Path, data: bytes) -> Path:
             draft.sync()
             draft.publish_or_warn()
     except OSError as error:
-        why = error.strerror or str(error)
+        reason = error.strerror or str(error)
         raise DiskError(
-            f"{folder}: {why}; the full output is not saved; name another folder with --spill-dir"
+            f"{folder}: {reason}; the full output is not saved; "
+            "name another folder with --spill-dir"
         ) from error
     return path

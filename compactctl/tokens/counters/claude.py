@@ -21,7 +21,7 @@ _NUMBERS = {f"{number:0{width}}" for width in (1, 2, 3) for number in range(10**
 
 
 def can_count_separately(pieces: Collection[str]) -> bool:
-    """Tell whether words and the gaps between them can be counted separately.
+    """Return whether words and the gaps between them can be counted separately.
 
     They can if no piece crosses the start or the end of a word, a newline and each number of one to
     three digits is a piece, and no piece mixes digits or newlines with anything else. Then all
@@ -112,11 +112,11 @@ class CtokEngine:
         return {piece for piece, witness in entries.items() if witness["kind"] != _BYTES}
 
     def is_letter(self, char: str) -> bool:
-        """Tell whether a character of a normalized text is part of a word beside letters."""
+        """Return whether a character of a normalized text is part of a word beside letters."""
         return self._is_one_word(LETTER + char + LETTER)
 
     def takes_contraction(self, char: str) -> bool:
-        """Tell whether an apostrophe joins "s" to a word that ends with this character."""
+        """Return whether an apostrophe joins "s" to a word that ends with this character."""
         return self._is_one_word(LETTER + char + "'s")
 
     def min_capitals_length(self) -> int:
@@ -158,7 +158,7 @@ class Splitter:
         return self._find(text)
 
     def is_letter(self, char: str) -> bool:
-        """Tell whether a character of a text that was split before is a letter."""
+        """Return whether a character of a text that was split before is a letter."""
         return char in self._letters
 
     def _learn(self, chars: set[str]) -> None:
@@ -331,7 +331,7 @@ class ClaudeCounter:
 
 
 def claude_is_installed() -> bool:
-    """Tell whether the optional package ctok is installed, without loading it."""
+    """Return whether the optional package ctok is installed, without loading it."""
     return importlib.util.find_spec("ctok") is not None
 
 

@@ -40,7 +40,7 @@ def dash_versions(name: str) -> str:
 
 
 def is_name_prefix(prefix: str, name: str) -> bool:
-    """Tell whether ``prefix`` is one of ``name`` and does not end inside a word or number of it.
+    """Return whether ``prefix`` is one of ``name`` and does not end inside a word or number of it.
 
     So ``o1`` is not a prefix of ``o100``, but ``llama`` is one of ``llama3``.
     """
@@ -51,5 +51,5 @@ def is_name_prefix(prefix: str, name: str) -> bool:
 
 
 def is_edition(suffix: str) -> bool:
-    """Tell whether what follows a model's dashed name only names an edition, such as its date."""
+    """Return whether what follows a model's dashed name only names an edition, such as its date."""
     return _EDITION.fullmatch(suffix) is not None

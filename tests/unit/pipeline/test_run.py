@@ -19,14 +19,14 @@ from unit.pipeline.edits import hide, insert, rewrite
 from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.model.edit import Edit, Proposal, Replace, Skipped
+from compactctl.model.edit import Edit, Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, TextPart
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
 
-Propose = Callable[[ConversationView], Proposal | Skipped]
+Propose = Callable[[ConversationView], Proposal | SkippedStage]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def made_up(name: str, propose: Propose) -> StageStep[Any]:
 
     def with_options(
         of: ConversationView, _meter: Meter, _options: NoOptions
-    ) -> Proposal | Skipped:
+    ) -> Proposal | SkippedStage:
         return propose(of)
 
     return StageStep(
@@ -51,10 +51,10 @@ def made_up(name: str, propose: Propose) -> StageStep[Any]:
 def hiding(name: str, *ids: str) -> StageStep[Any]:
     """Make a stage that hides these messages for nothing in return, if one is there."""
 
-    def propose(of: ConversationView) -> Proposal | Skipped:
+    def propose(of: ConversationView) -> Proposal | SkippedStage:
         left = [m.id for m in of.messages if m.id in ids]
         if not left:
-            return Skipped(stage=name, reason="nothing left", detail="see --help")
+            return SkippedStage(stage=name, reason="nothing left", detail="see --help")
         return Proposal(stage=name, edits=(hide(*left, group=f"of {name}"),), notes=(name,))
 
     return made_up(name, propose)
@@ -123,7 +123,7 @@ def test_stages_run_again_until_they_find_nothing_more() -> None:
     after_two = made_up(
         "after two",
         lambda of: (
-            Skipped(stage="after two", reason="not yet")
+            SkippedStage(stage="after two", reason="not yet")
             if any(m.id in {"m1", "m2"} for m in of.messages)
             else hiding("after two", "m2", "m3").stage.propose(of, meter(), NoOptions())
         ),
@@ -136,10 +136,10 @@ def test_stages_run_again_until_they_find_nothing_more() -> None:
 
 
 def test_what_a_stage_does_in_several_rounds_is_added_up() -> None:
-    def one_by_one(of: ConversationView) -> Proposal | Skipped:
+    def one_by_one(of: ConversationView) -> Proposal | SkippedStage:
         left = [m.id for m in of.messages if m.id in {"m0", "m1", "m2"}]
         edits = (hide(*left[:1], group=f"g{left[0]}"),) if left else ()
-        return Proposal(stage="s", edits=edits) if left else Skipped(stage="s", reason="done")
+        return Proposal(stage="s", edits=edits) if left else SkippedStage(stage="s", reason="done")
 
     (record,) = run(view(TALK), [made_up("s", one_by_one)], meter()).stages
     assert (record.hidden, record.tokens_saved, record.group) == (3, 30, "gm0")
@@ -253,9 +253,9 @@ def test_stubs_that_go_with_what_they_refer_to_are_no_reason_to_run_again() -> N
 
 
 def test_what_a_stage_writes_is_counted() -> None:
-    def swap(of: ConversationView) -> Proposal | Skipped:
+    def swap(of: ConversationView) -> Proposal | SkippedStage:
         if of.messages[0].id != "m0":
-            return Skipped(stage="swap", reason="done")
+            return SkippedStage(stage="swap", reason="done")
         return Proposal(stage="swap", edits=(insert("m0", words(12)), hide("m0", "m1")))
 
     (record,) = run(view(TALK), [made_up("swap", swap)], meter()).stages

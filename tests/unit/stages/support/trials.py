@@ -7,7 +7,7 @@ from typing import Any
 from builders import conversation
 
 from compactctl.history.conversation_view import ConversationView, Protection
-from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
+from compactctl.model.edit import Hide, Insert, Proposal, Replace, SkippedStage
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import unsent_after
@@ -65,14 +65,14 @@ def propose(stage: Stage[Any], of: ConversationView, **options: Any) -> Proposal
     return outcome
 
 
-def skipped(stage: Stage[Any], of: ConversationView, **options: Any) -> Skipped:
+def skipped(stage: Stage[Any], of: ConversationView, **options: Any) -> SkippedStage:
     outcome = stage.propose(of, meter(), stage.options(**options))
-    assert isinstance(outcome, Skipped), outcome
+    assert isinstance(outcome, SkippedStage), outcome
     return outcome
 
 
 def skips(stage: Stage[Any], of: ConversationView, **options: Any) -> bool:
-    return isinstance(stage.propose(of, meter(), stage.options(**options)), Skipped)
+    return isinstance(stage.propose(of, meter(), stage.options(**options)), SkippedStage)
 
 
 def carried_out(of: ConversationView, proposal: Proposal) -> ConversationView:
