@@ -251,7 +251,7 @@ def validator_of(option: click.Option) -> Validator:
     Options of stages accept the values that profiles may have.
     """
     if isinstance(option, StageOption):
-        return option.field.read
+        return option.field.validate
     validator = _validator_of_one(option)
     return list_of(validator, _MAX_VALUES) if option.multiple else validator
 

@@ -77,7 +77,7 @@ class AnthropicMessages(ApiFormat):
         """Return the parser of a conversation."""
         return _AnthropicConversation(number)
 
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+    def roles_between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Keep a later system message after a user message and before an assistant message.
 
         The API rejects it anywhere else, except at the end. It merges consecutive assistant

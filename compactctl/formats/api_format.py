@@ -67,7 +67,7 @@ class ApiFormat(Format):
         """Return what a request continues; None if it sends the whole conversation."""
         return None
 
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+    def roles_between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Return the roles of messages that the API requires between two messages."""
         return ()
 

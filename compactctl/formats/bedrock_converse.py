@@ -75,7 +75,7 @@ class BedrockConverse(ApiFormat):
         """Return the parser of a conversation."""
         return _ConverseConversation(number)
 
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+    def roles_between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Keep user and assistant messages alternating; tool results count as the user's.
 
         Converse rejects other conversations.

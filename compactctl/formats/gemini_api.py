@@ -79,7 +79,7 @@ class GeminiApi(ApiFormat):
         """Return the parser of a conversation."""
         return _GeminiConversation(number)
 
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+    def roles_between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Keep calls directly after a user content; the API accepts them nowhere else."""
         return ("user",) if first.role == "assistant" and second.calls else ()
 

@@ -82,7 +82,7 @@ class OpenAIChat(ApiFormat):
         """Return the parser of a conversation."""
         return _OpenAIConversation(number)
 
-    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+    def roles_between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Keep an answer between results and a user message, which Mistral's API requires."""
         is_mistral = any(_MISTRAL_ID.fullmatch(result.call_id) for result in first.results)
         return ("assistant",) if is_mistral and second.role == "user" else ()

@@ -39,7 +39,7 @@ from compactctl.formats.unsupported import (
     prefix_advice,
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
-from compactctl.history.conversation_view import Between
+from compactctl.history.conversation_view import RolesBetween
 from compactctl.model.message import Message, Role
 
 # If several dialects read a conversation alike, the first one is used.
@@ -138,7 +138,7 @@ def can_write_assistant(name: str) -> bool:
     return any(candidate.can_write_assistant for candidate in ALL_FORMATS if candidate.name == name)
 
 
-def between(name: str) -> Between | None:
+def roles_between_in(name: str) -> RolesBetween | None:
     """Return the function for the roles that a format requires between two messages, or None.
 
     In files of several APIs the dialect of the second message counts. Clients require nothing.
@@ -150,7 +150,7 @@ def between(name: str) -> Between | None:
 
     def roles(first: Message, second: Message) -> tuple[Role, ...]:
         dialect = dialects.get(second.dialect or first.dialect or name)
-        return dialect.between(first, second) if dialect else ()
+        return dialect.roles_between(first, second) if dialect else ()
 
     return roles
 

@@ -36,7 +36,7 @@ Category = Literal[
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 
-_BY_PART: Mapping[type[Part], Category] = {
+_CATEGORY_BY_PART: Mapping[type[Part], Category] = {
     ReasoningPart: "reasoning",
     ToolCallPart: "tool calls",
     ToolDefinitionPart: "tool definitions",
@@ -44,7 +44,7 @@ _BY_PART: Mapping[type[Part], Category] = {
     FilePart: "attachments",
     MediaPart: "media",
 }
-_BY_ROLE: Mapping[Role, Category] = {
+_CATEGORY_BY_ROLE: Mapping[Role, Category] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool results",
@@ -96,8 +96,8 @@ def _category(message: Message, part: Part) -> Category:
     if isinstance(part, TextPart):
         if message.origin.is_injected or message.origin.is_synthetic:
             return "other"
-        return _BY_ROLE[message.role]
-    return _BY_PART[type(part)]
+        return _CATEGORY_BY_ROLE[message.role]
+    return _CATEGORY_BY_PART[type(part)]
 
 
 def _media_tokens(part: Part, meter: Meter) -> int:

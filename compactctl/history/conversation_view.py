@@ -8,7 +8,7 @@ from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInput
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 
-Between = Callable[[Message, Message], tuple[Role, ...]]
+RolesBetween = Callable[[Message, Message], tuple[Role, ...]]
 """Returns the roles of the messages that must come between two; () if they may be adjacent."""
 
 
@@ -48,8 +48,8 @@ class ConversationView:
         no_stubs: messages in which nothing may be replaced by a reference to another message.
         can_write_assistant: whether the format can write assistant messages: the missing half of a
             tool pair, or a summary as the answer to a question.
-        between: returns the roles that must come between two messages for the API to accept them;
-            None if any message may follow any other.
+        roles_between: returns the roles that must come between two messages for the API to accept
+            them; None if any message may follow any other.
         unsent: records in the file that are never sent, by kind; None if every record must stay in
             the file.
     """
@@ -66,7 +66,7 @@ class ConversationView:
     summary_inputs: SummaryInputs = NO_SUMMARY_INPUTS
     no_stubs: frozenset[MessageId] = frozenset()
     can_write_assistant: bool = False
-    between: Between | None = None
+    roles_between: RolesBetween | None = None
     unsent: Mapping[UnsentKind, RecordStats] | None = field(default_factory=dict)
 
     def with_current_target(self, extra_tokens: int = 0) -> "ConversationView":

@@ -9,7 +9,7 @@ _MAX_FIELDS = 3
 _KILOBYTE = 1_000
 
 
-def first_damage(transcript: Transcript) -> str | None:
+def find_damage(transcript: Transcript) -> str | None:
     """Return the first sign that records were lost, torn, repeated or mixed; None if intact.
 
     A parent that does not come before its record in the file is such a sign.
@@ -18,27 +18,27 @@ def first_damage(transcript: Transcript) -> str | None:
         return f"line {opaque.line + 1}: {opaque.damage}"
     for warning in transcript.warnings:
         return warning
-    return _disorder(transcript.chain.links)
+    return _find_disorder(transcript.chain.links)
 
 
-def _disorder(links: Iterable[Link]) -> str | None:
-    seen: set[str] = set()
+def _find_disorder(links: Iterable[Link]) -> str | None:
+    earlier_ids: set[str] = set()
     for link in links:
-        if link.id in seen:
+        if link.id in earlier_ids:
             return f"line {link.line + 1}: the record is there twice"
-        if link.parent is not None and link.parent not in seen:
+        if link.parent is not None and link.parent not in earlier_ids:
             return f"line {link.line + 1}: the record it follows does not stand before it"
-        seen.add(link.id)
+        earlier_ids.add(link.id)
     return None
 
 
-def unread_text(unread: Unread) -> str:
+def describe_unread(unread: Unread) -> str:
     """Say how much text was not read, and in which fields; "" if it is at most a tenth.
 
     Every command that shows or checks a size must call this, and treat the size as unknown if the
     answer is not "".
     """
-    if not unread.is_much:
+    if not unread.is_significant:
         return ""
     names = [f"`{name}`" for name in unread.fields][:_MAX_FIELDS]
     n_more = len(unread.fields) - len(names)

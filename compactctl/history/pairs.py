@@ -13,7 +13,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
-_PAIRED = (ToolCallPart, ToolResultPart)
+_TOOL_PARTS = (ToolCallPart, ToolResultPart)
 
 
 class PartIndex(NamedTuple):
@@ -50,7 +50,7 @@ def result_tools(messages: Sequence[Message]) -> dict[PartIndex, str]:
     """Map every tool result to the name of its tool; "" if neither result nor call has it."""
     pairs = tool_pairs(messages)
     return {
-        index: part.tool or _called_tool(messages, pairs.get(index))
+        index: part.tool or _tool_of_call(messages, pairs.get(index))
         for index, part in iter_parts(messages)
         if isinstance(part, ToolResultPart)
     }
@@ -58,14 +58,14 @@ def result_tools(messages: Sequence[Message]) -> dict[PartIndex, str]:
 
 def parts_of_tools(messages: Sequence[Message], tools: Iterable[str]) -> dict[PartIndex, str]:
     """Map the calls and results of ``tools`` (in any case) to the tool's name, in order."""
-    requested = {tool.casefold() for tool in tools}
+    folded_names = {tool.casefold() for tool in tools}
     results = result_tools(messages)
     tool_names = {
         index: part.tool if isinstance(part, ToolCallPart) else results[index]
         for index, part in iter_parts(messages)
-        if isinstance(part, _PAIRED)
+        if isinstance(part, _TOOL_PARTS)
     }
-    return {index: tool for index, tool in tool_names.items() if tool.casefold() in requested}
+    return {index: tool for index, tool in tool_names.items() if tool.casefold() in folded_names}
 
 
 def find_orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
@@ -97,18 +97,18 @@ def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """
     parent = list(range(len(messages)))
 
-    def root(index: int) -> int:
+    def find_root(index: int) -> int:
         while parent[index] != index:
             parent[index] = parent[parent[index]]
             index = parent[index]
         return index
 
-    for first, second in _links(messages):
-        low, high = sorted((root(first), root(second)))
+    for first, second in _linked_messages(messages):
+        low, high = sorted((find_root(first), find_root(second)))
         parent[high] = low
     members: dict[int, list[int]] = {}
     for index in range(len(messages)):
-        members.setdefault(root(index), []).append(index)
+        members.setdefault(find_root(index), []).append(index)
     return tuple(tuple(unit) for unit in members.values())
 
 
@@ -117,11 +117,11 @@ def cut_points(messages: Sequence[Message]) -> tuple[int, ...]:
 
     units (0,), (1, 3), (2, 4), (5,)  ->  0, 1, 5, 6
     """
-    opened = [0] * (len(messages) + 1)
+    depth_changes = [0] * (len(messages) + 1)
     for unit in atomic_units(messages):
-        opened[unit[0] + 1] += 1
-        opened[unit[-1] + 1] -= 1
-    return tuple(index for index, depth in enumerate(accumulate(opened)) if depth == 0)
+        depth_changes[unit[0] + 1] += 1
+        depth_changes[unit[-1] + 1] -= 1
+    return tuple(index for index, depth in enumerate(accumulate(depth_changes)) if depth == 0)
 
 
 def iter_parts(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, Part]]:
@@ -136,16 +136,16 @@ def _tool_parts(
 ) -> Iterator[tuple[PartIndex, ToolCallPart | ToolResultPart]]:
     for index, message in enumerate(messages):
         for position, part in enumerate(message.parts):
-            if isinstance(part, _PAIRED) and part.call_id:
+            if isinstance(part, _TOOL_PARTS) and part.call_id:
                 yield PartIndex(index, position), part
 
 
-def _called_tool(messages: Sequence[Message], index: PartIndex | None) -> str:
+def _tool_of_call(messages: Sequence[Message], index: PartIndex | None) -> str:
     call = messages[index.message].parts[index.part] if index else None
     return call.tool if isinstance(call, ToolCallPart) else ""
 
 
-def _links(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+def _linked_messages(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     first: dict[str, int] = {}
     for index, message in enumerate(messages):
         if message.response_id:

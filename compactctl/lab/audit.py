@@ -26,7 +26,7 @@ _KINDS_USED_LATER = ("file", "read", "identifier")
 _TRANSCRIPT_PATH = re.compile(r"read the full transcript at: .+")
 # What compactctl's summarizers and stages write: the label of a summary, the note on its sources,
 # where the originals are, and what replaces a text that is left out.
-_STATEMENTS = re.compile(
+_BOILERPLATE = re.compile(
     r"\A\[[^\]\n]*\]:?$"
     rf"|^{NOTE}.*$"
     r"|^User messages: [\d,]+, Assistant responses: [\d,]+, Tool calls: [\d,]+$"
@@ -38,7 +38,7 @@ _STATEMENTS = re.compile(
     re.MULTILINE,
 )
 # In a digest these sections are lists; everything else in it that is quoted is verbatim.
-_LISTS = re.compile(r"^## (?:Files|Also named)\n(?:> .*(?:\n|\Z))+", re.MULTILINE)
+_DIGEST_LISTS = re.compile(r"^## (?:Files|Also named)\n(?:> .*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_MARK = re.compile(r"^> ", re.MULTILINE)
 
 
@@ -81,19 +81,22 @@ def audit(compaction: AuditInput, count: CountTokens) -> Audit:
     known_facts = list(find_known_facts(before, index, cwd)) if is_readable else []
     read_calls = list(find_read_calls(later))
     rereads = find_rereads(
-        read_calls, SeenLines(before, cwd), SeenLines(after, cwd), lambda pair: _tokens(pair, count)
+        read_calls,
+        SeenLines(before, cwd),
+        SeenLines(after, cwd),
+        lambda pair: _count_pair(pair, count),
     )
     return Audit(
         known_counts=Counter(fact.loss.kind for fact in known_facts),
-        lost=_losses(known_facts, later, cwd),
-        invented=_unsupported(compaction) if is_readable else None,
+        lost=_find_losses(known_facts, later, cwd),
+        invented=_find_unsupported_claims(compaction) if is_readable else None,
         rereads=tuple(rereads),
         read_calls=len(read_calls),
-        read_tokens=sum(_tokens(call.pair, count) for call in read_calls),
+        read_tokens=sum(_count_pair(call.pair, count) for call in read_calls),
     )
 
 
-def _losses(
+def _find_losses(
     known_facts: Iterable[KnownFact], later: Sequence[Passage], cwd: str | None
 ) -> tuple[Loss, ...]:
     """Return the facts that are no longer mentioned, by kind; those used later come first."""
@@ -110,7 +113,7 @@ def _losses(
     )
 
 
-def _unsupported(compaction: AuditInput) -> tuple[UnsupportedClaim, ...]:
+def _find_unsupported_claims(compaction: AuditInput) -> tuple[UnsupportedClaim, ...]:
     summary, cwd = compaction.summary or "", compaction.cwd
     source = "\n".join((*source_texts(compaction.source), cwd or ""))
     claims = dict.fromkeys(unsupported_claims(summary, source, cwd))
@@ -128,7 +131,7 @@ def _line_number(lines: Sequence[str], text: str) -> int:
     return next((number for number, line in enumerate(lines, 1) if text in line), 0)
 
 
-def _tokens(pair: ToolPair, count: CountTokens) -> int:
+def _count_pair(pair: ToolPair, count: CountTokens) -> int:
     return count(pair.text) + (count(pair.result.text) if pair.result else 0)
 
 
@@ -139,5 +142,5 @@ def without_transcript_path(summary: str) -> str:
 
 def without_boilerplate(summary: str) -> str:
     """Remove compactctl's own statements from its summary; line numbers do not change."""
-    unlisted = _LISTS.sub(lambda match: _QUOTE_MARK.sub("  ", match[0]), summary)
-    return _STATEMENTS.sub("", unlisted)
+    without_lists = _DIGEST_LISTS.sub(lambda match: _QUOTE_MARK.sub("  ", match[0]), summary)
+    return _BOILERPLATE.sub("", without_lists)

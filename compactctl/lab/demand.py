@@ -47,7 +47,7 @@ def find_first_mentions(
     shown: set[str] = set()
     for request, messages in enumerate(future):
         for passage in _agent_first(messages, cwd):
-            content = reader.content(passage.text)
+            content = reader.read(passage.text)
             new = (content.entities | content.lines) - seen
             seen |= new
             if passage.kind not in _AGENT:

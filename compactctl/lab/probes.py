@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from compactctl.lab.text_content import (
     WORD,
     PathIndex,
-    collapse_blanks,
+    collapse_whitespace,
     strip_line_marks,
     without_reasoning,
 )
@@ -87,7 +87,7 @@ class ProbeAnswers:
             line for passage in without_reasoning(passages) for line in passage.text.split("\n")
         ]
         self._paths = paths
-        self._text = collapse_blanks(" ".join(map(strip_line_marks, lines)))
+        self._text = collapse_whitespace(" ".join(map(strip_line_marks, lines)))
         self._rows = [set(WORD.findall(line[:_LINE].lower())) for line in lines if line.strip()]
         self._rows_by_word: dict[str, list[int]] = {}
         for row, words in enumerate(self._rows):
@@ -104,7 +104,7 @@ class ProbeAnswers:
 
     def fact(self, line: str) -> bool:
         """Whether the context holds the line, or most of its words close together."""
-        return self.quote(collapse_blanks(line)) or self._is_mentioned(
+        return self.quote(collapse_whitespace(line)) or self._is_mentioned(
             set(WORD.findall(line.lower()))
         )
 
@@ -130,7 +130,7 @@ def rules_in(passages: Sequence[Passage]) -> tuple[str, ...]:
 def _rules(passages: Sequence[Passage]) -> Iterator[str]:
     for passage in spoken_passages(passages):
         for part in _END.split(passage.text):
-            sentence = collapse_blanks(part).strip(_MARKS)
+            sentence = collapse_whitespace(part).strip(_MARKS)
             if len(sentence) in _SENTENCE and _RULE.search(sentence):
                 yield sentence
 
@@ -143,7 +143,7 @@ def _errors(pairs: Sequence[ToolPair]) -> Iterator[str]:
 
 def _commands(pairs: Sequence[ToolPair]) -> Iterator[str]:
     checks = [
-        collapse_blanks(pair.command)[:COMMAND]
+        collapse_whitespace(pair.command)[:COMMAND]
         for pair in pairs
         if pair.command and not pair.reads and is_check(pair.command)
     ]

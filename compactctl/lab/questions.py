@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.lab.probes import COMMANDS, rules_in
-from compactctl.lab.text_content import collapse_blanks, without_reasoning
+from compactctl.lab.text_content import collapse_whitespace, without_reasoning
 from compactctl.model.message import Message
 from compactctl.summaries.extract.outcomes import has_failed, is_check, last_line
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages, tool_pairs
@@ -37,7 +37,7 @@ class Question:
 
     def is_answered_by(self, reply: str) -> bool:
         """Whether a reply is the answer; a path may have more leading folders."""
-        words = collapse_blanks(reply).strip(_QUOTES)
+        words = collapse_whitespace(reply).strip(_QUOTES)
         return words == self.answer or (self.is_path and words.endswith(f"/{self.answer}"))
 
 
@@ -66,7 +66,7 @@ def _command_questions(pairs: Sequence[ToolPair]) -> Iterator[Question]:
             newest.pop(command, None)
             newest[command] = pair
     for command, pair in list(newest.items())[-COMMANDS:]:
-        answer = collapse_blanks(last_line(pair)).strip(_QUOTES)
+        answer = collapse_whitespace(last_line(pair)).strip(_QUOTES)
         if answer:
             text = f"What is the last line that this command printed when it last ran: {command}"
             yield Question(text, answer)

@@ -28,13 +28,13 @@ from compactctl.summaries.extract.entities import EntityKind
 from compactctl.summaries.extract.passages import Passage, read_passages
 
 # Characters on either side of a mention that belong to it.
-_REACH = 150
+_MENTION_CHARS = 150
 # How many of the newest mentions a later one is compared with, and the words one must have.
-_MENTIONS, _MIN_WORDS = 12, 3
+_MAX_MENTIONS, _MIN_WORDS = 12, 3
 # Characters of a line that are searched at a time.
-_MAX_CHARS = 2_000
+_MAX_SEARCHED_CHARS = 2_000
 # Share of a mention's words that another mention must have to make the same statement.
-_SAME_SHARE = 0.5
+_MIN_SHARED_WORDS = 0.5
 
 Mentions = Mapping[str, Sequence[frozenset[str]]]
 """By name, the words around each of its mentions."""
@@ -62,17 +62,20 @@ ANSWERS = "answers"
 
 
 def collect_mentions(
-    names: Collection[str], passages: Sequence[Passage], reader: TextReader, limit: int = _MENTIONS
+    names: Collection[str],
+    passages: Sequence[Passage],
+    reader: TextReader,
+    limit: int = _MAX_MENTIONS,
 ) -> Mentions:
     """Return up to ``limit`` of the newest mentions of each name, except those with few words."""
     mentions: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
-    for name, words in _mentions(names, reversed(list(without_reasoning(passages))), reader):
+    for name, words in _iter_mentions(names, reversed(list(without_reasoning(passages))), reader):
         if len(words) >= _MIN_WORDS and len(mentions[name]) < limit:
             mentions[name].append(words)
     return mentions
 
 
-def find_supported(
+def find_supported_names(
     names: Collection[str],
     earlier_mentions: Mentions,
     passages: Sequence[Passage],
@@ -83,7 +86,7 @@ def find_supported(
     A name without earlier mentions only has to be named.
     """
     unsupported, supported = set(names), set()
-    for name, words in _mentions(unsupported, without_reasoning(passages), reader):
+    for name, words in _iter_mentions(unsupported, without_reasoning(passages), reader):
         earlier = earlier_mentions.get(name, ())
         if name in unsupported and (
             not earlier or any(_is_same_statement(mention, words) for mention in earlier)
@@ -94,27 +97,30 @@ def find_supported(
 
 
 def _is_same_statement(earlier: frozenset[str], words: frozenset[str]) -> bool:
-    return len(earlier & words) >= _SAME_SHARE * len(earlier)
+    return len(earlier & words) >= _MIN_SHARED_WORDS * len(earlier)
 
 
-def _mentions(
+def _iter_mentions(
     names: Collection[str], passages: Iterable[Passage], reader: TextReader
 ) -> Iterator[tuple[str, frozenset[str]]]:
     requested = frozenset(names)
     for passage in passages:
-        named = reader.content(passage.text).entities & requested
-        for line in reversed(list(_lines(passage.text))) if named else ():
+        named = reader.read(passage.text).entities & requested
+        for line in reversed(list(_line_pieces(passage.text))) if named else ():
             for name in reader.lexicon.entities(line):
                 if name in named:
                     pos = max(0, line.find(name))
-                    around = line[max(0, pos - _REACH) : pos + len(name) + _REACH]
+                    around = line[max(0, pos - _MENTION_CHARS) : pos + len(name) + _MENTION_CHARS]
                     yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))
 
 
-def _lines(text: str) -> Iterator[str]:
+def _line_pieces(text: str) -> Iterator[str]:
     """Yield the lines of a text, very long ones in pieces, so that each search is short."""
     for line in text.split("\n"):
-        yield from (line[pos : pos + _MAX_CHARS] for pos in range(0, len(line), _MAX_CHARS))
+        yield from (
+            line[pos : pos + _MAX_SEARCHED_CHARS]
+            for pos in range(0, len(line), _MAX_SEARCHED_CHARS)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,37 +152,37 @@ class EvaluationCase:
 
     def __init__(self, cut: Cut, reader: TextReader, cwd: str | None) -> None:
         self.cut, self._reader, self._cwd = cut, reader, cwd
-        self._before = read_passages(cut.prefix, cwd)
-        self.content = reader.contents(self._before)
+        self._passages = read_passages(cut.prefix, cwd)
+        self.content = reader.read_passages(self._passages)
         self._unique = unique_names(paths_in(self.content, reader))
-        self.firsts = find_first_mentions(cut.future, reader, cwd)
-        self.demand = self.demanded_by(self.firsts)
+        self.first_mentions = find_first_mentions(cut.future, reader, cwd)
+        self.demand = self.demand_of(self.first_mentions)
         names = [name for name in self.demand.entities if reader.lexicon.kind(name) != "path"]
-        self._mentions: Mentions = collect_mentions(names, self._before, reader)
-        self._names = sorted(find_supported(names, self._mentions, self._before, reader))
-        self._probes = self._answerable(make_probes(self._before, cwd))
+        self._mentions: Mentions = collect_mentions(names, self._passages, reader)
+        self._names = sorted(find_supported_names(names, self._mentions, self._passages, reader))
+        self._probes = self._answerable_probes(make_probes(self._passages, cwd))
 
-    def demanded_by(self, firsts: FirstMentions) -> Demand:
+    def demand_of(self, firsts: FirstMentions) -> Demand:
         """Return what a future, of this session or of another, needs from the prefix."""
         return measure_demand(self.content, firsts, self._reader, self._unique)
 
-    def kinds(self, demand: Demand) -> Counter[EntityKind]:
+    def count_kinds(self, demand: Demand) -> Counter[EntityKind]:
         """Count the demanded entities by kind."""
         return Counter(self._reader.lexicon.kind(name) for name in demand.entities)
 
-    def recall(self, messages: Sequence[Message]) -> Tally:
-        """Return the measure ``recall`` alone, which is cheaper than ``score``."""
-        content = self._reader.contents(read_passages(messages, self._cwd))
+    def score_recall(self, messages: Sequence[Message]) -> Tally:
+        """Return the measure ``score_recall`` alone, which is cheaper than ``score``."""
+        content = self._reader.read_passages(read_passages(messages, self._cwd))
         return _tally(self.demand.entities, self._lookup(content))
 
     def score(self, messages: Sequence[Message]) -> Score:
         """Score a context that replaces the prefix."""
         passages = read_passages(messages, self._cwd)
-        content = self._reader.contents(passages)
+        content = self._reader.read_passages(passages)
         is_present = self._lookup(content)
         demand = self.demand
         soon = [name for name, request in demand.entities.items() if request < SOON_REQUESTS]
-        supported = find_supported(self._names, self._mentions, passages, self._reader)
+        supported = find_supported_names(self._names, self._mentions, passages, self._reader)
         tallies = {
             "recall": _tally(demand.entities, is_present),
             "soon": _tally(soon, is_present),
@@ -191,7 +197,7 @@ class EvaluationCase:
         return EntityLookup(content, self._reader, self._unique)
 
     def _tally_probes(self, passages: Sequence[Passage], content: TextContent) -> dict[str, Tally]:
-        answers = self._answers(passages, content)
+        answers = self._probe_answers(passages, content)
         probes = self._probes
         return {
             **{measure: _tally(paths, answers.file) for measure, paths in probes.files.items()},
@@ -199,12 +205,12 @@ class EvaluationCase:
             **{measure: _tally(lines, answers.fact) for measure, lines in probes.facts.items()},
         }
 
-    def _answers(self, passages: Sequence[Passage], content: TextContent) -> ProbeAnswers:
+    def _probe_answers(self, passages: Sequence[Passage], content: TextContent) -> ProbeAnswers:
         return ProbeAnswers(passages, PathIndex(paths_in(content, self._reader), self._unique))
 
-    def _answerable(self, probes: Probes) -> Probes:
+    def _answerable_probes(self, probes: Probes) -> Probes:
         """Return the probes that the prefix itself answers."""
-        answers = self._answers(self._before, self.content)
+        answers = self._probe_answers(self._passages, self.content)
         return Probes(
             files=_filter_values(probes.files, answers.file),
             quotes=_filter_values(probes.quotes, answers.quote),

@@ -9,7 +9,7 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
 
 # Characters and words of lines that count; shorter ones are braces, longer ones data.
-_LINE = range(20, 401)
+_LINE_CHARS = range(20, 401)
 _MIN_WORDS = 3
 # What may precede a line of a file: a quotation mark of a digest, the line number of a tool.
 _LINE_MARK = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
@@ -34,21 +34,21 @@ class TextReader:
         self.lexicon = Lexicon(cwd)
         self._contents: dict[str, TextContent] = {}
 
-    def content(self, text: str) -> TextContent:
+    def read(self, text: str) -> TextContent:
         """Return the entities and lines of a text."""
         cached = self._contents.get(text)
         if cached is None:
             cached = self._contents[text] = TextContent(
-                frozenset(self.lexicon.entities(text)), frozenset(_lines(text))
+                frozenset(self.lexicon.entities(text)), frozenset(_significant_lines(text))
             )
         return cached
 
-    def contents(self, passages: Iterable[Passage]) -> TextContent:
+    def read_passages(self, passages: Iterable[Passage]) -> TextContent:
         """Return the entities and lines of all passages together, without reasoning."""
         entities: set[str] = set()
         lines: set[str] = set()
         for passage in without_reasoning(passages):
-            content = self.content(passage.text)
+            content = self.read(passage.text)
             entities |= content.entities
             lines |= content.lines
         return TextContent(frozenset(entities), frozenset(lines))
@@ -59,20 +59,20 @@ def without_reasoning(passages: Iterable[Passage]) -> Iterable[Passage]:
     return (passage for passage in passages if passage.kind != "thought")
 
 
-def collapse_blanks(text: str) -> str:
+def collapse_whitespace(text: str) -> str:
     """Replace every run of white space by one blank, and strip the text."""
     return " ".join(text.split())
 
 
 def strip_line_marks(line: str) -> str:
     """Remove a quotation mark and a line number before a line, and collapse its blanks."""
-    return collapse_blanks(_LINE_MARK.sub("", line, count=1))
+    return collapse_whitespace(_LINE_MARK.sub("", line, count=1))
 
 
-def _lines(text: str) -> Iterable[str]:
+def _significant_lines(text: str) -> Iterable[str]:
     for line in text.split("\n"):
-        bare = strip_line_marks(line[: 2 * _LINE.stop])
-        if len(bare) in _LINE and len(WORD.findall(bare)) >= _MIN_WORDS:
+        bare = strip_line_marks(line[: 2 * _LINE_CHARS.stop])
+        if len(bare) in _LINE_CHARS and len(WORD.findall(bare)) >= _MIN_WORDS:
             yield bare
 
 

@@ -71,7 +71,7 @@ class CompactKwargs(MeasureKwargs, total=False):
     protect_tools: Iterable[str]
 
 
-def check_names(kwargs: Mapping[str, object], accepted: type, function: str) -> None:
+def check_keywords(kwargs: Mapping[str, object], accepted: type, function: str) -> None:
     """Raise TypeError, as Python does, for a keyword that is not a key of ``accepted``."""
     names = get_type_hints(accepted)
     for name in kwargs:
@@ -81,35 +81,35 @@ def check_names(kwargs: Mapping[str, object], accepted: type, function: str) -> 
             raise TypeError(f"{message}; {hint}" if hint else message)
 
 
-def measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
+def parse_measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
     """Return the options of the measurement. Raises UsageError for an invalid value."""
     return MeasureOptions(
-        model=read_choice(kwargs, "model", parse_text),
-        window=read_choice(kwargs, "window", parse_window),
-        max_tokens=read_choice(kwargs, "max_tokens", _at_least_one),
-        counter=read_choice(kwargs, "counter", parse_text),
-        profile=read_choice(kwargs, "profile", _profile),
+        model=parse_keyword(kwargs, "model", parse_text),
+        window=parse_keyword(kwargs, "window", parse_window),
+        max_tokens=parse_keyword(kwargs, "max_tokens", _parse_positive_count),
+        counter=parse_keyword(kwargs, "counter", parse_text),
+        profile=parse_keyword(kwargs, "profile", _parse_profile),
     )
 
 
-def recipe_of(kwargs: CompactKwargs) -> Recipe:
+def parse_recipe(kwargs: CompactKwargs) -> Recipe:
     """Return the options of a compaction. Raises UsageError for an invalid value."""
     return Recipe(
-        measure=measure_options(kwargs),
-        plan=_plan_options(kwargs),
-        protect=_protect_options(kwargs),
+        measure=parse_measure_options(kwargs),
+        plan=_parse_plan_options(kwargs),
+        protect=_parse_protect_options(kwargs),
     )
 
 
-def _plan_options(kwargs: CompactKwargs) -> PlanOptions:
+def _parse_plan_options(kwargs: CompactKwargs) -> PlanOptions:
     target, keep = (
-        read_choice(kwargs, "target", parse_target),
-        read_choice(kwargs, "keep", parse_share),
+        parse_keyword(kwargs, "target", parse_target),
+        parse_keyword(kwargs, "keep", parse_share),
     )
     if target is not None and keep is not None:
         raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
-        stages=read_choice(kwargs, "stages", _stages) or (),
+        stages=parse_keyword(kwargs, "stages", _parse_stages) or (),
         target=target,
         keep=keep,
         settings={
@@ -119,15 +119,15 @@ def _plan_options(kwargs: CompactKwargs) -> PlanOptions:
     )
 
 
-def _protect_options(kwargs: CompactKwargs) -> ProtectOptions:
+def _parse_protect_options(kwargs: CompactKwargs) -> ProtectOptions:
     return ProtectOptions(
-        keep_turns=read_choice(kwargs, "keep_turns", parse_count),
-        pins=read_choice(kwargs, "pins", parse_texts) or (),
-        tools=read_choice(kwargs, "protect_tools", parse_texts) or (),
+        keep_turns=parse_keyword(kwargs, "keep_turns", parse_count),
+        pins=parse_keyword(kwargs, "pins", parse_texts) or (),
+        tools=parse_keyword(kwargs, "protect_tools", parse_texts) or (),
     )
 
 
-def read_choice(kwargs: Mapping[str, Any], name: str, parse: Callable[[object], T]) -> T | None:
+def parse_keyword(kwargs: Mapping[str, Any], name: str, parse: Callable[[object], T]) -> T | None:
     """Return the parsed value of a keyword; None if it is None or omitted.
 
     Raises UsageError, which begins with the keyword's name.
@@ -171,19 +171,19 @@ def parse_count(value: object) -> int:
     return fraction.numerator
 
 
-def _at_least_one(value: object) -> int:
+def _parse_positive_count(value: object) -> int:
     count = parse_count(value)
     if not count:
         raise UsageError("0 leaves no room for an answer; pass at least 1")
     return count
 
 
-def _stages(value: object) -> tuple[str, ...]:
+def _parse_stages(value: object) -> tuple[str, ...]:
     names = parse_texts(value)
     if not names:
         raise UsageError('no stage is named; pass a list, as in ["prune", "dedup"]')
     return stage_list(",".join(names))
 
 
-def _profile(value: object) -> Profile:
+def _parse_profile(value: object) -> Profile:
     return load_profile(parse_text(value))

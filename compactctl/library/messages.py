@@ -9,7 +9,7 @@ from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import orphan_parts
-from compactctl.library.choices import CompactKwargs, check_names, recipe_of
+from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
 from compactctl.llm.guarded import guarded_summarizer
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
@@ -62,12 +62,12 @@ def compact_messages(
             invalid value.
         DoesNotFitError: with ``require_fit``, the target was not reached.
     """
-    check_names(choices, CompactKwargs, "compact_messages")
-    recipe = recipe_of(choices)
-    lines = _lines(messages)
+    check_keywords(choices, CompactKwargs, "compact_messages")
+    recipe = parse_recipe(choices)
+    lines = _encode_messages(messages)
     if not lines:
         return CompactedMessages()
-    if summarizer is not None and "summarize" not in _stages(recipe):
+    if summarizer is not None and "summarize" not in _stage_names(recipe):
         raise UsageError("a summarizer is asked by the stage summarize, which is not to run")
     compacted = compact_lines(
         lines,
@@ -75,7 +75,7 @@ def compact_messages(
         recipe,
         None if summarizer is None else _function_summarizer(summarizer),
     )
-    _check_messages(messages, compacted, format, repairs="repair" in _stages(recipe))
+    _check_messages(messages, compacted, format, repairs="repair" in _stage_names(recipe))
     if require_fit and not compacted.fits:
         raise DoesNotFitError(
             f"messages: {compacted.largest_after:,} tokens are left after all stages, "
@@ -102,7 +102,9 @@ def _check_messages(
 ) -> None:
     """Raise NotUnderstoodError for the first message that cannot be read or sent."""
     damage = {opaque.line: opaque.damage for opaque in compacted.opaque}
-    damage |= _unread_content(messages, {message.line for message in compacted.transcript.messages})
+    damage |= _describe_unread_content(
+        messages, {message.line for message in compacted.transcript.messages}
+    )
     if damage:
         index = min(damage)
         raise NotUnderstoodError(
@@ -121,11 +123,11 @@ def _check_messages(
             )
 
 
-def _stages(recipe: Recipe) -> tuple[str, ...]:
+def _stage_names(recipe: Recipe) -> tuple[str, ...]:
     return recipe.plan.stages or tuple(stage.name for stage in recipe.profile.stages)
 
 
-def _unread_content(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
+def _describe_unread_content(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
     """Describe the content of messages that have some, but gave no message when read.
 
     ``lines`` are the indexes of the messages that were read.
@@ -138,14 +140,14 @@ def _unread_content(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict
     }
 
 
-def _lines(messages: object) -> list[bytes]:
+def _encode_messages(messages: object) -> list[bytes]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         type_name = type(messages).__name__
         raise UsageError(f"messages: is {type_name}, not a list; pass a list of dicts")
-    return [_line(index, message) for index, message in enumerate(messages)]
+    return [_encode_message(index, message) for index, message in enumerate(messages)]
 
 
-def _line(index: int, message: object) -> bytes:
+def _encode_message(index: int, message: object) -> bytes:
     if not isinstance(message, dict):
         type_name = type(message).__name__
         raise UsageError(f"messages[{index}]: is {type_name}, not a dict; pass plain objects")

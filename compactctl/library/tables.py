@@ -9,11 +9,11 @@ from compactctl.commands.compact.in_memory import CompactedLines, compact_lines,
 from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
-from compactctl.library.choices import CompactKwargs, check_names, recipe_of
+from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
 from compactctl.store.files.parquet_dataset import is_structs, is_text
 
 # Added column -> Arrow type; each column is a field of _CompactedRow.
-ADDED = {
+ADDED_COLUMNS = {
     "compact_status": "string",
     "compact_tokens_before": "int64",
     "compact_tokens_after": "int64",
@@ -55,49 +55,50 @@ def compact_batch(
         UsageError: there is no such column, it holds no conversations, the batch already has one
             of the four columns, or a keyword has an invalid value.
     """
-    check_names(choices, CompactKwargs, "compact_batch")
-    kind = _kind_of(batch, column)
-    recipe = recipe_of(choices)
+    check_keywords(choices, CompactKwargs, "compact_batch")
+    column_type = _conversation_type(batch, column)
+    recipe = parse_recipe(choices)
     # A batch has many conversations, so loading a large vocabulary always pays.
     recipe = replace(recipe, measure=replace(recipe.measure, worth_loading=0))
     options = InputOptions(path=column, format=format)
     rows = [
-        _compact_row(value, kind, options, recipe) for value in batch.column(column).to_pylist()
+        _compact_row(value, column_type, options, recipe)
+        for value in batch.column(column).to_pylist()
     ]
     index = batch.schema.get_field_index(column)
-    values = pa.array([row.value for row in rows], type=kind)
+    values = pa.array([row.value for row in rows], type=column_type)
     compacted = batch.set_column(index, batch.schema.field(index), values)
-    for name, arrow_type in ADDED.items():
+    for name, arrow_type in ADDED_COLUMNS.items():
         values = pa.array([getattr(row, name) for row in rows], type=getattr(pa, arrow_type)())
         compacted = compacted.append_column(name, values)
     return compacted
 
 
-def _kind_of(batch: pa.RecordBatch, column: str) -> object:
+def _conversation_type(batch: pa.RecordBatch, column: str) -> object:
     """Return the column's type. Raises UsageError if it cannot hold conversations."""
     names = batch.schema.names
     if names.count(column) != 1:
         raise UsageError(f"{column!r} is not a column; there are {', '.join(names) or 'none'}")
-    duplicate = next((name for name in ADDED if name in names), None)
+    duplicate = next((name for name in ADDED_COLUMNS if name in names), None)
     if duplicate is not None:
         raise UsageError(f"there is a column {duplicate!r} already; rename or drop it")
-    kind = batch.schema.field(column).type
-    if not (is_text(kind) or is_structs(kind)):
-        raise UsageError(f"{column!r} holds {kind}; it takes lists of structs, or JSON text")
-    return kind
+    column_type = batch.schema.field(column).type
+    if not (is_text(column_type) or is_structs(column_type)):
+        raise UsageError(f"{column!r} holds {column_type}; it takes lists of structs, or JSON text")
+    return column_type
 
 
 def _compact_row(
     value: object,
-    kind: object,
+    column_type: object,
     options: InputOptions,
     recipe: Recipe,
 ) -> _CompactedRow:
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        compacted = compact_lines(lines_of(value, kind), options, recipe)
-        return _successful_row(value, value_of(value, kind, compacted), compacted)
+        compacted = compact_lines(lines_of(value, column_type), options, recipe)
+        return _successful_row(value, value_of(value, column_type, compacted), compacted)
     except CompactctlError as error:
         return _failed_row(value, str(error))
     except Exception as error:  # noqa: BLE001 - a bug in one row must not lose the others

@@ -24,12 +24,12 @@ from compactctl.library.choices import (
     CompactKwargs,
     MeasureKwargs,
     PathLike,
-    check_names,
-    measure_options,
+    check_keywords,
     parse_count,
+    parse_keyword,
+    parse_measure_options,
+    parse_recipe,
     parse_texts,
-    read_choice,
-    recipe_of,
 )
 from compactctl.model.transcript import Transcript
 from compactctl.store.client_folders import this_machine
@@ -55,12 +55,12 @@ def stats(
 
     Raises NoInputError, NotUnderstoodError, UsageError, and TypeError for an unknown keyword.
     """
-    check_names(measuring, MeasureKwargs, "stats")
+    check_keywords(measuring, MeasureKwargs, "stats")
     return stats_of(
         StatsOptions(
             input=InputOptions(path=os.fspath(path), format=format),
             scope=scope,
-            measure=measure_options(measuring),
+            measure=parse_measure_options(measuring),
         )
     )
 
@@ -84,13 +84,13 @@ def compact(
     was not, ``require_fit`` raises DoesNotFitError. Raises TypeError for an unknown keyword and
     CompactctlError for everything else; no file is left half written.
     """
-    check_names(choices, CompactKwargs, "compact")
+    check_keywords(choices, CompactKwargs, "compact")
     if output is not None and os.fspath(output) == "-":
         raise UsageError("output='-' is for the command line; use compact_messages, or name a file")
     return compacting.compact(
         CompactOptions(
             input=InputOptions(path=os.fspath(path), format=format),
-            recipe=recipe_of(choices),
+            recipe=parse_recipe(choices),
             output=OutputOptions(
                 path=None if output is None else os.fspath(output),
                 in_place=in_place,
@@ -142,9 +142,9 @@ def list_sessions(
     nothing for unreadable sessions.
     """
     kwargs = {"clients": clients, "most": most}
-    limit = read_choice(kwargs, "most", parse_count)
+    limit = parse_keyword(kwargs, "most", parse_count)
     session_filter = SessionFilter(
-        clients=read_choice(kwargs, "clients", parse_texts) or (),
+        clients=parse_keyword(kwargs, "clients", parse_texts) or (),
         project=None if project is None else os.fspath(project),
         limit=USUAL if limit is None else limit,
     )

@@ -22,7 +22,7 @@ _PURPOSE = "reads texts as JSON, one a line, and prints the count of each"
 # Seconds; loading a tokenizer, or counting a large batch at once, takes a while.
 ANSWER_TIMEOUT = 60.0
 # Seconds a program has to end by itself when this process exits.
-_EXIT_PATIENCE = 1.0
+_EXIT_TIMEOUT = 1.0
 _CHUNK = 1 << 16
 # Longer counts are nonsense: no text has that many tokens.
 _MAX_DIGITS = 12
@@ -59,7 +59,7 @@ class CommandCounter:
             if digest not in self._counts
         }
         if new:
-            self._counts.update(zip(new, self._process.counts(list(new.values())), strict=True))
+            self._counts.update(zip(new, self._process.count(list(new.values())), strict=True))
         return [self._counts[digest] for digest in digests]
 
 
@@ -68,11 +68,11 @@ def command_counter(command: str) -> CommandCounter:
 
     Raises UsageError when the command line cannot be split or names no program.
     """
-    return _counter_of(command, os.getpid())
+    return _cached_counter(command, os.getpid())
 
 
 @lru_cache(maxsize=4)
-def _counter_of(command: str, process: int) -> CommandCounter:  # noqa: ARG001 - a forked worker must not share its parent's pipes
+def _cached_counter(command: str, pid: int) -> CommandCounter:  # noqa: ARG001 - a forked worker must not share its parent's pipes
     return CommandCounter(command)
 
 
@@ -83,20 +83,22 @@ def _digest(text: str) -> bytes:
 class _CounterProcess:
     """Sends texts to the program and reads its counts; starts it on first use."""
 
-    def __init__(self, name: str, words: Sequence[str]) -> None:
+    def __init__(self, name: str, args: Sequence[str]) -> None:
         self._name = name
-        self._words = words
+        self._args = args
         self._running: _RunningProcess | None = None
 
-    def counts(self, texts: Sequence[str]) -> list[int]:
+    def count(self, texts: Sequence[str]) -> list[int]:
         running = self._running or self._start()
         # Escapes keep every text on one line of ASCII, lone surrogates included.
-        question = b"".join(json.dumps(text).encode() + b"\n" for text in texts)
+        request = b"".join(json.dumps(text).encode() + b"\n" for text in texts)
         try:
-            return [self._count(line) for line in self._answer(running, question, len(texts))]
+            return [
+                self._parse_count(line) for line in self._exchange(running, request, len(texts))
+            ]
         except BaseException:
             self._running = None
-            running.stop(patience=0)
+            running.stop(timeout=0)
             raise
 
     def _start(self) -> "_RunningProcess":
@@ -105,7 +107,7 @@ class _CounterProcess:
         try:
             # In a new session, so that killing the group also ends the program's children.
             process = subprocess.Popen(  # noqa: S603 - the user names the program, no shell reads it
-                self._words,
+                self._args,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr_file,
@@ -115,53 +117,53 @@ class _CounterProcess:
             stderr_file.close()
             raise self._error(f"did not start: {error.strerror or error}") from error
         self._running = _RunningProcess(process, stderr_file)
-        atexit.register(self._running.stop, patience=_EXIT_PATIENCE)
+        atexit.register(self._running.stop, timeout=_EXIT_TIMEOUT)
         return self._running
 
-    def _answer(self, running: "_RunningProcess", question: bytes, expected: int) -> list[bytes]:
+    def _exchange(self, running: "_RunningProcess", request: bytes, expected: int) -> list[bytes]:
         """Write the question and read the answer at the same time, so that no full pipe deadlocks.
 
         Raises UsageError unless exactly ``expected`` lines come back.
         """
-        writes, reads = running.stdin.fileno(), running.stdout.fileno()
-        os.set_blocking(writes, False)
-        answer, missing = bytearray(), expected
-        unsent = memoryview(question)
-        with DefaultSelector() as ready:
-            ready.register(writes, EVENT_WRITE)
-            ready.register(reads, EVENT_READ)
-            while missing > 0:
-                events = {key.fd for key, _ in ready.select(ANSWER_TIMEOUT)}
+        stdin_fd, stdout_fd = running.stdin.fileno(), running.stdout.fileno()
+        os.set_blocking(stdin_fd, False)
+        output, missing_lines = bytearray(), expected
+        unsent = memoryview(request)
+        with DefaultSelector() as selector:
+            selector.register(stdin_fd, EVENT_WRITE)
+            selector.register(stdout_fd, EVENT_READ)
+            while missing_lines > 0:
+                events = {key.fd for key, _ in selector.select(ANSWER_TIMEOUT)}
                 if not events:
                     raise self._error(
                         f"printed nothing for {ANSWER_TIMEOUT:g} seconds; let it "
                         "print a count, and flush it, for each line that it reads"
                     )
-                if reads in events:
-                    chunk = self._read(running, reads)
-                    answer += chunk
-                    missing -= chunk.count(b"\n")
-                if writes in events:
-                    unsent = unsent[_write(writes, unsent) :]
+                if stdout_fd in events:
+                    chunk = self._read(running, stdout_fd)
+                    output += chunk
+                    missing_lines -= chunk.count(b"\n")
+                if stdin_fd in events:
+                    unsent = unsent[_write(stdin_fd, unsent) :]
                     if not unsent:
-                        ready.unregister(writes)
-        return self._lines(answer, expected)
+                        selector.unregister(stdin_fd)
+        return self._split_lines(output, expected)
 
-    def _read(self, running: "_RunningProcess", reads: int) -> bytes:
-        chunk = os.read(reads, _CHUNK)
+    def _read(self, running: "_RunningProcess", stdout_fd: int) -> bytes:
+        chunk = os.read(stdout_fd, _CHUNK)
         if not chunk:
             code = running.process.wait()
-            stderr_line = without_arguments(running.last_stderr_line(), self._words)
+            stderr_line = without_arguments(running.last_stderr_line(), self._args)
             raise self._error(f"ended with exit code {code}" + (stderr_line and f": {stderr_line}"))
         return chunk
 
-    def _lines(self, answer: bytearray, expected: int) -> list[bytes]:
-        lines = bytes(answer).split(b"\n")
+    def _split_lines(self, output: bytearray, expected: int) -> list[bytes]:
+        lines = bytes(output).split(b"\n")
         if len(lines) != expected + 1 or lines[-1]:
             raise self._error("printed more lines than it was given; it must print one for each")
         return lines[:-1]
 
-    def _count(self, line: bytes) -> int:
+    def _parse_count(self, line: bytes) -> int:
         word = line.strip()
         if not word.isdigit() or len(word) > _MAX_DIGITS:
             raise self._error(
@@ -196,15 +198,15 @@ class _RunningProcess:
         lines = self.stderr_file.read(_CHUNK).decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
-    def stop(self, *, patience: float) -> None:
-        """Close its stdin, and kill it unless it ends within ``patience`` seconds."""
+    def stop(self, *, timeout: float) -> None:
+        """Close its stdin, and kill it unless it ends within ``timeout`` seconds."""
         if self.stderr_file.closed:
             return
         with self.process, self.stderr_file:
             with suppress(OSError):
                 self.stdin.close()
             try:
-                self.process.wait(patience)
+                self.process.wait(timeout)
             except subprocess.TimeoutExpired:
                 kill_group(self.process)
 

@@ -18,7 +18,7 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
     Raises UsageError if the package is not installed or has no such model, and, unless
     ``allow_network``, for a model that needs a key: it runs on somebody's server.
     """
-    model = _model(_library(), name)
+    model = _find_model(_import_llm(), name)
     if getattr(model, "needs_key", None) and not allow_network:
         raise UsageError(
             f"--summarizer-model {name}: that model is a service; the conversation would leave "
@@ -26,7 +26,7 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
         )
 
     def ask(prompt: str, max_tokens: int) -> ModelAnswer:
-        outcome = _run_with_timeout(timeout, lambda: _text(model, prompt, max_tokens))
+        outcome = _run_with_timeout(timeout, lambda: _prompt_model(model, prompt, max_tokens))
         if outcome is None:
             raise NoAnswerError(f"no answer within {timeout:g} seconds")
         if isinstance(outcome, Exception) and is_out_of_memory(outcome):
@@ -38,12 +38,12 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
     return ask
 
 
-def _text(model: Any, prompt: str, max_tokens: int) -> str:  # noqa: ANN401
+def _prompt_model(model: Any, prompt: str, max_tokens: int) -> str:  # noqa: ANN401
     return str(model.prompt(prompt, stream=False, **_supported_options(model, max_tokens)).text())
 
 
-def _run_with_timeout(seconds: float, work: Callable[[], str]) -> str | Exception | None:
-    """Return the result of ``work`` or the exception it raised, None if it takes longer.
+def _run_with_timeout(seconds: float, function: Callable[[], str]) -> str | Exception | None:
+    """Return the result of ``function`` or the exception it raised, None if it takes longer.
 
     A plugin cannot be stopped: its daemon thread keeps running, at most until this process ends.
     """
@@ -51,7 +51,7 @@ def _run_with_timeout(seconds: float, work: Callable[[], str]) -> str | Exceptio
 
     def run() -> None:
         try:
-            outcomes.put(work())
+            outcomes.put(function())
         except Exception as error:  # noqa: BLE001 - plugins raise anything
             outcomes.put(error)
 
@@ -62,7 +62,7 @@ def _run_with_timeout(seconds: float, work: Callable[[], str]) -> str | Exceptio
         return None
 
 
-def _library() -> ModuleType:
+def _import_llm() -> ModuleType:
     try:
         import llm
     except ImportError as error:
@@ -71,11 +71,11 @@ def _library() -> ModuleType:
         raise UsageError(
             f"--summarizer llm needs the package llm; type: {install_command('llm>=0.19')}"
         ) from error
-    library: ModuleType = llm
-    return library
+    module: ModuleType = llm
+    return module
 
 
-def _model(library: ModuleType, name: str) -> object:
+def _find_model(library: ModuleType, name: str) -> object:
     try:
         return library.get_model(name)
     except library.UnknownModelError as error:

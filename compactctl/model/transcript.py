@@ -51,7 +51,7 @@ class Unread:
         return sum(self.fields.values())
 
     @property
-    def is_much(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether this is more than a tenth of the file's text, which makes counts too low."""
         return self.n_bytes > _MAX_UNREAD_SHARE * (self.n_bytes + self.read)
 

@@ -9,7 +9,7 @@ from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, 
 from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import NetEdits, latest_edit, net_edits
-from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
+from compactctl.pipeline.edit_codec import dump_edits, encode_edits
 from compactctl.pipeline.layout import NewFile
 
 
@@ -47,7 +47,7 @@ def archive_rows(
         edits=net_edits(grouped_edits.edits),
         groups=grouped_edits.groups,
         tokens=tokens,
-        edit_rows=edits_by_message(grouped_edits.edits, grouped_edits.groups, tokens),
+        edit_rows=encode_edits(grouped_edits.edits, grouped_edits.groups, tokens),
     )
     rows = [
         _row(index, after, messages, context)

@@ -22,7 +22,7 @@ from compactctl.model.validators import (
     string,
 )
 
-MESSAGE_EDITS = 100_000
+MAX_MESSAGE_EDITS = 100_000
 """Far more edits than any message has: one for each of its parts and stages."""
 
 
@@ -42,13 +42,13 @@ class ArchivedEdits:
     sizes: Mapping[str, Mapping[MessageId, int]]
 
 
-def edits_by_message(
+def encode_edits(
     edits: Sequence[Edit], stages: Mapping[str, str], tokens: Mapping[MessageId, int]
 ) -> dict[MessageId, list[dict[str, Any]]]:
     """Return the edits as JSON objects, by the original message whose row archives them.
 
     A ``Hide`` becomes one object per message. An edit of a synthetic message is archived with the
-    original message that it was inserted before. ``n`` is the edit's index in ``edits``.
+    original message that it was inserted before. ``number`` is the edit's index in ``edits``.
 
     Args:
         edits: the edits, in order.
@@ -57,28 +57,31 @@ def edits_by_message(
     """
     rows: dict[MessageId, list[dict[str, Any]]] = defaultdict(list)
     anchors: dict[MessageId, MessageId] = {}
-    for n, edit in enumerate(edits):
+    for number, edit in enumerate(edits):
         if isinstance(edit, Insert):
             anchors[edit.message.id] = anchors.get(edit.before, edit.before)
-        head = {"n": n, "stage": stages.get(groups_of([edit])[0], "")}
-        for message_id, fields in _anchored_rows(edit):
-            row = head | {"tokens": tokens.get(message_id, 0)} | fields
+        shared = {"n": number, "stage": stages.get(groups_of([edit])[0], "")}
+        for message_id, fields in _edit_rows(edit):
+            row = shared | {"tokens": tokens.get(message_id, 0)} | fields
             rows[anchors.get(message_id, message_id)].append(row)
     return dict(rows)
 
 
-def _anchored_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
+def _edit_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
     match edit:
         case Hide():
             shared = {"group": edit.group, "kind": edit.kind, "reason": edit.reason}
-            return [(name, {"edit": "hide", "id": name, **shared}) for name in edit.ids]
+            return [
+                (message_id, {"edit": "hide", "id": message_id, **shared})
+                for message_id in edit.ids
+            ]
         case Replace():
-            return [(edit.id, {"edit": "replace", **_fields(edit)})]
+            return [(edit.id, {"edit": "replace", **_field_values(edit)})]
         case Insert():
-            message = _fields(edit.message)
+            message = _field_values(edit.message)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
         case RemoveUnsent():
-            return [(edit.id, {"edit": "unload", **_fields(edit)})]
+            return [(edit.id, {"edit": "unload", **_field_values(edit)})]
 
 
 def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
@@ -87,7 +90,7 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
     Raises:
         ArchiveError: a text is not what ``dump_edits`` writes; the message begins with ``where``.
     """
-    rows = _checked_rows(texts, where)
+    rows = _parse_rows(texts, where)
     rows_by_number: dict[int, list[dict[str, Any]]] = defaultdict(list)
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
@@ -97,13 +100,13 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
         elif row["edit"] == "unload":
             sizes[row["group"]] = {}
     return ArchivedEdits(
-        edits=tuple(_edit(rows_by_number[n]) for n in sorted(rows_by_number)),
+        edits=tuple(_decode_edit(rows_by_number[n]) for n in sorted(rows_by_number)),
         groups={row.get("message", row)["group"]: row["stage"] for row in rows},
         sizes=dict(sizes),
     )
 
 
-def _edit(rows: list[dict[str, Any]]) -> Edit:
+def _decode_edit(rows: list[dict[str, Any]]) -> Edit:
     first = rows[0]
     if first["edit"] == "hide":
         ids = tuple(MessageId(row["id"]) for row in rows)
@@ -117,23 +120,23 @@ def _edit(rows: list[dict[str, Any]]) -> Edit:
     return Replace(**{name: first[name] for name in Replace.__slots__})
 
 
-def _fields(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
+def _field_values(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
 def canonical_text(edits: Iterable[Edit]) -> str:
     """Return a text that is equal for equal edits only; operation ids are derived from it."""
     # Dumped one by one: all rows as objects take more memory than their text.
-    rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _anchored_rows(edit))
+    rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _edit_rows(edit))
     return f"[{','.join(rows)}]"
 
 
-def _checked_rows(texts: Iterable[str | None], where: object) -> list[dict[str, Any]]:
+def _parse_rows(texts: Iterable[str | None], where: object) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     try:
         for text in texts:
             if text:
-                rows += _ROWS(json.loads(text))
+                rows += _ROWS_VALIDATOR(json.loads(text))
         _check_numbers(rows)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
@@ -148,48 +151,50 @@ def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
     return json.dumps(rows, separators=(",", ":"))
 
 
-def _row(value: object) -> dict[str, Any]:
-    kind = one_of(*_FIELDS)(json_object(value).get("edit"))
-    fields: dict[str, Any] = _ROW[kind](value)
-    if missing := _FIELDS[kind].keys() - fields.keys():
+def _validate_row(value: object) -> dict[str, Any]:
+    kind = one_of(*_FIELD_VALIDATORS)(json_object(value).get("edit"))
+    fields: dict[str, Any] = _ROW_VALIDATORS[kind](value)
+    if missing := _FIELD_VALIDATORS[kind].keys() - fields.keys():
         raise ValueError(f"{min(missing)} is missing")
     return fields
 
 
 def _check_numbers(rows: Iterable[dict[str, Any]]) -> None:
     """Refuse two edits with one number; only the rows of one ``Hide`` share a number."""
-    seen: dict[int, tuple[str, str, str] | None] = {}
+    hides: dict[int, tuple[str, str, str] | None] = {}
     for row in rows:
-        edit = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None
-        if row["n"] in seen and (edit is None or edit != seen[row["n"]]):
+        hide = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None
+        if row["n"] in hides and (hide is None or hide != hides[row["n"]]):
             raise ValueError(f"two edits are number {row['n']}")
-        seen[row["n"]] = edit
+        hides[row["n"]] = hide
 
 
-def _synthetic(value: object) -> dict[str, Any]:
+def _validate_synthetic(value: object) -> dict[str, Any]:
     # Validated as a Synthetic, but returned as JSON: the row is read field by field.
-    _SYNTHETIC(value)
+    _SYNTHETIC_VALIDATOR(value)
     return json_object(value)
 
 
-_SYNTHETIC = object_of(Synthetic, field_validators(Synthetic, details=dict_of(scalar)))
-_COMMON: Mapping[str, Validator] = {
+_SYNTHETIC_VALIDATOR = object_of(Synthetic, field_validators(Synthetic, details=dict_of(scalar)))
+_COMMON_VALIDATORS: Mapping[str, Validator] = {
     "n": non_negative_int,
     "stage": string,
     "tokens": non_negative_int,
     "edit": string,
 }
-_FIELDS: Mapping[str, Mapping[str, Validator]] = {
+_FIELD_VALIDATORS: Mapping[str, Mapping[str, Validator]] = {
     "hide": {
-        **_COMMON,
+        **_COMMON_VALIDATORS,
         "id": string,
         "group": string,
         "kind": one_of(*get_args(HideKind)),
         "reason": string,
     },
-    "replace": {**_COMMON, **field_validators(Replace)},
-    "insert": {**_COMMON, "before": string, "message": _synthetic},
-    "unload": {**_COMMON, **field_validators(RemoveUnsent)},
+    "replace": {**_COMMON_VALIDATORS, **field_validators(Replace)},
+    "insert": {**_COMMON_VALIDATORS, "before": string, "message": _validate_synthetic},
+    "unload": {**_COMMON_VALIDATORS, **field_validators(RemoveUnsent)},
 }
-_ROW = {kind: object_of(dict, validators) for kind, validators in _FIELDS.items()}
-_ROWS = list_of(_row, max_items=MESSAGE_EDITS)
+_ROW_VALIDATORS = {
+    kind: object_of(dict, validators) for kind, validators in _FIELD_VALIDATORS.items()
+}
+_ROWS_VALIDATOR = list_of(_validate_row, max_items=MAX_MESSAGE_EDITS)

@@ -9,16 +9,18 @@ from compactctl.model.edit import Hide, Insert, Proposal, groups_of
 from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply
 
-TEXT = "[Earlier messages were left out here.]"
+GAP_TEXT = "[Earlier messages were left out here.]"
 """The text of such a message, whatever its role."""
 
 
-def with_gaps_filled(view: ConversationView, proposal: Proposal) -> Proposal:
+def fill_gaps(view: ConversationView, proposal: Proposal) -> Proposal:
     """Add the messages that the view's API needs where hiding others makes two adjacent.
 
     Pairs that were adjacent before stay as they are: the API has accepted them.
     """
-    if view.between is None or not any(isinstance(edit, Hide | Insert) for edit in proposal.edits):
+    if view.roles_between is None or not any(
+        isinstance(edit, Hide | Insert) for edit in proposal.edits
+    ):
         return proposal
     group = groups_of(proposal.edits)[0]
     # A plan edited by hand may already contain some; number these after them.
@@ -30,7 +32,7 @@ def with_gaps_filled(view: ConversationView, proposal: Proposal) -> Proposal:
                 id=MessageId(f"between-{group}-{number}"),
                 kind="marker",
                 role=role,
-                text=TEXT,
+                text=GAP_TEXT,
                 group=group,
                 # It replaces no message: the group's summary or marker does.
                 details={FINAL_KEY: 1},
@@ -47,10 +49,10 @@ def _missing_roles(view: ConversationView, proposal: Proposal) -> Iterator[tuple
     for first, second in pairwise(apply(view.messages, proposal.edits)):
         # An immutable message may be part of the request instead of a record among others.
         if (
-            view.between is None
+            view.roles_between is None
             or second.locks.immutable_reason is not None
             or (first.id, second.id) in adjacent_before
         ):
             continue
-        for role in view.between(first, second):
+        for role in view.roles_between(first, second):
             yield second.id, role

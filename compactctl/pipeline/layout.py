@@ -26,7 +26,7 @@ from compactctl.model.unsent import UnsentValue
 from compactctl.model.usage_fields import UsageRestatement
 from compactctl.pipeline.apply import NetEdits, latest_edit, synthetic_tags
 from compactctl.pipeline.inline import hide_exposed_originals
-from compactctl.pipeline.quoted_json import ValuePlace, escape, unescape
+from compactctl.pipeline.quoted_json import ValueLocation, escape, unescape
 from compactctl.pipeline.record_splice import (
     dump,
     part_replacements,
@@ -278,14 +278,14 @@ class _FileLayout:
             if message is None:
                 items.append((position, text[start:end]))
                 continue
-            place = ValuePlace(start, end, depth)
+            place = ValueLocation(start, end, depth)
             items += ((None, record) for record in self._new_records(message, text, place))
             edited = self._edited_original(message, text, place)
             if edited is not None:
                 items.append((position, edited))
         return replace_elements(text, spans, items)
 
-    def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
+    def _new_records(self, message: Message, text: str, place: ValueLocation) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""
         for item in self._inserted_before(message):
             neighbor = _value_at(text, message.record_path)
@@ -293,7 +293,7 @@ class _FileLayout:
         if self.writer.parent_path is None:
             yield from self._rewritten_copy(message, text, place)
 
-    def _rewritten_copy(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
+    def _rewritten_copy(self, message: Message, text: str, place: ValueLocation) -> Iterator[str]:
         """Yield the rewritten record of a message whose original stays in the file."""
         if self.options.layout == "inline" and message.id in self.edits.replaced:
             yield self._rewritten_record(message, text, place, hidden=True)
@@ -317,7 +317,7 @@ class _FileLayout:
             record |= self._hiding_field(item.id)
         return dump(record)
 
-    def _edited_original(self, message: Message, text: str, place: ValuePlace) -> str | None:
+    def _edited_original(self, message: Message, text: str, place: ValueLocation) -> str | None:
         """Return a message's record for the new file, None if it is removed."""
         record = place.cut(text)
         if self.options.layout == "split":
@@ -331,7 +331,7 @@ class _FileLayout:
         return with_added_fields(record, self._hiding_field(message.id), place.depth)
 
     def _rewritten_record(
-        self, message: Message, text: str, place: ValuePlace, *, hidden: bool
+        self, message: Message, text: str, place: ValueLocation, *, hidden: bool
     ) -> str:
         record, depth = place.cut(text), place.depth
         rewrites = self.edits.replaced[message.id]
@@ -410,7 +410,7 @@ def _summary_writer(item: Synthetic) -> dict[str, Any]:
     return {} if fields == {"summarizer": BUILTIN_SUMMARIZER} else fields
 
 
-def _as_line(text: str, place: ValuePlace, record: str) -> str:
+def _as_line(text: str, place: ValueLocation, record: str) -> str:
     """Return ``record`` as a line of its own, wrapped as the record at ``place`` is in its line."""
     head, tail = text[: place.start].lstrip("\ufeff \t"), text[place.end :].rstrip(" \t\r\n")
     return f"{head}{record}{tail}" + ("\r\n" if text.endswith("\r\n") else "\n")

@@ -40,7 +40,7 @@ _MESSAGE_KEYS = frozenset({"role", "messages", "content"})
 _MAY_BE_DRIVER_RECORD = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
 
 
-class ValuePlace(NamedTuple):
+class ValueLocation(NamedTuple):
     """The span of a JSON value in a line, and how many JSON strings it is nested in."""
 
     start: int
@@ -57,7 +57,7 @@ class ValuePlace(NamedTuple):
         return text[self.start : self.end]
 
 
-class Quoted:
+class QuotedJson:
     r"""The inside of a JSON string, from ``start`` to ``end`` of a text.
 
     For the string in ``{"a":"x\ny"}``, ``text`` is the 3 characters between the quotes, and
@@ -80,9 +80,11 @@ class Quoted:
         index = bisect_right(self._inner, pos) - 1
         return self._start + pos if index < 0 else self._outer[index] + pos - self._inner[index]
 
-    def outer_place(self, place: ValuePlace) -> ValuePlace:
+    def outer_location(self, place: ValueLocation) -> ValueLocation:
         """Return the place of a value in ``self.text`` in the text around it."""
-        return ValuePlace(self.outer_pos(place.start), self.outer_pos(place.end), place.depth + 1)
+        return ValueLocation(
+            self.outer_pos(place.start), self.outer_pos(place.end), place.depth + 1
+        )
 
 
 def unescape(text: str, depth: int) -> str:
@@ -99,12 +101,12 @@ def escape(text: str, depth: int) -> str:
     return text
 
 
-def spans_within(text: str, place: ValuePlace, scan: Callable[[str], list[Span]]) -> list[Span]:
+def spans_within(text: str, place: ValueLocation, scan: Callable[[str], list[Span]]) -> list[Span]:
     """Run ``scan`` on the unescaped value at ``place``; return the spans it finds in ``text``."""
     if not place.depth:
         return [(place.start + start, place.start + end) for start, end in scan(place.cut(text))]
-    quoted = Quoted(text, place.start, place.end)
-    inner = ValuePlace(0, len(quoted.text), place.depth - 1)
+    quoted = QuotedJson(text, place.start, place.end)
+    inner = ValueLocation(0, len(quoted.text), place.depth - 1)
     spans = spans_within(quoted.text, inner, scan)
     return [(quoted.outer_pos(start), quoted.outer_pos(end)) for start, end in spans]
 

@@ -9,8 +9,8 @@ from compactctl.model.json_paths import value_at
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import METADATA_KEY, read_metadata
 from compactctl.model.usage_fields import REPORTED_KEY, UsageFields
-from compactctl.pipeline.quoted_json import Quoted, Span, escape, unescape
-from compactctl.pipeline.spans import find_places, find_spans, splice
+from compactctl.pipeline.quoted_json import QuotedJson, Span, escape, unescape
+from compactctl.pipeline.spans import find_locations, find_spans, splice
 from compactctl.pipeline.writer import RecordWriter
 
 
@@ -39,7 +39,7 @@ def part_replacements(
     """
     path_length = len(message.record_path)
     paths = {index: message.parts[index].path[path_length:] for index in edits}
-    places = find_places(record, paths.values(), depth)
+    places = find_locations(record, paths.values(), depth)
     changes: dict[Span, str] = {}
     # Innermost values first: the change of a value takes up those made inside it.
     for index in sorted(edits, key=lambda index: -len(paths[index])):
@@ -76,7 +76,7 @@ def with_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
     # Most records have none of them, so look before parsing. A key spelled with escapes is missed,
     # but parsers use the last of two equal keys, which is the one that is added.
     present = [(name,) for name in fields if name in record]
-    places = find_places(record, present, depth) if present else {}
+    places = find_locations(record, present, depth) if present else {}
     changes = {
         place.span: escape(dump(fields[str(name)]), depth) for (name,), place in places.items()
     }
@@ -96,7 +96,7 @@ def _last_brace(record: str, depth: int) -> int:
     """Return the position of the closing brace of an object that is escaped ``depth`` times."""
     if not depth:
         return record.rindex("}")
-    quoted = Quoted(record, 0, len(record))
+    quoted = QuotedJson(record, 0, len(record))
     return quoted.outer_pos(_last_brace(quoted.text, depth - 1))
 
 
@@ -141,7 +141,7 @@ def value_replacements(
     new_values = dict(values)
     return {
         place.span: escape(dump(new_values[path]), place.depth)
-        for path, place in find_places(text, new_values, depth).items()
+        for path, place in find_locations(text, new_values, depth).items()
     }
 
 

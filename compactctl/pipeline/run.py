@@ -21,7 +21,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import RecordStats
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
-from compactctl.pipeline.gaps import with_gaps_filled
+from compactctl.pipeline.gaps import fill_gaps
 from compactctl.stages.support.condensation import originals_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
@@ -333,7 +333,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     proposal = step.stage.propose(stage_view, meter, step.options)
     if isinstance(proposal, SkippedStage):
         return proposal
-    filled = with_gaps_filled(view, proposal)
+    filled = fill_gaps(view, proposal)
     if filled is proposal or stage_view.target is None or view.summarizer:
         return filled
     after = meter.total(apply(view.messages, filled.edits))
@@ -342,7 +342,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     added = after - meter.total(apply(view.messages, proposal.edits))
     smaller_view = view.with_current_target(step.extra_tokens - added)
     second = step.stage.propose(smaller_view, meter, step.options)
-    return filled if isinstance(second, SkippedStage) else with_gaps_filled(view, second)
+    return filled if isinstance(second, SkippedStage) else fill_gaps(view, second)
 
 
 def unsent_after(

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.quoted_json import (
     MAX_PREFIX,
-    Quoted,
+    QuotedJson,
     Span,
-    ValuePlace,
+    ValueLocation,
     driver_field_in_line,
     prefix_length,
     spans_within,
@@ -35,30 +35,30 @@ class Array(NamedTuple):
     depth: int
 
 
-def find_record(text: str) -> ValuePlace:
+def find_record(text: str) -> ValueLocation:
     """Return the place of a line's JSON value, without log prefix, log driver or trailing text."""
     quoted = _driver_content(text)
     if quoted is not None:
-        return quoted.outer_place(find_record(quoted.text))
+        return quoted.outer_location(find_record(quoted.text))
     start = _record_start(text)
-    return ValuePlace(start, _scan_once(text, start)[1])
+    return ValueLocation(start, _scan_once(text, start)[1])
 
 
-def find_sole_record(text: str) -> ValuePlace:
+def find_sole_record(text: str) -> ValueLocation:
     """Like ``find_record``, for a line known to end with the value, which is then not parsed."""
     quoted = _driver_content(text)
     if quoted is not None:
-        return quoted.outer_place(find_sole_record(quoted.text))
-    return ValuePlace(_record_start(text), len(text.rstrip(" \t\r\n")))
+        return quoted.outer_location(find_sole_record(quoted.text))
+    return ValueLocation(_record_start(text), len(text.rstrip(" \t\r\n")))
 
 
-def _driver_content(text: str) -> Quoted | None:
+def _driver_content(text: str) -> QuotedJson | None:
     """Return the line inside a log driver's record, None for any other line."""
     name = driver_field_in_line(text)
     if name is None:
         return None
     start, end = _find_in_json(text, [(name,)])[(name,)].span
-    return Quoted(text, start + 1, end - 1)
+    return QuotedJson(text, start + 1, end - 1)
 
 
 def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
@@ -66,10 +66,12 @@ def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
 
     find_spans('{"a": [10, {"b": "x"}]}', [("a", 1, "b")])  ->  {("a", 1, "b"): (17, 20)}
     """
-    return {path: place.span for path, place in find_places(text, paths).items()}
+    return {path: place.span for path, place in find_locations(text, paths).items()}
 
 
-def find_places(text: str, paths: Iterable[JsonPath], depth: int = 0) -> dict[JsonPath, ValuePlace]:
+def find_locations(
+    text: str, paths: Iterable[JsonPath], depth: int = 0
+) -> dict[JsonPath, ValueLocation]:
     """Return the places of the values at ``paths`` in a line; missing paths are left out.
 
     A path leads into a string that holds JSON as if the JSON stood there itself. The last of
@@ -78,16 +80,16 @@ def find_places(text: str, paths: Iterable[JsonPath], depth: int = 0) -> dict[Js
     # json.loads loses offsets, and re-encoding would change bytes that we promise to keep (escapes,
     # number formats, duplicate keys). So walk only the containers on a path, and let C skip the
     # rest.
-    quoted = Quoted(text, 0, len(text)) if depth else _driver_content(text)
+    quoted = QuotedJson(text, 0, len(text)) if depth else _driver_content(text)
     if quoted is not None:
-        inner = find_places(quoted.text, paths, max(depth - 1, 0))
-        return {path: quoted.outer_place(place) for path, place in inner.items()}
+        inner = find_locations(quoted.text, paths, max(depth - 1, 0))
+        return {path: quoted.outer_location(place) for path, place in inner.items()}
     return _find_in_json(text, paths)
 
 
-def _find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValuePlace]:
-    """``find_places`` for unescaped text; a log driver's record is searched like any other."""
-    places: dict[JsonPath, ValuePlace] = {}
+def _find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValueLocation]:
+    """``find_locations`` for unescaped text; a log driver's record is searched like any other."""
+    places: dict[JsonPath, ValueLocation] = {}
     _scan_value(text, _record_start(text), _path_tree(paths), (), places)
     return places
 
@@ -97,12 +99,12 @@ def find_array(text: str, path: JsonPath) -> Array:
 
     Without an array there are no elements.
     """
-    place = find_places(text, [path]).get(path)
+    place = find_locations(text, [path]).get(path)
     while place is not None:
         inner = spans_within(text, place, _string_span)
         if not inner:
             return Array(spans_within(text, place, _element_spans), place.depth)
-        place = ValuePlace(*inner[0], place.depth + 1)
+        place = ValueLocation(*inner[0], place.depth + 1)
     return Array([], 0)
 
 
@@ -191,7 +193,7 @@ def _path_tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
 
 
 def _scan_value(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
 ) -> int:
     leads_further = len(node) > (_TARGET in node)
     if leads_further and text[pos] == "{":
@@ -203,26 +205,30 @@ def _scan_value(
         if leads_further and text[pos] == '"':
             _scan_string(text, (pos + 1, end - 1), node, path, places)
     if _TARGET in node:
-        places[path] = ValuePlace(pos, end)
+        places[path] = ValueLocation(pos, end)
     return end
 
 
 def _scan_string(
-    text: str, span: Span, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
+    text: str,
+    span: Span,
+    node: dict[Any, Any],
+    path: JsonPath,
+    places: dict[JsonPath, ValueLocation],
 ) -> None:
     """Look for the paths below ``node`` inside a string, if it holds JSON."""
-    quoted = Quoted(text, *span)
-    inner: dict[JsonPath, ValuePlace] = {}
+    quoted = QuotedJson(text, *span)
+    inner: dict[JsonPath, ValueLocation] = {}
     children = {step: child for step, child in node.items() if step is not _TARGET}
     try:
         _scan_value(quoted.text, _record_start(quoted.text), children, path, inner)
     except (ValueError, StopIteration, IndexError):
         return
-    places |= {value_path: quoted.outer_place(place) for value_path, place in inner.items()}
+    places |= {value_path: quoted.outer_location(place) for value_path, place in inner.items()}
 
 
 def _scan_object(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
 ) -> int:
     pos = _skip_blanks(text, pos + 1)
     while text[pos] != "}":
@@ -233,7 +239,7 @@ def _scan_object(
 
 
 def _scan_array(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValuePlace]
+    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
 ) -> int:
     pos = _skip_blanks(text, pos + 1)
     index = 0
@@ -248,7 +254,7 @@ def _scan_member(
     pos: int,
     node: dict[Any, Any] | None,
     path: JsonPath,
-    places: dict[JsonPath, ValuePlace],
+    places: dict[JsonPath, ValueLocation],
 ) -> int:
     end = _scan_once(text, pos)[1] if node is None else _scan_value(text, pos, node, path, places)
     return _match_end(_COMMA, text, end)

@@ -78,13 +78,13 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
     return merged
 
 
-def stage_table(entries: object) -> Mapping[str, Any]:
+def stage_table(entry: object) -> Mapping[str, Any]:
     """Return the table of a stage, given that or just its name. UsageError for anything else."""
-    if isinstance(entries, str):
-        entries = {"stage": entries}
-    if not isinstance(entries, Mapping) or not isinstance(entries.get("stage"), str):
-        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entries!r}')
-    return entries
+    if isinstance(entry, str):
+        entry = {"stage": entry}
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("stage"), str):
+        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entry!r}')
+    return entry
 
 
 def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,11 +110,11 @@ def _apply_settings(
     for key, (name, option) in _OPTIONS.items():
         if key not in settings:
             continue
-        chosen = [stage for stage in stages if canonical_name(stage["stage"]) == name]
-        if not chosen:
-            chosen = [{"stage": name}]
-            stages.insert(0, chosen[0])
-        for stage in chosen:
+        matching_stages = [stage for stage in stages if canonical_name(stage["stage"]) == name]
+        if not matching_stages:
+            matching_stages = [{"stage": name}]
+            stages.insert(0, matching_stages[0])
+        for stage in matching_stages:
             stage[option] = settings[key]
     return stages
 

@@ -26,8 +26,8 @@ from compactctl.profiles.profile import (
     LevelRule,
     Profile,
     ProfileCounting,
-    ProfileKeeps,
     ProfileOrigin,
+    ProfileProtection,
     ProfileStage,
     ProfileSummarizer,
     TargetMode,
@@ -118,7 +118,7 @@ def _build_profile(
         levels=tuple(_parse_level(level, trigger) for level in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
         overflow_stages=tuple(map(stage, table.get("reactive", any_list, ()))),
-        keeps=ProfileKeeps(
+        protection=ProfileProtection(
             turns=table.get("keep_turns", non_negative_int, None),
             steps=table.get("keep_steps", _at_least_one, None),
         ),
@@ -155,7 +155,7 @@ def _with_stage_keys(stage: ProfileStage, entries: Mapping[str, Any]) -> Profile
     return replace(
         stage,
         system_name="" if requested_name == stage.name else requested_name,
-        why=str(entries.get("why", "")),
+        explanation=str(entries.get("why", "")),
         falls_back=table.get("falls_back", boolean, default=False),
         target=None if target is None else parse_target(target),
     )
@@ -173,7 +173,7 @@ def parse_stage(entries: object) -> ProfileStage:
     settings = {key: value for key, value in entries.items() if key not in _STAGE_KEYS}
     check_keys(settings, options, f"stage {stage.name}")
     values = {
-        key: validate_value(f"stage {stage.name}: {key} = ", options[key].read, value)
+        key: validate_value(f"stage {stage.name}: {key} = ", options[key].validate, value)
         for key, value in settings.items()
     }
     return _with_stage_keys(ProfileStage(name=stage.name, options=values), entries)

@@ -22,7 +22,7 @@ class ProfileStage:
         name: our name of the stage.
         system_name: the system's name for it, "" if it is ours.
         options: its options.
-        why: what the system does there, in a sentence.
+        explanation: what the system does there, in a sentence.
         falls_back: whether to try the next stage instead if this one misses the target.
         target: its own target, if that is larger than the profile's; None for the profile's.
     """
@@ -30,7 +30,7 @@ class ProfileStage:
     name: str
     system_name: str = ""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    why: str = ""
+    explanation: str = ""
     falls_back: bool = False
     target: TargetSize | None = None
 
@@ -85,7 +85,7 @@ class ProfileOrigin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileKeeps:
+class ProfileProtection:
     """The newest work that no stage touches.
 
     Attributes:
@@ -144,7 +144,7 @@ class Profile:
         background: when it compacts in the background; None if it never does.
         levels: its warning levels, in ascending order.
         overflow_stages: what it runs after a context overflow; () for ``stages``.
-        keeps: the newest work that no stage touches.
+        protection: the newest work that no stage touches.
         counting: how to count tokens.
         summarizer: who writes the summaries.
         origin: where the profile comes from.
@@ -161,7 +161,7 @@ class Profile:
     background: BackgroundTrigger | None = None
     levels: tuple[LevelRule, ...] = ()
     overflow_stages: tuple[ProfileStage, ...] = ()
-    keeps: ProfileKeeps = ProfileKeeps()
+    protection: ProfileProtection = ProfileProtection()
     counting: ProfileCounting = ProfileCounting()
     summarizer: ProfileSummarizer = ProfileSummarizer()
     origin: ProfileOrigin = ProfileOrigin()

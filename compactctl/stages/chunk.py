@@ -161,6 +161,6 @@ STAGE = Stage(
     title="summarize older messages chunk by chunk, and put one summary in their place",
     options=ChunkOptions,
     propose=propose,
-    keeps_words=True,
+    keeps_lasting_words=True,
     codebuddy_tier=2,
 )

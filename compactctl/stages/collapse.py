@@ -8,7 +8,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import find_steps, find_turns
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import ForeignSchema
-from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_range
 from compactctl.tokens.meter import Meter
 
@@ -47,7 +47,7 @@ def propose(
     planner = HidePlanner(view, meter, _marker(options))
     if view.target is not None:
         if planner.total <= view.target:
-            return within_target(NAME, view.target)
+            return skip_within_target(NAME, view.target)
         end = planner.fitting_end(start, ends, view.target) or ends[-1]
     elif planner.has_nothing_new():
         return SkippedStage(stage=NAME, reason="nothing was added since the last collapse")

@@ -28,9 +28,9 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
     Rewrite,
-    results_in,
-    rewrite_proposal,
-    tokens_saved,
+    count_saved_tokens,
+    iter_results,
+    propose_rewrites,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
@@ -112,7 +112,7 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
         )
         return SkippedStage(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
     note = f"older file reads replaced: {len(rewrites):,}"
-    proposal = rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    proposal = propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
     # A stub contains the path, so there is one text per file.
     n_files = len({rewrite.text for rewrite in rewrites})
     return replace(proposal, figures={"filesDeduped": n_files})
@@ -120,7 +120,7 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
 
 def _cleared_note(view: ConversationView) -> str:
     """Say how many results are cleared already, since some of them may have been file reads."""
-    count = sum(is_cleared(part) for _, part in results_in(view))
+    count = sum(is_cleared(part) for _, part in iter_results(view))
     if not count:
         return ""
     return f"results that an earlier stage had cleared: {count:,}"
@@ -209,7 +209,7 @@ def _stub_rewrite(
     return Rewrite(
         part_index=read.part_index,
         text=text,
-        tokens_saved=tokens_saved(view, meter, read.part_index, text),
+        tokens_saved=count_saved_tokens(view, meter, read.part_index, text),
         reason=reason,
         refers_to=newest.message,
     )
@@ -220,7 +220,7 @@ def _rewrite_named(
 ) -> Iterator[Rewrite]:
     named_reads = [
         (match[1], part_index)
-        for part_index, part in results_in(view)
+        for part_index, part in iter_results(view)
         if not is_stub(part.text) and (match := _NAMED_FILE.search(part.text))
     ]
     newest = dict(named_reads)
@@ -230,7 +230,7 @@ def _rewrite_named(
             yield Rewrite(
                 part_index=part_index,
                 text=text,
-                tokens_saved=tokens_saved(view, meter, part_index, text),
+                tokens_saved=count_saved_tokens(view, meter, part_index, text),
                 reason=f"a later tool result names {name} again",
                 refers_to=view.messages[newest[name].message].id,
             )
@@ -244,7 +244,7 @@ def _saved_share(
         return sum(r.tokens_saved for r in rewrites) / max(1, meter.total(view.messages))
     if options.base == "replaced" and options.policy == "identical":
         return 1.0
-    texts = dict(results_in(view))
+    texts = dict(iter_results(view))
     before = sum(len(texts[rewrite.part_index].text) for rewrite in rewrites)
     saved = before - sum(len(rewrite.text) for rewrite in rewrites)
     return saved / max(1, before if options.base == "replaced" else _visible_chars(view))
@@ -268,7 +268,7 @@ STAGE = Stage(
     title="keep the newest read of a file, point to it from older ones",
     options=DedupOptions,
     propose=propose,
-    figures=("filesDeduped",),
+    count_names=("filesDeduped",),
     foreign_schemas=(
         neurolink_schema(
             "DeduplicationResult", deduplicated="applied", filesDeduped="filesDeduped"

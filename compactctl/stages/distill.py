@@ -23,8 +23,8 @@ from compactctl.stages.support.condensation import (
     skip_not_smaller,
 )
 from compactctl.stages.support.in_place_layout import InPlaceLayout
-from compactctl.stages.support.replacement import LONG_TEXT, with_long_texts
-from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.replacement import LONG_TEXT, reword_long_texts
+from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import messages_without, room_for_text, tail_start
 from compactctl.summaries.digest.digest import DigestRequest, write_digest
 from compactctl.summaries.digest.in_place import InPlaceRequest, InPlaceResult, distill_in_place
@@ -72,7 +72,7 @@ def propose(
     if target is None:
         target = preamble_tokens + int(total * exact(options.keep))
     if meter.total(view.messages) <= target:
-        return within_target(NAME, target)
+        return skip_within_target(NAME, target)
     is_large = target - preamble_tokens >= total * _LARGE_SHARE
     share = options.tail or (_TAIL if is_large else _SHORT_TAIL)
     tail = min(int((target - preamble_tokens) * share), _MAX_TAIL_TOKENS)
@@ -159,7 +159,7 @@ def _in_place_request(
 
 
 def _reword_call(call: ToolCallPart, reword: Callable[[str], str]) -> str:
-    return with_long_texts(call, LONG_TEXT, reword)
+    return reword_long_texts(call, LONG_TEXT, reword)
 
 
 STAGE = Stage(
@@ -167,5 +167,5 @@ STAGE = Stage(
     title="put the lines that will be needed again in place of older messages, down to a size",
     options=DistillOptions,
     propose=propose,
-    keeps_words=True,
+    keeps_lasting_words=True,
 )

@@ -7,7 +7,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import PartIndex, iter_parts
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
-from compactctl.stages.support.replacement import Rewrite, rewrite_proposal, tokens_saved
+from compactctl.stages.support.replacement import Rewrite, count_saved_tokens, propose_rewrites
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
@@ -55,7 +55,7 @@ def propose(
         detail = "lower it with --images-max-images or --images-max-bytes"
         return SkippedStage(stage=NAME, reason=reason, detail=detail)
     note = f"images dropped: {_count_images(image_parts, rewrites):,}"
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _image_parts(view: ConversationView) -> Iterator[_ImagePart]:
@@ -74,7 +74,7 @@ def _rewrites(
 ) -> Iterator[Rewrite]:
     for image_part in _beyond_limits(image_parts, options):
         text = _text_for(image_part, options)
-        saved = tokens_saved(view, meter, image_part.part_index, text)
+        saved = count_saved_tokens(view, meter, image_part.part_index, text)
         if saved and _is_replaceable(view.messages[image_part.part_index.message], image_part):
             yield Rewrite(
                 part_index=image_part.part_index, text=text, tokens_saved=saved, reason=reason

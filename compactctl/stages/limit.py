@@ -19,9 +19,9 @@ from compactctl.stages.support.cutting import (
 )
 from compactctl.stages.support.replacement import (
     Rewrite,
-    results_in,
-    rewrite_proposal,
-    tokens_saved,
+    count_saved_tokens,
+    iter_results,
+    propose_rewrites,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -66,7 +66,7 @@ def propose(view: ConversationView, meter: Meter, options: LimitOptions) -> Prop
             detail="see --limit-max-tokens, --limit-max-bytes and --limit-max-lines",
         )
     note = f"tool results cut: {len(rewrites):,}"
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _rewrites(view: ConversationView, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
@@ -79,7 +79,7 @@ def _rewrites(view: ConversationView, meter: Meter, options: LimitOptions) -> It
         if not limit:
             continue
         output = truncate(part.text, limits, style, meter.text_uncached)
-        saved = tokens_saved(view, meter, part_index, output.content)
+        saved = count_saved_tokens(view, meter, part_index, output.content)
         if saved:
             reason = f"larger than {limit}"
             yield Rewrite(
@@ -101,7 +101,7 @@ def _candidates(
     selected_tools = {tool.casefold() for tool in options.tools}
     protected_tools = {tool.casefold() for tool in options.protect_tools}
     needed = stub_targets(view.messages, cwd=view.cwd)
-    for part_index, part in results_in(view):
+    for part_index, part in iter_results(view):
         name = tools[part_index].casefold()
         is_selected = (not selected_tools or name in selected_tools) and name not in protected_tools
         if is_selected and not part.media and part_index not in needed:

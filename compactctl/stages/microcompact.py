@@ -14,10 +14,10 @@ from compactctl.stages.support.replacement import (
     LONG_TEXT,
     ProtectedUnit,
     Rewrite,
-    older_than_newest,
-    rewrite_proposal,
-    tokens_saved,
-    without_long_texts,
+    count_saved_tokens,
+    propose_rewrites,
+    replace_long_texts,
+    without_newest,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -72,15 +72,15 @@ def propose(
         )
     note = f"tool results cleared: {len(results):,}"
     note += f", inputs: {len(inputs):,}" if inputs else ""
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _result_rewrites(
     view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
     needed = stub_targets(view.messages, cwd=view.cwd)
-    for part_index in older_than_newest(view, _compactable(view, options), options.unit, keep):
-        saved = tokens_saved(view, meter, part_index, options.placeholder)
+    for part_index in without_newest(view, _compactable(view, options), options.unit, keep):
+        saved = count_saved_tokens(view, meter, part_index, options.placeholder)
         if saved and part_index not in needed:
             reason = f"older than the newest {keep} {options.unit}"
             yield Rewrite(
@@ -92,12 +92,12 @@ def _argument_rewrites(
     view: ConversationView, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
     pairs = tool_pairs(view.messages)
-    old = older_than_newest(view, _compactable(view, options), options.unit, keep)
+    old = without_newest(view, _compactable(view, options), options.unit, keep)
     for part_index in sorted({pairs[result] for result in old}):
         call = view.messages[part_index.message].parts[part_index.part]
         if isinstance(call, ToolCallPart):
-            text = without_long_texts(call, LONG_TEXT, ARGUMENT_PLACEHOLDER)
-            saved = tokens_saved(view, meter, part_index, text)
+            text = replace_long_texts(call, LONG_TEXT, ARGUMENT_PLACEHOLDER)
+            saved = count_saved_tokens(view, meter, part_index, text)
             if saved:
                 reason = f"older than the newest {keep} {options.unit}"
                 yield Rewrite(part_index=part_index, text=text, tokens_saved=saved, reason=reason)

@@ -59,6 +59,6 @@ STAGE = Stage(
     title="put a summary in place of the older half of the older messages",
     options=PartialOptions,
     propose=propose,
-    keeps_words=True,
+    keeps_lasting_words=True,
     codebuddy_tier=3,
 )

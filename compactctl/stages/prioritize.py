@@ -9,7 +9,7 @@ from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import atomic_units
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId
-from compactctl.stages.support.stage import Stage, option, within_target, without_target
+from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.stages.support.truncation import HidePlanner, Marker, hide_messages
 from compactctl.tokens.meter import Meter
 
@@ -59,10 +59,10 @@ def propose(
 ) -> Proposal | SkippedStage:
     """Propose to hide units, the lowest priority first, until the target fits."""
     if view.target is None:
-        return without_target(NAME)
+        return skip_without_target(NAME)
     planner = HidePlanner(view, meter, _marker(options))
     if planner.total <= view.target:
-        return within_target(NAME, view.target)
+        return skip_within_target(NAME, view.target)
     ids = _select_lowest(planner, meter, view.target, sorted(_hideable_units(planner, options)))
     if not ids:
         reason = "all messages are protected, frozen or held by the client"

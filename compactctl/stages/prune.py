@@ -13,10 +13,10 @@ from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
     Rewrite,
-    older_than_newest,
-    results_in,
-    rewrite_proposal,
-    tokens_saved,
+    count_saved_tokens,
+    iter_results,
+    propose_rewrites,
+    without_newest,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -66,15 +66,15 @@ def propose(view: ConversationView, meter: Meter, options: PruneOptions) -> Prop
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return SkippedStage(stage=NAME, reason=reason, detail="lower it with --prune-min-savings")
     note = f"tool results cleared: {len(rewrites):,}"
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _rewrites(view: ConversationView, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
     needed = stub_targets(view.messages, cwd=view.cwd)
     reason = f"older than the newest {options.protect_tokens:,} tokens of tool results"
-    results = dict(results_in(view))
+    results = dict(iter_results(view))
     for part_index in _outside_window(view, meter, options, results):
-        saved = tokens_saved(view, meter, part_index, options.placeholder)
+        saved = count_saved_tokens(view, meter, part_index, options.placeholder)
         if (
             saved
             and part_index not in needed
@@ -114,7 +114,7 @@ def _prunable_results(
     start = _after_newest_summary(view) if options.stop_at_summary else 0
     return tuple(
         part_index
-        for part_index in older_than_newest(view, part_indices, options.unit, options.protect)
+        for part_index in without_newest(view, part_indices, options.unit, options.protect)
         if tools[part_index].casefold() not in protected_tools
         and (not only_tools or tools[part_index].casefold() in only_tools)
         and part_index.message >= start

@@ -146,5 +146,5 @@ STAGE = Stage(
     title="put a question and its answer, a summary, in place of all but the newest events",
     options=RecursiveOptions,
     propose=propose,
-    keeps_words=True,
+    keeps_lasting_words=True,
 )

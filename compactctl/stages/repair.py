@@ -275,7 +275,7 @@ STAGE = Stage(
     options=RepairOptions,
     propose=propose,
     repairs=True,
-    figures=("orphanedCallsFixed", "orphanedResultsFixed"),
+    count_names=("orphanedCallsFixed", "orphanedResultsFixed"),
     foreign_schemas=(
         neurolink_schema(
             "RepairResult",

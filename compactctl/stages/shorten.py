@@ -13,10 +13,10 @@ from compactctl.stages.support.cutting import shorten
 from compactctl.stages.support.replacement import (
     Rewrite,
     can_rewrite,
-    rewrite_proposal,
-    tokens_saved,
+    count_saved_tokens,
+    propose_rewrites,
 )
-from compactctl.stages.support.stage import Stage, option, within_target, without_target
+from compactctl.stages.support.stage import Stage, option, skip_within_target, skip_without_target
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words
 from compactctl.tokens.meter import Meter
@@ -46,10 +46,10 @@ def propose(
 ) -> Proposal | SkippedStage:
     """Propose to cut the longest texts to the length with which the target fits."""
     if view.target is None:
-        return without_target(NAME)
+        return skip_without_target(NAME)
     total = meter.total(view.messages)
     if total <= view.target:
-        return within_target(NAME, view.target)
+        return skip_within_target(NAME, view.target)
     candidates = tuple(_candidates(view, meter))
     room = view.target - total + sum(candidate.tokens for candidate in candidates)
     length = _common_length(
@@ -63,7 +63,7 @@ def propose(
     note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
     if after > view.target:
         note += "; still over the target"
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _common_length(sizes: Sequence[int], room: int, min_length: int) -> int:
@@ -93,7 +93,7 @@ def _rewrites(
         if candidate.tokens <= length:
             continue
         text = shorten(candidate.text, length, meter.text_uncached, options.mark)
-        saved = tokens_saved(view, meter, candidate.part_index, text)
+        saved = count_saved_tokens(view, meter, candidate.part_index, text)
         if text and saved:
             yield Rewrite(
                 part_index=candidate.part_index, text=text, tokens_saved=saved, reason=reason

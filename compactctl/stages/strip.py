@@ -14,11 +14,11 @@ from compactctl.stages.support.replacement import (
     ARGUMENT_PLACEHOLDER,
     LONG_TEXT,
     Rewrite,
-    older_than_newest,
-    results_in,
-    rewrite_proposal,
-    tokens_saved,
-    without_long_texts,
+    count_saved_tokens,
+    iter_results,
+    propose_rewrites,
+    replace_long_texts,
+    without_newest,
 )
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -65,7 +65,7 @@ def propose(view: ConversationView, meter: Meter, options: StripOptions) -> Prop
             stage=NAME, reason=reason, detail="see --strip-over and --strip-keep-recent"
         )
     note = f"tool results and calls stripped: {len(rewrites):,}"
-    return rewrite_proposal(view, rewrites, stage=NAME, options=options, note=note)
+    return propose_rewrites(view, rewrites, stage=NAME, options=options, note=note)
 
 
 def _rewrites(view: ConversationView, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
@@ -76,7 +76,7 @@ def _rewrites(view: ConversationView, meter: Meter, options: StripOptions) -> It
         if part_index in needed or part_index in recent or part_index in protected:
             continue
         text = _new_text(part, options)
-        saved = 0 if text is None else tokens_saved(view, meter, part_index, text)
+        saved = 0 if text is None else count_saved_tokens(view, meter, part_index, text)
         if text is not None and saved:
             yield Rewrite(part_index=part_index, text=text, tokens_saved=saved, reason=reason)
 
@@ -87,7 +87,7 @@ def _new_text(part: Part, options: StripOptions) -> str | None:
         case ToolResultPart() if len(part.text) > options.over and not _is_stripped(part, options):
             return options.placeholder.replace(CHARS, str(len(part.text)))
         case ToolCallPart() if options.args:
-            return without_long_texts(part, options.over, options.args_placeholder)
+            return replace_long_texts(part, options.over, options.args_placeholder)
         case _:
             return None
 
@@ -105,9 +105,9 @@ def _recent_parts(view: ConversationView, options: StripOptions) -> frozenset[Pa
         first = len(view.messages) - keep
         return frozenset(part_index for part_index in part_indices if part_index.message >= first)
     if unit != "results":
-        return part_indices.difference(older_than_newest(view, tuple(part_indices), unit, keep))
-    results = tuple(part_index for part_index, _ in results_in(view))
-    newest = set(results).difference(older_than_newest(view, results, unit, keep))
+        return part_indices.difference(without_newest(view, tuple(part_indices), unit, keep))
+    results = tuple(part_index for part_index, _ in iter_results(view))
+    newest = set(results).difference(without_newest(view, results, unit, keep))
     pairs = tool_pairs(view.messages)
     return frozenset(newest | {pairs[result] for result in newest if result in pairs})
 

@@ -237,6 +237,6 @@ STAGE = Stage(
     title="put a summary in place of older messages, keep the newest as they are",
     options=SummarizeOptions,
     propose=propose,
-    keeps_words=True,
+    keeps_lasting_words=True,
     foreign_schemas=(neurolink_schema("SummarizeResult", summarized="applied"),),
 )

@@ -11,7 +11,7 @@ from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message
 from compactctl.model.numbers import exact
 from compactctl.model.operation import neurolink_schema
-from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.stage import Stage, option, skip_within_target
 from compactctl.stages.support.truncation import (
     HidePlanner,
     Marker,
@@ -110,7 +110,7 @@ def _end_for_target(
     planner: HidePlanner, start: int, ends: list[int], target: int, options: TruncateOptions
 ) -> int | SkippedStage:
     if planner.total <= target:
-        return within_target(NAME, target)
+        return skip_within_target(NAME, target)
     end = _even_end(planner, start, ends, planner.fitting_end(start, ends, target), options)
     shares = [options.fraction] if options.at_least else []
     if options.margin:

@@ -83,5 +83,5 @@ STAGE = Stage(
     options=UnsentOptions,
     propose=propose,
     only_trims_file=True,
-    figures=("unsentRecords", "unsentBytes"),
+    count_names=("unsentRecords", "unsentBytes"),
 )

@@ -164,7 +164,7 @@ def request_text(tokens: int, unreported: str) -> str:
 
 
 def unread_facts(unread: str) -> "Iterator[Fact]":
-    """Yield the text of ``unread_text``, if there is any."""
+    """Yield the text of ``describe_unread``, if there is any."""
     if unread:
         yield Fact("incomplete", line_text(unread), "bold red")
 

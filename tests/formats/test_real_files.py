@@ -41,7 +41,7 @@ def test_every_line_of_a_real_file_is_accounted_for(known: Known, real_transcrip
     assert found.format == known.format
     assert found.n_bytes == path.stat().st_size
     assert len(found.opaque) == known.damaged
-    assert not found.unread.is_much
+    assert not found.unread.is_significant
     lines_with_messages = {message.line for message in found.messages}
     silent = sum(volume.count for volume in found.metadata.values())
     assert len(lines_with_messages) + silent + known.damaged == found.n_lines

@@ -16,9 +16,9 @@ from compactctl.library.choices import (
     CompactKwargs,
     Size,
     parse_count,
+    parse_keyword,
+    parse_recipe,
     parse_texts,
-    read_choice,
-    recipe_of,
 )
 
 HINTS = get_type_hints(CompactKwargs)
@@ -35,7 +35,7 @@ MESSAGES = loop(20)
 
 def meant(**choices: Any) -> Any:
     """Return all that the choices come to."""
-    return recipe_of(choices)  # type: ignore[arg-type]
+    return parse_recipe(choices)  # type: ignore[arg-type]
 
 
 def compacted(**choices: Any) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def test_target_and_keep_contradict_each_other() -> None:
 
 
 def test_one_client_is_a_list_of_one() -> None:
-    assert read_choice({"clients": "codex"}, "clients", parse_texts) == ("codex",)
+    assert parse_keyword({"clients": "codex"}, "clients", parse_texts) == ("codex",)
     with pytest.raises(UsageError, match="'no-such'"):
         compactctl.list_sessions(clients="no-such")
     with pytest.raises(UsageError, match=r"^most: "):

@@ -11,7 +11,7 @@ from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.errors import GATE_FAILED, UsageError
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
 
@@ -212,11 +212,11 @@ class BatchRow:
     @property
     def unread(self) -> str | None:
         """Where unread text is, if there is so much that the figures are too small."""
-        return None if self.figures is None else unread_text(self.figures.file.unread) or None
+        return None if self.figures is None else describe_unread(self.figures.file.unread) or None
 
 
 def _flags(figures: Figures, window: int) -> Iterator[Flag]:
-    if figures.file.opaque_lines or figures.file.unread.is_much:
+    if figures.file.opaque_lines or figures.file.unread.is_significant:
         yield "opaque"
     if figures.orphans:
         yield "orphans"

@@ -21,7 +21,7 @@ from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.quoted_json import escape, unescape
 from compactctl.pipeline.record_splice import without_fields
-from compactctl.pipeline.spans import find_places, find_record, splice
+from compactctl.pipeline.spans import find_locations, find_record, splice
 
 # The fields of a record that name the summary or marker that hides it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
@@ -91,7 +91,7 @@ def without_tags(
 
 def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[str]) -> bytes:
     text = line.decode()
-    places = find_places(text, [m.record_path for m in messages if m.record_path])
+    places = find_locations(text, [m.record_path for m in messages if m.record_path])
     changes = {}
     for message in messages:
         place = places[message.record_path] if message.record_path else find_record(text)

@@ -56,7 +56,7 @@ from compactctl.commands.reading.transcript import (
     loaded_from,
 )
 from compactctl.errors import IntegrityError, UsageError
-from compactctl.history.damage import first_damage
+from compactctl.history.damage import find_damage
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.edit import RemoveUnsent
 from compactctl.model.message import Message, MessageId
@@ -111,7 +111,7 @@ def compact_for_figures(options: CompactOptions) -> CompactResult:
     """
     check_contradictions(options)
     read = read_input(options)
-    if read.undone or first_damage(read.file.transcript) is not None:
+    if read.undone or find_damage(read.file.transcript) is not None:
         return prepare(options).result
     draft = draft_compaction(options, read)
     operation = operation_id(draft) if draft.run.applied.edits else None
@@ -124,7 +124,7 @@ def prepare(options: CompactOptions) -> Prepared:
     A damaged file whose edited version cannot be proven is left unchanged.
     """
     read = read_input(options)
-    damage, read_again = first_damage(read.file.transcript), _reading_again(options.input, read)
+    damage, read_again = find_damage(read.file.transcript), _reading_again(options.input, read)
     prepared = _laid_out(draft_compaction(options, read))
     # The proof needs the memory.
     del read

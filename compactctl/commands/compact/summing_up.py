@@ -15,7 +15,7 @@ from compactctl.commands.planning.fates import MessageFate, compare, message_fat
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import AppliedEdits, StageRun
 from compactctl.errors import DoesNotFitError
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest, OperationId, StateChange
 from compactctl.pipeline.apply import net_edits
@@ -43,7 +43,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
         opaque=file.transcript.opaque,
         requested=_requested(draft),
         warnings=(
-            *filter(None, (unread_text(file.transcript.unread),)),
+            *filter(None, (describe_unread(file.transcript.unread),)),
             *file.transcript.warnings,
             *filter(None, (outcome.size.doubt,)),
             *_held(draft),

@@ -24,7 +24,7 @@ from compactctl.commands.output_files import check_report
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.usage.costs import Costs, compute_costs
 from compactctl.history.usage.count_check import CountCheck
@@ -153,7 +153,7 @@ class StatsResult:
     @property
     def unread(self) -> str:
         """Where unread text is, if there is so much that the sizes are too small, else ""."""
-        return unread_text(self.transcript.unread)
+        return describe_unread(self.transcript.unread)
 
     @property
     def is_refused(self) -> bool:

@@ -24,9 +24,9 @@ from compactctl.errors import ArchiveError, UsageError
 from compactctl.model.message import FilePart, JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import DisplayedLine, interleave
-from compactctl.pipeline.quoted_json import ValuePlace, unescape
+from compactctl.pipeline.quoted_json import ValueLocation, unescape
 from compactctl.pipeline.record_splice import with_added_fields
-from compactctl.pipeline.spans import Array, find_array, find_places
+from compactctl.pipeline.spans import Array, find_array, find_locations
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.meter import part_texts
@@ -304,9 +304,9 @@ def _is_document(line: DisplayedLine) -> bool:
 def _record(message: Message, text: str, array: Array) -> bytes:
     index = message.record_path[-1]
     if isinstance(index, int) and index < len(array.elements):
-        place = ValuePlace(*array.elements[index], array.depth)
+        place = ValueLocation(*array.elements[index], array.depth)
     else:
-        place = find_places(text, [message.record_path])[message.record_path]
+        place = find_locations(text, [message.record_path])[message.record_path]
     record = _BREAK.sub(" ", unescape(place.cut(text), place.depth))
     if record.endswith("}"):
         tags = tag_fields(message.tags).items()

@@ -275,7 +275,7 @@ class EvaluatedSession:
         return trial, context
 
     def _chance(self, case: EvaluationCase, tokens: int) -> Tally:
-        return case.recall(self._compactor.control("random", case.cut.prefix, tokens))
+        return case.score_recall(self._compactor.control("random", case.cut.prefix, tokens))
 
     def _answers(self, case: EvaluationCase, context: tuple[Message, ...]) -> dict[str, Tally]:
         ask = self._options.answering

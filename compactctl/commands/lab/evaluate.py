@@ -161,8 +161,8 @@ def noise(first_cuts: Sequence[FirstCut]) -> Noise | None:
         others = [f for f in rotated if f.project != first.project][:OTHERS]
         for other in others:
             pairs += 1
-            demanded.update(first.case.kinds(first.case.demand))
-            foreign.update(other.case.kinds(first.case.demanded_by(other.case.firsts)))
+            demanded.update(first.case.count_kinds(first.case.demand))
+            foreign.update(other.case.count_kinds(first.case.demand_of(other.case.first_mentions)))
     if not demanded.total():
         return None
     kinds = {kind: foreign[kind] / count for kind, count in sorted(demanded.items())}

@@ -21,7 +21,7 @@ from compactctl.commands.measuring.next_request import (
 )
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.errors import UsageError
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -112,7 +112,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         unusable=unusable,
         warnings=(
             *transcript.warnings,
-            *filter(None, (unread_text(transcript.unread), size.doubt)),
+            *filter(None, (describe_unread(transcript.unread), size.doubt)),
         ),
     )
 

@@ -32,12 +32,12 @@ from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import RecordStats, Transcript
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
-from compactctl.pipeline.gaps import with_gaps_filled
+from compactctl.pipeline.gaps import fill_gaps
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
-from compactctl.stages.support.replacement import is_alike
+from compactctl.stages.support.replacement import is_same_json_type
 from compactctl.stages.support.truncation import Marker, hide_behind, insertion_point
 from compactctl.stages.unsent import STAGE as UNSENT
 from compactctl.stages.unsent import UnsentOptions
@@ -189,7 +189,7 @@ def _run(decided: _Decided) -> PipelineRun:
     groups: dict[str, str] = {group: stages[group] for group in groups_of(edits)}
     _check_written(decided, edits)
     if edits:
-        edits = with_gaps_filled(decided.view, Proposal(stage=BY_HAND, edits=edits)).edits
+        edits = fill_gaps(decided.view, Proposal(stage=BY_HAND, edits=edits)).edits
     after = apply(decided.view.messages, edits)
     _check_references(decided)
     _check_pairs(decided, after)
@@ -302,7 +302,7 @@ def _rewriting(matched: _Matched, decided: _Decided) -> Iterator[Replace]:
 def _takes(part: Part, new_text: str) -> bool:
     """Whether a text may replace a part; arguments are only replaced by JSON of their kind."""
     if isinstance(part, ToolCallPart):
-        return is_replaceable(part) and is_alike(part.arguments, new_text)
+        return is_replaceable(part) and is_same_json_type(part.arguments, new_text)
     return is_replaceable(part)
 
 

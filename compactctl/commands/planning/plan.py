@@ -149,8 +149,10 @@ def make_plan(recipe: Recipe, limits: Limits) -> Plan:
 
 def _protecting(protect: ProtectOptions, profile: Profile) -> ProtectOptions:
     """Return the protection that was requested, completed by the profile's."""
-    turns = profile.keeps.turns if protect.keep_turns is None else protect.keep_turns
-    return replace(protect, keep_turns=turns, keep_steps=profile.keeps.steps or protect.keep_steps)
+    turns = profile.protection.turns if protect.keep_turns is None else protect.keep_turns
+    return replace(
+        protect, keep_turns=turns, keep_steps=profile.protection.steps or protect.keep_steps
+    )
 
 
 def _excess(overflow: Overflow | None, base: int) -> int:

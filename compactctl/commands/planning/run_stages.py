@@ -19,7 +19,7 @@ from compactctl.commands.measuring.next_request import (
     totals_of,
 )
 from compactctl.commands.planning.plan import Plan, SizeToReach
-from compactctl.formats.registry import between, can_write_assistant
+from compactctl.formats.registry import can_write_assistant, roles_between_in
 from compactctl.history.conversation_view import ConversationView, Protection
 from compactctl.history.protection import Fits, ProtectOptions, protected_messages
 from compactctl.history.stand_ins import newest_id
@@ -199,7 +199,7 @@ def _words(pipeline_run: PipelineRun, plan: Plan, meter: Meter) -> tuple[int, in
     Both are 0 if the conversation reaches its target, or if no stage keeps such words.
     """
     view = pipeline_run.view.with_current_target()
-    keeps_words = any(step.stage.keeps_words for step in plan.steps)
+    keeps_words = any(step.stage.keeps_lasting_words for step in plan.steps)
     if not keeps_words or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
@@ -244,7 +244,7 @@ def view_of(
         window=measured.budget.window,
         cwd=transcript.session.cwd,
         can_write_assistant=can_write_assistant(transcript.format),
-        between=between(transcript.format),
+        roles_between=roles_between_in(transcript.format),
     )
 
 

@@ -14,7 +14,7 @@ from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.records.order import restore_order
 from compactctl.formats.registry import MAX_SNIFFED, detect, format_named, recognizes
 from compactctl.formats.unsupported import feed_command, join_advice, jq_hint
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.history.usage.counted_twice import without_double_counts
 from compactctl.model.json_paths import value_at
 from compactctl.model.message import Message
@@ -403,7 +403,7 @@ def check_strict(transcript: Transcript, options: InputOptions) -> None:
     if not options.strict:
         return
     name = Path(options.path).name
-    unread = unread_text(transcript.unread)
+    unread = describe_unread(transcript.unread)
     if unread:
         raise NotUnderstoodError(f"{name}: {unread}; leave out --strict to measure the rest")
     if not transcript.opaque:

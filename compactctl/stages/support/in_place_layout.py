@@ -19,7 +19,7 @@ from compactctl.model.message import (
     media_of,
 )
 from compactctl.stages.support.condensation import in_order, originals_of
-from compactctl.stages.support.replacement import Rewrite, can_rewrite, rewrite_proposal
+from compactctl.stages.support.replacement import Rewrite, can_rewrite, propose_rewrites
 from compactctl.stages.support.stage import StageOptions
 from compactctl.summaries.digest.in_place import InPlaceResult
 
@@ -141,7 +141,7 @@ class InPlaceLayout:
         ]
         count = len({rewrite.part_index.message for rewrite in rewrites})
         note = f"messages shortened: {count:,}"
-        return rewrite_proposal(view, rewrites, stage=stage, options=options, note=note)
+        return propose_rewrites(view, rewrites, stage=stage, options=options, note=note)
 
 
 def _with_shown_media(original: Message, shown: Message) -> Message:

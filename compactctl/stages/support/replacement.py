@@ -44,14 +44,14 @@ class Rewrite:
     refers_to: MessageId | None = None
 
 
-def results_in(view: ConversationView) -> Iterator[tuple[PartIndex, ToolResultPart]]:
+def iter_results(view: ConversationView) -> Iterator[tuple[PartIndex, ToolResultPart]]:
     """Yield the tool results of a view, oldest first."""
     for part_index, part in iter_parts(view.messages):
         if isinstance(part, ToolResultPart):
             yield part_index, part
 
 
-def older_than_newest(
+def without_newest(
     view: ConversationView, part_indices: Sequence[PartIndex], unit: ProtectedUnit, count: int
 ) -> tuple[PartIndex, ...]:
     """Return those of ``part_indices``, oldest first, that precede the newest ``count`` units."""
@@ -64,15 +64,17 @@ def older_than_newest(
 
 def can_rewrite(view: ConversationView, message: Message) -> bool:
     """Whether the content of a message may be rewritten; synthetic messages are never rewritten."""
-    must_stay = (
+    is_fixed = (
         message.locks.immutable_reason
         or message.origin.is_synthetic
         or message.id in view.protection.reasons
     )
-    return not (must_stay or message.id in view.to_be_summarized)
+    return not (is_fixed or message.id in view.to_be_summarized)
 
 
-def tokens_saved(view: ConversationView, meter: Meter, part_index: PartIndex, text: str) -> int:
+def count_saved_tokens(
+    view: ConversationView, meter: Meter, part_index: PartIndex, text: str
+) -> int:
     """Return the tokens saved by replacing a result with its media, or a call's arguments.
 
     It is 0 for parts that must not change, such as a result with the user's words, for stubs and
@@ -80,16 +82,16 @@ def tokens_saved(view: ConversationView, meter: Meter, part_index: PartIndex, te
     """
     message = view.messages[part_index.message]
     part = message.parts[part_index.part]
-    is_settled = isinstance(part, ToolResultPart) and (
+    is_final = isinstance(part, ToolResultPart) and (
         part.said or part.cleared or is_stub(part.text)
     )
-    if is_settled or not is_replaceable(part) or not can_rewrite(view, message):
+    if is_final or not is_replaceable(part) or not can_rewrite(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))
 
 
-def rewrite_proposal(
+def propose_rewrites(
     view: ConversationView,
     rewrites: Sequence[Rewrite],
     *,
@@ -116,39 +118,39 @@ def rewrite_proposal(
     return Proposal(stage=stage, edits=edits, notes=(note,))
 
 
-def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:
-    """Return a call's arguments with every text of more than ``over`` characters replaced.
+def replace_long_texts(call: ToolCallPart, max_chars: int, placeholder: str) -> str:
+    """Return a call's arguments with every text of more than ``max_chars`` characters replaced.
 
     Keys, structure and all other values keep their exact text. Texts no longer than the placeholder
     stay. Arguments that may not be edited, or are not an object or array, are returned as they are.
     """
-    return with_long_texts(call, max(over, len(placeholder)), lambda _: placeholder)
+    return reword_long_texts(call, max(max_chars, len(placeholder)), lambda _: placeholder)
 
 
-def with_long_texts(call: ToolCallPart, over: int, reword: Callable[[str], str]) -> str:
-    """Return a call's arguments with every text of more than ``over`` characters reworded.
+def reword_long_texts(call: ToolCallPart, max_chars: int, reword: Callable[[str], str]) -> str:
+    """Return a call's arguments with every text of more than ``max_chars`` characters reworded.
 
-    Everything else stays as it is, as in ``without_long_texts``.
+    Everything else stays as it is, as in ``replace_long_texts``.
     """
-    if call.embedded or len(call.arguments) <= over or not _structure(call.arguments):
+    if call.embedded or len(call.arguments) <= max_chars or not _json_type(call.arguments):
         return call.arguments
 
-    def reworded(match: re.Match[str]) -> str:
+    def reword_string(match: re.Match[str]) -> str:
         if match[2] is not None:
             return match[0]
         text: str = json.loads(match[1], strict=False)
-        return match[0] if len(text) <= over else json.dumps(reword(text), ensure_ascii=False)
+        return match[0] if len(text) <= max_chars else json.dumps(reword(text), ensure_ascii=False)
 
-    return _STRING.sub(reworded, call.arguments)
+    return _STRING.sub(reword_string, call.arguments)
 
 
-def is_alike(old: str, new: str) -> bool:
+def is_same_json_type(old: str, new: str) -> bool:
     """Whether two arguments are both JSON objects, or both JSON arrays."""
-    structure = _structure(old)
-    return structure is not None and structure is _structure(new)
+    structure = _json_type(old)
+    return structure is not None and structure is _json_type(new)
 
 
-def _structure(arguments: str) -> type | None:
+def _json_type(arguments: str) -> type | None:
     try:
         value = json.loads(arguments, strict=False)
     except (ValueError, RecursionError):

@@ -61,8 +61,8 @@ class Stage(Generic[Options]):
         propose: returns the edits for a view, or why there are none.
         repairs: whether it runs even within the target, and may make the context larger.
         only_trims_file: whether it changes no message, only what else is in the file.
-        keeps_words: whether it keeps the user's lasting words, whatever the target is.
-        figures: the names of what it counts, reported as 0 if it did nothing.
+        keeps_lasting_words: whether it keeps the user's lasting words, whatever the target is.
+        count_names: the names of what it counts, reported as 0 if it did nothing.
         foreign_schemas: the names of its results in other systems.
         codebuddy_tier: the tier of Codebuddy that it emulates (1 to 4), 0 for none.
     """
@@ -73,18 +73,18 @@ class Stage(Generic[Options]):
     propose: Callable[[ConversationView, Meter, Options], Proposal | SkippedStage]
     repairs: bool = False
     only_trims_file: bool = False
-    keeps_words: bool = False
-    figures: tuple[str, ...] = ()
+    keeps_lasting_words: bool = False
+    count_names: tuple[str, ...] = ()
     foreign_schemas: tuple[ForeignSchema, ...] = ()
     codebuddy_tier: int = 0
 
 
-def within_target(stage: str, target: int) -> SkippedStage:
+def skip_within_target(stage: str, target: int) -> SkippedStage:
     """Return the refusal of a stage because the view already fits the target."""
     return SkippedStage(stage=stage, reason=f"already within the target of {target:,} tokens")
 
 
-def without_target(stage: str) -> SkippedStage:
+def skip_without_target(stage: str) -> SkippedStage:
     """Return the refusal of a stage that needs a target, because there is none."""
     reason = "how much has to go is not known"
     return SkippedStage(stage=stage, reason=reason, detail="give a size to reach with --target")
@@ -108,14 +108,14 @@ _KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "sha
 class OptionField:
     """One option of a stage.
 
-    ``choices`` are the valid values of a choice. ``read`` validates a value from a file; it raises
-    ValueError for a wrong one.
+    ``choices`` are the valid values of a choice. ``validate`` validates a value from a file; it
+    raises ValueError for a wrong one.
     """
 
     stage: str
     name: str
     kind: OptionKind
-    read: Validator
+    validate: Validator
     default: OptionValue
     help: str
     choices: tuple[str, ...] = ()
@@ -129,19 +129,19 @@ def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
         OptionField(
             stage=stage.name,
             name=option_field.name,
-            kind=_kind(hints[option_field.name]),
-            read=validators[option_field.name],
+            kind=_option_kind(hints[option_field.name]),
+            validate=validators[option_field.name],
             default=getattr(defaults, option_field.name),
             help=option_help(option_field),
             choices=get_args(hints[option_field.name])
-            if _kind(hints[option_field.name]) == "choice"
+            if _option_kind(hints[option_field.name]) == "choice"
             else (),
         )
         for option_field in fields(defaults)
     )
 
 
-def _kind(hint: object) -> OptionKind:
+def _option_kind(hint: object) -> OptionKind:
     if get_origin(hint) is tuple:
         return "texts"
     return "choice" if get_origin(hint) is Literal else _KINDS[hint]

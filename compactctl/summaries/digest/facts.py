@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import (
-    COMMAND,
+    MAX_COMMAND_CHARS,
     error_lines,
     exit_code,
     has_failed,
@@ -96,7 +96,7 @@ def _commands(
     newest: dict[str, int] = {}
     for index, passage in enumerate(passages):
         if passage.kind == "call" and passage.pair and _is_action(passage.pair):
-            newest[one_line(passage.pair.command or "", COMMAND)] = index
+            newest[one_line(passage.pair.command or "", MAX_COMMAND_CHARS)] = index
     checks = [command for command in newest if is_check(command)]
     main = set(sorted(checks, key=lambda command: newest[command])[-_NEWEST_CHECKS:])
     for command, index in newest.items():
@@ -130,10 +130,12 @@ def heading(passage: Passage) -> str:
     pair = passage.pair
     if passage.kind == "answer":
         tool = f"{pair.tool} {pair.subject}" if pair else "a tool"
-        return one_line(f"{USER}, to {tool}", COMMAND)
+        return one_line(f"{USER}, to {tool}", MAX_COMMAND_CHARS)
     if pair is not None:
-        return one_line(f"{pair.tool} {pair.subject}", COMMAND) + _failure(pair)
-    return _SPEAKERS.get(passage.kind) or one_line(f"{passage.kind} {passage.name}", COMMAND)
+        return one_line(f"{pair.tool} {pair.subject}", MAX_COMMAND_CHARS) + _failure(pair)
+    return _SPEAKERS.get(passage.kind) or one_line(
+        f"{passage.kind} {passage.name}", MAX_COMMAND_CHARS
+    )
 
 
 def _failure(pair: ToolPair) -> str:

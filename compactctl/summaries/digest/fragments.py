@@ -19,25 +19,25 @@ from compactctl.summaries.digest.facts import (
 from compactctl.summaries.extract.command_lines import is_read_only
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.files import OLD_TEXTS, PATH, file_uses, replaced_lines
+from compactctl.summaries.extract.files import MAX_PATH_CHARS, OLD_TEXTS, file_uses, replaced_lines
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import Passage, ToolPair, tool_pairs
-from compactctl.summaries.extract.tasks import TASK, newest_tasks
+from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 from compactctl.summaries.extract.words import word_end
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections of lines that are quoted from messages.
-QUOTED: frozenset[DigestSection] = frozenset({"course", "unread"})
+QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
 # A line of up to 260 characters, or a piece of a longer one. A piece ends at a blank, else at the
 # end of a value in data, or of a name, else after 260 characters.
 _PIECE = re.compile(
     r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
 )
 # The rest of a longer line is data rather than text.
-_MAX_LINE = 6_000
+_MAX_LINE_CHARS = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
-MIN_CHARS = 6
+MIN_LINE_CHARS = 6
 # Line numbers that read and search tools put before a line.
 LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that some readers take for line ends. A digest replaces them, so that no quoted
@@ -47,14 +47,14 @@ _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
 # The value of a finding, and what remains of it at any age.
-_FINDING_VALUE, _AGELESS = 0.4, 0.3
+_FINDING_VALUE, _MIN_FRESHNESS = 0.4, 0.3
 # The value of a line that the agent is certain to write again.
-_CERTAIN_REUSE = 1.5
+_CERTAIN_REUSE_VALUE = 1.5
 # The value of a line that the agent has not read yet.
-UNREAD = _CERTAIN_REUSE
+UNREAD_VALUE = _CERTAIN_REUSE_VALUE
 # The chance that the agent writes a line again, as measured on two projects: by the kind of its
 # passage, (maximum age in model calls, chance).
-_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
+_REUSE_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
     "change": ((inf, 0.05),),
     "call": ((40, 0.15), (inf, 0.02)),
     "read": ((5, 0.05), (15, 0.01), (inf, 0.001)),
@@ -63,12 +63,12 @@ _CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
     "other": ((inf, 0.001),),
 }
 # Characters and words that a line needs to be worth quoting for reuse.
-_MIN_CHARS, _MIN_WORDS = 20, 3
+_MIN_REUSE_CHARS, _MIN_WORDS = 20, 3
 # Values of list entries.
-_OPEN_TASK, _DONE_TASK = 4.0, 0.4
-_CHANGED, _READ = 2.0, 0.5
+_OPEN_TASK_VALUE, _DONE_TASK_VALUE = 4.0, 0.4
+_CHANGED_FILE_VALUE, _READ_FILE_VALUE = 2.0, 0.5
 # Longer names cost more in a list than they are worth.
-_MAX_NAME = 120
+_MAX_NAME_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +164,16 @@ class _FragmentCollector:
         chance = _reuse_chance(passage)
         for line, piece, text in pieces_of(index, _quotable_text(passage)):
             plain = LINE_NUMBER.sub("", text).strip()
-            facts = (*self.facts.get(line, ()), *_finding(passage, plain)) if not piece else ()
-            if not facts and (len(plain) < MIN_CHARS or plain in self.seen or plain in outdated):
+            facts = (
+                (*self.facts.get(line, ()), *_finding_facts(passage, plain)) if not piece else ()
+            )
+            if not facts and (
+                len(plain) < MIN_LINE_CHARS or plain in self.seen or plain in outdated
+            ):
                 continue
             self.seen.add(plain)
             describes, mentions = self._entities(plain)
-            reuse_value = _CERTAIN_REUSE * chance if _is_reusable(plain) else 0.0
+            reuse_value = _CERTAIN_REUSE_VALUE * chance if _is_reusable(plain) else 0.0
             is_useful = bool(describes or facts or reuse_value)
             if is_useful or mentions:
                 fragment = Fragment(
@@ -217,7 +221,7 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
     lines = text_lines(text)
     for row in reversed(range(len(lines))):
         line = lines[row]
-        line = line if len(line) <= _MAX_LINE else line[: word_end(line, _MAX_LINE)]
+        line = line if len(line) <= _MAX_LINE_CHARS else line[: word_end(line, _MAX_LINE_CHARS)]
         for index, piece in enumerate(_PIECE.findall(line)):
             yield LineIndex(passage, row), index, piece
 
@@ -243,14 +247,14 @@ def _is_path(text: str, pair: ToolPair) -> bool:
     return "\n" not in text and any(file and text.endswith(f"/{file}") for file in files)
 
 
-def _finding(passage: Passage, text: str) -> Iterator[StateFact]:
+def _finding_facts(passage: Passage, text: str) -> Iterator[StateFact]:
     if passage.kind == "reply" and is_finding(text):
-        value = _FINDING_VALUE * (_AGELESS + freshness(passage.age))
+        value = _FINDING_VALUE * (_MIN_FRESHNESS + freshness(passage.age))
         yield StateFact(f"finding {text[:80]}", value)
 
 
 def _is_reusable(text: str) -> bool:
-    return len(text) >= _MIN_CHARS and len(_WORD.findall(text)) >= _MIN_WORDS
+    return len(text) >= _MIN_REUSE_CHARS and len(_WORD.findall(text)) >= _MIN_WORDS
 
 
 def _is_statement(text: str, names: Sequence[str]) -> bool:
@@ -261,7 +265,9 @@ def _is_statement(text: str, names: Sequence[str]) -> bool:
 
 def _reuse_chance(passage: Passage) -> float:
     """Return the chance that the agent writes a line of the passage again."""
-    return next(chance for age, chance in _CHANCES[_source_kind(passage)] if passage.age < age)
+    return next(
+        chance for age, chance in _REUSE_CHANCES[_source_kind(passage)] if passage.age < age
+    )
 
 
 def _source_kind(passage: Passage) -> str:
@@ -270,7 +276,7 @@ def _source_kind(passage: Passage) -> str:
         return "read" if pair.reads else "look" if is_read_only(pair.command or "") else "other"
     if passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}:
         return "change"
-    return passage.kind if passage.kind in _CHANCES else "other"
+    return passage.kind if passage.kind in _REUSE_CHANCES else "other"
 
 
 def list_entries(
@@ -279,13 +285,15 @@ def list_entries(
     """Yield an entry for every task, file and name that a list may hold."""
     yield from _task_entries(passages)
     files = file_uses(passages, cwd)
-    names = [name for name in demand if name not in files and len(name) <= _MAX_NAME]
+    names = [name for name in demand if name not in files and len(name) <= _MAX_NAME_CHARS]
     paths = {name for name in names if lexicon.kind(name) == "path" and "/" in name}
     name_counts = Counter(path.rpartition("/")[2] for path in (*files, *paths))
     for path, use in files.items():
-        value = _CHANGED if use.is_changed else _READ * (0.3 + freshness(use.age))
+        value = (
+            _CHANGED_FILE_VALUE if use.is_changed else _READ_FILE_VALUE * (0.3 + freshness(use.age))
+        )
         folder, name = _split_path(path, name_counts)
-        yield _entry(
+        yield _list_entry(
             FragmentGroup("files", label=folder),
             f"{name} (edited)" if use.is_changed else name,
             mentions=(path,) if path in demand else (),
@@ -293,21 +301,21 @@ def list_entries(
         )
     for entity in names:
         folder, name = _split_path(entity, name_counts) if entity in paths else ("", entity)
-        yield _entry(FragmentGroup("names", label=folder), name, mentions=(entity,))
+        yield _list_entry(FragmentGroup("names", label=folder), name, mentions=(entity,))
 
 
 def _task_entries(passages: Sequence[Passage]) -> Iterator[Fragment]:
     for index, task in enumerate(newest_tasks(tool_pairs(passages))):
-        value = _DONE_TASK if task.is_done else _OPEN_TASK
+        value = _DONE_TASK_VALUE if task.is_done else _OPEN_TASK_VALUE
         yield Fragment(
             group=FragmentGroup("tasks"),
             line=LineIndex(0, index),
-            text=f"[{task.status}] {one_line(task.title, TASK)}",
+            text=f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}",
             facts=(StateFact(f"task {index}", value),),
         )
 
 
-def _entry(
+def _list_entry(
     group: FragmentGroup, text: str, mentions: tuple[str, ...], facts: tuple[StateFact, ...] = ()
 ) -> Fragment:
     text = one_line(text, 300)
@@ -316,7 +324,7 @@ def _entry(
 
 def _split_path(path: str, name_counts: Mapping[str, int]) -> tuple[str, str]:
     """Return folder and file name; a name that several paths share includes its parent folder."""
-    folder, _, name = one_line(path, PATH).rpartition("/")
+    folder, _, name = one_line(path, MAX_PATH_CHARS).rpartition("/")
     if name_counts[name] > 1 and folder:
         folder, _, parent = folder.rpartition("/")
         name = f"{parent}/{name}"

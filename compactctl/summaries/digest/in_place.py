@@ -19,9 +19,9 @@ from compactctl.model.message import (
 from compactctl.summaries.digest.digest import DigestRequest, build_pool, pin_texts
 from compactctl.summaries.digest.fragments import (
     LINE_NUMBER,
-    MIN_CHARS,
-    QUOTED,
-    UNREAD,
+    MIN_LINE_CHARS,
+    QUOTED_SECTIONS,
+    UNREAD_VALUE,
     Fragment,
     FragmentGroup,
     pieces_of,
@@ -191,7 +191,7 @@ class _Draft:
 
     def _part_of(self, fragment: Fragment) -> PartIndex | None:
         """Return the part in which a fragment stays, None if it is quoted in the digest."""
-        if fragment.group.section not in QUOTED:
+        if fragment.group.section not in QUOTED_SECTIONS:
             return None
         index = self._passages[fragment.line.passage].part_index
         unit = self._unit_of.get(index.message)
@@ -219,7 +219,7 @@ class _Draft:
             group = FragmentGroup("unread" if is_unread else "course", unit, "unit")
             names = (*headings.get(group, (0, ()))[1], *pool.headings[fragment.group][1])
             headings[group] = (bare_sizes[unit], tuple(dict.fromkeys(names)))
-            value = max(fragment.reuse_value, UNREAD) if is_unread else fragment.reuse_value
+            value = max(fragment.reuse_value, UNREAD_VALUE) if is_unread else fragment.reuse_value
             fragments.append(replace(fragment, group=group, reuse_value=value))
             # An immutable part is already counted in its bare unit.
             tokens.append(0 if index in self.request.immutable else size)
@@ -337,7 +337,7 @@ def _with_marks(text: str, lines: str) -> str:
 
 def _fill_gap(lines: Sequence[str]) -> Sequence[str]:
     """Return what replaces lines that were not chosen: themselves if short, else one mark."""
-    return lines if all(len(line.strip()) < MIN_CHARS for line in lines) else (GAP,)
+    return lines if all(len(line.strip()) < MIN_LINE_CHARS for line in lines) else (GAP,)
 
 
 def _keep_lines(text: str, lines: set[str], *, gaps: bool) -> str:

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from math import inf
 
 from compactctl.summaries.digest.facts import LineIndex
-from compactctl.summaries.digest.fragments import QUOTED, DigestSection, Fragment, FragmentGroup
+from compactctl.summaries.digest.fragments import (
+    QUOTED_SECTIONS,
+    DigestSection,
+    Fragment,
+    FragmentGroup,
+)
 
 # Share of the demand for an entity that its bare name, and a second line about it, are worth.
 _NAMED = 0.65
@@ -214,7 +219,7 @@ class Selection:
 
 
 def _is_line(fragment: Fragment) -> bool:
-    return fragment.group.section in QUOTED and bool(fragment.text)
+    return fragment.group.section in QUOTED_SECTIONS and bool(fragment.text)
 
 
 def _is_bare_name(fragment: Fragment) -> bool:

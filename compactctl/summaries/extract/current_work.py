@@ -15,18 +15,18 @@ from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
 # How many of the newest replies are quoted, characters of each, and how many calls are listed.
-REPLIES = 3
-REPLY = 700
-CALLS = 4
-CALL = 160
-PATH = 300
+MAX_REPLIES = 3
+MAX_REPLY_CHARS = 700
+MAX_CALLS = 4
+MAX_CALL_CHARS = 160
+MAX_PATH_CHARS = 300
 # Sentences of the newest reply quoted as next steps, and their characters.
-INTENTIONS = 3
-_INTENTION_LENGTH = range(15, 401)
+MAX_INTENTIONS = 3
+_INTENTION_CHARS = range(15, 401)
 
-_CURRENT = ItemValue(0.7, 0.3)
-_CALL = ItemValue(0.2)
-_NEXT = ItemValue(0.8)
+_REPLY_VALUE = ItemValue(0.7, 0.3)
+_CALL_VALUE = ItemValue(0.2)
+_NEXT_STEP_VALUE = ItemValue(0.8)
 
 # Kinds of passages that answer a request, apart from a reply.
 _AGENT_WORK = frozenset({"thought", "call"})
@@ -40,20 +40,20 @@ _INTENTION = re.compile(
 def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest replies and tool calls for section 7."""
     replies = [passage for passage in passages if passage.kind == "reply"]
-    for passage in replies[-REPLIES:]:
+    for passage in replies[-MAX_REPLIES:]:
         yield SummaryItem(
             section=7,
-            text=f"{passage.ref} {clip_middle(passage.text, REPLY)}",
-            value=_CURRENT.at(passage.age),
+            text=f"{passage.ref} {clip_middle(passage.text, MAX_REPLY_CHARS)}",
+            value=_REPLY_VALUE.at(passage.age),
             position=passage.ref.number,
         )
-    for position, pair in enumerate(pairs[-CALLS:]):
+    for position, pair in enumerate(pairs[-MAX_CALLS:]):
         yield SummaryItem(
             section=7,
             topic=OPERATIONS,
             label="Newest tool calls:",
-            text=f"{pair.ref} {call_title(pair, CALL)}",
-            value=_CALL.at(pair.age),
+            text=f"{pair.ref} {call_title(pair, MAX_CALL_CHARS)}",
+            value=_CALL_VALUE.at(pair.age),
             position=position,
         )
 
@@ -70,11 +70,13 @@ def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Ite
     if newest.kind == "request":
         if not (is_answered or any(passage.kind in _AGENT_WORK for passage in later)):
             text = f"The request of {newest.ref} has no reply yet."
-            yield SummaryItem(section=8, text=text, value=_NEXT.at(0), position=0)
+            yield SummaryItem(section=8, text=text, value=_NEXT_STEP_VALUE.at(0), position=0)
         return
     for position, sentence in enumerate(_intentions(newest.text, is_mid_work=bool(later))):
         text = f"{newest.ref} {sentence}"
-        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age), position=position)
+        yield SummaryItem(
+            section=8, text=text, value=_NEXT_STEP_VALUE.at(newest.age), position=position
+        )
 
 
 def _intentions(text: str, *, is_mid_work: bool) -> list[str]:
@@ -82,16 +84,16 @@ def _intentions(text: str, *, is_mid_work: bool) -> list[str]:
 
     If there is none in a reply in the middle of work, its last sentence counts as one.
     """
-    candidates = [sentence for sentence in sentences(text) if len(sentence) in _INTENTION_LENGTH]
+    candidates = [sentence for sentence in sentences(text) if len(sentence) in _INTENTION_CHARS]
     intentions = [sentence for sentence in candidates if _INTENTION.search(sentence)]
-    return intentions[-INTENTIONS:] or (candidates[-1:] if is_mid_work else [])
+    return intentions[-MAX_INTENTIONS:] or (candidates[-1:] if is_mid_work else [])
 
 
 def call_title(pair: ToolPair, limit: int) -> str:
     """Return a call's tool and the first line of its subject; a file with its whole path."""
     path = next(iter(pair.changes), pair.reads)
     if path:
-        return f"{pair.tool} {one_line(path, PATH)}"
+        return f"{pair.tool} {one_line(path, MAX_PATH_CHARS)}"
     lines = pair.subject.strip().splitlines()[:1]
     subject = normalize_command(lines[0]) or lines[0] if lines else ""
     return one_line(f"{pair.tool} {subject}", limit)

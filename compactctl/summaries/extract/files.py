@@ -11,9 +11,9 @@ from compactctl.summaries.extract.outcomes import has_failed
 from compactctl.summaries.extract.passages import NO_REF, Passage, SourceRef, ToolPair
 
 # Definitions listed per file, characters of a path, and files in the list of required ones.
-DEFINITIONS = 10
-PATH = 300
-REQUIRED = 12
+MAX_DEFINITIONS = 10
+MAX_PATH_CHARS = 300
+MAX_REQUIRED_FILES = 12
 
 # Arguments of edits with the replaced text and the new one: Claude Code, OpenCode, the editor of
 # SWE-agent and OpenHands, pi.
@@ -67,14 +67,14 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
     files = file_uses(passages, cwd)
     for path, file in files.items():
         acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.action_counts.items())
-        names = ", ".join(list(file.defined)[-DEFINITIONS:])
-        text = f"{one_line(path, PATH)} - {acts} {file.ref}" + (
+        names = ", ".join(list(file.defined)[-MAX_DEFINITIONS:])
+        text = f"{one_line(path, MAX_PATH_CHARS)} - {acts} {file.ref}" + (
             f"; definitions: {names}" if names else ""
         )
         yield SummaryItem(section=3, text=text, value=file.value, position=file.ref.number)
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].ref.number, path))
-    for rank, path in enumerate(needed[:REQUIRED]):
-        text = one_line(path, PATH)
+    for rank, path in enumerate(needed[:MAX_REQUIRED_FILES]):
+        text = one_line(path, MAX_PATH_CHARS)
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + rank), position=rank)
 
 

@@ -24,48 +24,48 @@ _EXIT_CODE = re.compile(
     re.IGNORECASE,
 )
 # A pipe hides a command's exit code; then only its last line shows how it ended.
-_LAST_LINE = re.compile(
+_FAILED_LAST_LINE = re.compile(
     r"FAIL(?:ED|URE)?\b|.*\bFAIL(?:ED)?$|(?:error|fatal|panic)\b.{0,3}:"
     r"|.*\b[1-9]\d* (?:failed|errors?|failures?)\b",
     re.IGNORECASE,
 )
 # Lines that clients add around a command's output.
-_FRAME = re.compile(
+_CLIENT_LINE = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
     r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
 )
 # Characters at either end of an output that are searched for signs of failure.
-_END = 400
-_LAST_LINES = 8
+_END_CHARS = 400
+_MAX_LAST_LINES = 8
 # A longer line is data; its start is enough to recognize it.
 _MAX_LINE = 1_000
 
 # Characters of a command, of an output line and of an error line.
-COMMAND = 240
-OUTPUT = 160
-ERROR = 220
+MAX_COMMAND_CHARS = 240
+MAX_OUTPUT_CHARS = 160
+MAX_ERROR_CHARS = 220
 # Error lines taken from one output, and characters at its end that are searched.
-ERRORS_PER_OUTPUT = 3
-SEARCHED = 6_000
+MAX_ERRORS_PER_OUTPUT = 3
+MAX_SEARCHED_CHARS = 6_000
 # Lines outside of these lengths are fragments or data.
-ERROR_LINE = range(8, 400)
+ERROR_LINE_CHARS = range(8, 400)
 
-_COMMAND = ItemValue(0.2, 0.4)
-_REPEATED = 0.05
-_CHECKING = 0.3
-_FRESH_ERROR = ItemValue(0.4, 0.7)
-_RESOLVED_ERROR = ItemValue(0.15, 0.3)
-_REPORTED = 0.2
+_COMMAND_VALUE = ItemValue(0.2, 0.4)
+_REPEATED_BONUS = 0.05
+_CHECK_BONUS = 0.3
+_FRESH_ERROR_VALUE = ItemValue(0.4, 0.7)
+_RESOLVED_ERROR_VALUE = ItemValue(0.15, 0.3)
+_FAILURE_BONUS = 0.2
 
 # Commands whose outcome shows the state of the work.
-_CHECK = re.compile(
+_CHECK_COMMAND = re.compile(
     r"\b(?:test|tests|pytest|build|lint|check|tsc|commit|push|deploy|install|run|migrate|release)\b"
 )
-_SURE = re.compile(
+_CERTAIN_ERROR = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception): |\berror(?:\[\w+\])?: |\bERROR\b|\bFAILED\b|^FAIL\b"
     r"|--- FAIL|Traceback|\bpanic: |\bfatal: |command not found|No such file|✗|✘"
 )
-_LIKELY = re.compile(
+_LIKELY_ERROR = re.compile(
     r"error|exception|\bfail(?:ed|ure|s)?\b|panic|not found|cannot |can't |undefined|no such"
     r"|denied|invalid|unexpected|unable",
     re.IGNORECASE,
@@ -78,11 +78,11 @@ def has_failed(pair: ToolPair) -> bool:
     if pair.result is None:
         return False
     text = pair.result.text
-    ends = text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
+    ends = text if len(text) <= 2 * _END_CHARS else text[:_END_CHARS] + "\n" + text[-_END_CHARS:]
     if pair.result.is_error or _FAILURE.search(ends):
         return True
-    acts = pair.command is not None and not is_read_only(pair.command)
-    return acts and _LAST_LINE.match(last_line(pair)) is not None
+    changes_state = pair.command is not None and not is_read_only(pair.command)
+    return changes_state and _FAILED_LAST_LINE.match(last_line(pair)) is not None
 
 
 def exit_code(pair: ToolPair) -> int | None:
@@ -90,15 +90,15 @@ def exit_code(pair: ToolPair) -> int | None:
     if not has_failed(pair) or pair.result is None:
         return None
     text = pair.result.text
-    code = _EXIT_CODE.search(text[:_END]) or _EXIT_CODE.search(text[-_END:])
+    code = _EXIT_CODE.search(text[:_END_CHARS]) or _EXIT_CODE.search(text[-_END_CHARS:])
     return int(code[1]) if code else None
 
 
 def last_line(pair: ToolPair) -> str:
     """Return the last non-empty line of a call's output that is not the client's, "" if none."""
     text = pair.result.text if pair.result else ""
-    lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
-    last = next((line for line in lines if line and not _FRAME.match(line)), "")
+    lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _MAX_LAST_LINES)))
+    last = next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
     return last[: word_end(last, _MAX_LINE)]
 
 
@@ -122,16 +122,16 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             runs.setdefault(normalize_command(pair.command), []).append(pair)
     for command_runs in runs.values():
         newest = command_runs[-1]
-        command = one_line(newest.command or "", COMMAND)
+        command = one_line(newest.command or "", MAX_COMMAND_CHARS)
         times = f" x{len(command_runs)}" if len(command_runs) > 1 else ""
-        output = one_line(last_line(newest), OUTPUT)
+        output = one_line(last_line(newest), MAX_OUTPUT_CHARS)
         text = f"`{command}` -> {'FAILED' if has_failed(newest) else 'ok'}{times} {newest.ref}"
-        bonus = _REPEATED * (len(command_runs) > 1) + _CHECKING * is_check(command)
+        bonus = _REPEATED_BONUS * (len(command_runs) > 1) + _CHECK_BONUS * is_check(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
-            value=_COMMAND.at(newest.age) + bonus,
+            value=_COMMAND_VALUE.at(newest.age) + bonus,
             position=newest.ref.number,
         )
 
@@ -140,13 +140,13 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest of each distinct error line, and whether the same call succeeded later."""
     for error in find_errors(pairs):
         pair = error.pair
-        value = _RESOLVED_ERROR if error.is_resolved else _FRESH_ERROR
+        value = _RESOLVED_ERROR_VALUE if error.is_resolved else _FRESH_ERROR_VALUE
         note = " (later run ok)" if error.is_resolved else ""
         yield SummaryItem(
             section=4,
             label="Errors:",
-            text=f"{pair.ref} {clip_middle(error.line, ERROR)}{note}",
-            value=value.at(pair.age) + _REPORTED * has_failed(pair),
+            text=f"{pair.ref} {clip_middle(error.line, MAX_ERROR_CHARS)}{note}",
+            value=value.at(pair.age) + _FAILURE_BONUS * has_failed(pair),
             position=pair.ref.number,
         )
 
@@ -165,12 +165,12 @@ def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
 
 def is_check(command: str) -> bool:
     """Whether the outcome of a command shows the state of the work: tests, builds, pushes."""
-    return _CHECK.search(command) is not None
+    return _CHECK_COMMAND.search(command) is not None
 
 
 def looks_like_error(line: str) -> bool:
     """Whether a line has a word of error messages."""
-    return _LIKELY.search(line) is not None
+    return _LIKELY_ERROR.search(line) is not None
 
 
 def error_lines(pair: ToolPair) -> list[str]:
@@ -178,16 +178,16 @@ def error_lines(pair: ToolPair) -> list[str]:
     # The answer or refusal that the user typed is not an error message.
     if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
-    is_failure, is_look = has_failed(pair), is_read_only(pair.command or "")
-    if not is_failure and (pair.command is None or is_look):
+    is_failure, is_query = has_failed(pair), is_read_only(pair.command or "")
+    if not is_failure and (pair.command is None or is_query):
         return []
     # A search without matches fails as well, and its matches may mention errors.
-    pattern = _LIKELY if is_failure and not is_look else _SURE
+    pattern = _LIKELY_ERROR if is_failure and not is_query else _CERTAIN_ERROR
     # Without the first line, which may be only the end of one.
-    searched = f"\n{pair.result.text}"[-SEARCHED:]
-    lines = [line.strip() for line in searched.split("\n")[1:]]
-    lines = [line for line in lines if len(line) in ERROR_LINE]
+    tail = f"\n{pair.result.text}"[-MAX_SEARCHED_CHARS:]
+    lines = [line.strip() for line in tail.split("\n")[1:]]
+    lines = [line for line in lines if len(line) in ERROR_LINE_CHARS]
     errors = [line for line in lines if pattern.search(line)]
-    if is_failure and not is_look and not errors:
+    if is_failure and not is_query and not errors:
         errors = lines[-1:]
-    return errors[:ERRORS_PER_OUTPUT]
+    return errors[:MAX_ERRORS_PER_OUTPUT]

@@ -12,8 +12,8 @@ from compactctl.summaries.extract.passages import Passage, SourceRef, ToolPair, 
 from compactctl.summaries.extract.sentences import unwrap
 from compactctl.summaries.extract.user_requests import user_requests
 
-TASK = 300
-STATUS = 30
+MAX_TASK_CHARS = 300
+MAX_STATUS_CHARS = 30
 
 _OPEN = ItemValue(1.0)
 _DONE = ItemValue(0.15)
@@ -31,8 +31,8 @@ _CREATE, _UPDATE = "TaskCreate", "TaskUpdate"
 _CREATED = re.compile(r"#(\d+)")
 
 # How many steps of a plan are quoted, and characters of each.
-STEPS = 40
-STEP = 300
+MAX_STEPS = 40
+MAX_STEP_CHARS = 300
 
 _CURRENT_PLAN = ItemValue(0.5)
 _REPLACED_PLAN = ItemValue(0.12)
@@ -66,13 +66,13 @@ def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     tasks = newest_tasks(pairs)
     for position, task in enumerate(tasks):
         value = _DONE if task.is_done else _OPEN
-        text = f"[{task.status}] {one_line(task.title, TASK)}"
+        text = f"[{task.status}] {one_line(task.title, MAX_TASK_CHARS)}"
         label = f"Current plan, the task list of {tasks[-1].ref}:"
         yield SummaryItem(section=5, label=label, text=text, value=value.at(0), position=position)
     open_tasks = [task for task in tasks if not task.is_done]
     started = [task for task in open_tasks if task.status != "pending"]
     for task in (started or open_tasks)[:1]:
-        text = f"{task.ref} open task: {one_line(task.title, TASK)}"
+        text = f"{task.ref} open task: {one_line(task.title, MAX_TASK_CHARS)}"
         yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), position=len(pairs))
 
 
@@ -108,7 +108,7 @@ def _task(entry: object, ref: SourceRef) -> Task | None:
     if not isinstance(entry, Mapping):
         return None
     title = first_text(entry, _TITLES)
-    status = one_line(first_text(entry, ("status",)) or "pending", STATUS)
+    status = one_line(first_text(entry, ("status",)) or "pending", MAX_STATUS_CHARS)
     return Task(title, _STATUSES.get(status, status), ref) if title else None
 
 
@@ -123,7 +123,7 @@ def _apply_update(tasks: dict[str, Task], pair: ToolPair) -> None:
     number = str(pair.arguments.get("taskId"))
     status = first_text(pair.arguments, ("status",))
     if number in tasks and status:
-        tasks[number] = Task(tasks[number].title, one_line(status, STATUS), pair.ref)
+        tasks[number] = Task(tasks[number].title, one_line(status, MAX_STATUS_CHARS), pair.ref)
 
 
 class _Plan(NamedTuple):
@@ -139,11 +139,11 @@ def plan_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     is_replaced = any(task.ref > plan.ref for task in newest_tasks(tool_pairs(passages)))
     label = "Agreed before, the plan of" if is_replaced else "Current plan, agreed at"
     value = _REPLACED_PLAN if is_replaced else _CURRENT_PLAN
-    for position, step in enumerate(_steps(plan.text)[:STEPS]):
+    for position, step in enumerate(_steps(plan.text)[:MAX_STEPS]):
         yield SummaryItem(
             section=5,
             label=f"{label} {plan.ref}:",
-            text=clip_middle(step, STEP),
+            text=clip_middle(step, MAX_STEP_CHARS),
             value=value.at(0),
             position=position,
         )

@@ -296,7 +296,7 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     summary = next((written for written in result.summaries if written.group == record.group), None)
     fields = {
         **encoded(record),
-        **dict.fromkeys(stage.figures, 0),
+        **dict.fromkeys(stage.count_names, 0),
         **record.figures,
         "summaryText": summary and summary.text,
         "audit": audit_fields(summary.audit) if summary and summary.audit else None,

@@ -109,10 +109,14 @@ def _reserve(rule: BudgetRule) -> str:
 
 
 def _left_alone(profile: Profile) -> str:
-    if profile.keeps.turns is not None:
-        newest = f"the newest {profile.keeps.turns:,} turns and " if profile.keeps.turns else ""
+    if profile.protection.turns is not None:
+        newest = (
+            f"the newest {profile.protection.turns:,} turns and "
+            if profile.protection.turns
+            else ""
+        )
         return f"{newest}the newest message, beside what its stages keep"
-    count = profile.keeps.steps or DEFAULT_KEEP_STEPS
+    count = profile.protection.steps or DEFAULT_KEEP_STEPS
     return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
 
 
@@ -123,7 +127,7 @@ def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
 
 def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
     taken_back = "; taken back if it does not fit" if stage.falls_back else ""
-    yield Fact(stage.display_name, one_line(stage.why) + taken_back)
+    yield Fact(stage.display_name, one_line(stage.explanation) + taken_back)
     if stage.target is not None:
         yield Fact("", f"down to {_target_text(stage.target)}")
     if stage.options:
@@ -184,8 +188,8 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
         "estimator": profile.counting.estimator or None,
         "imageTokens": profile.counting.image_tokens,
         "window": profile.counting.window or None,
-        "keepTurns": profile.keeps.turns,
-        "keepSteps": profile.keeps.steps,
+        "keepTurns": profile.protection.turns,
+        "keepSteps": profile.protection.steps,
         "onSummarizerFailure": profile.summarizer.on_failure,
         "fileShare": profile.file_share,
         "levels": [
@@ -217,7 +221,7 @@ def _stage_document(stage: ProfileStage) -> dict[str, Any]:
     return {
         "stage": stage.display_name,
         "options": dict(stage.options),
-        "why": stage.why,
+        "why": stage.explanation,
         "fallsBack": stage.falls_back,
         "target": None if stage.target is None else _target_document(stage.target),
     }

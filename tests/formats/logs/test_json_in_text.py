@@ -18,7 +18,7 @@ from compactctl.pipeline.apply import net_edits
 from compactctl.pipeline.inline import remove_groups
 from compactctl.pipeline.layout import Layout, LayoutOptions, lay_out
 from compactctl.pipeline.quoted_json import unescape
-from compactctl.pipeline.spans import find_array, find_places
+from compactctl.pipeline.spans import find_array, find_locations
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 MESSAGES = st.lists(TEXTS | st.sampled_from(['"\\/\n', "é☃🙂", "}],{"]), min_size=1, max_size=6)
@@ -107,7 +107,7 @@ def test_an_edit_inside_a_text_leaves_every_other_byte_alone(
         if fate == "kept":
             assert now == was
         else:
-            start, end = find_places(was, [("content",)], depth)[("content",)].span
+            start, end = find_locations(was, [("content",)], depth)[("content",)].span
             assert now.startswith(was[:start])
             assert json.loads(unescape(now, depth))["content"] == 'short "é"\n'
             assert was[end:].removesuffix(was[-1:])[:1] in now

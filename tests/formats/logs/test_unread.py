@@ -10,7 +10,7 @@ import pytest
 from formats.jsonl import raw_lines, read
 
 from compactctl.__main__ import run
-from compactctl.history.damage import unread_text
+from compactctl.history.damage import describe_unread
 from compactctl.model.transcript import Unread
 
 PROSE = "the tide gauge at the north quay was read at dawn; " * 20
@@ -92,16 +92,17 @@ def test_all_that_a_message_says_is_read() -> None:
 
 
 def test_a_tenth_of_the_text_is_said_by_nobody() -> None:
-    assert unread_text(Unread(fields={"a": 100}, read=900)) == ""
+    assert describe_unread(Unread(fields={"a": 100}, read=900)) == ""
     assert (
-        unread_text(Unread(fields={"a": 101}, read=900)) == "101 bytes of text in `a` was not read"
+        describe_unread(Unread(fields={"a": 101}, read=900))
+        == "101 bytes of text in `a` was not read"
     )
 
 
 def test_fields_are_named_the_largest_first() -> None:
     many = Unread(fields={"a": 9_000, "b": 800, "c": 70, "d": 6, "e": 5})
     expected = "10 kB of text in `a`, `b`, `c` and 2 other fields was not read"
-    assert unread_text(many) == expected
+    assert describe_unread(many) == expected
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from compactctl.model.edit import Edit, Hide, Insert, groups_of
 from compactctl.model.message import MessageId
 from compactctl.pipeline.edit_codec import (
     dump_edits,
-    edits_by_message,
+    encode_edits,
     read_edits,
 )
 
@@ -28,7 +28,7 @@ EDITS = st.one_of(
 
 def texts_of(edits: list[Edit]) -> list[str]:
     groups: dict[str, str] = {group: f"stage of {group}" for group in groups_of(edits)}
-    rows = edits_by_message(edits, groups, {MessageId("a"): 7})
+    rows = encode_edits(edits, groups, {MessageId("a"): 7})
     return [dump_edits(found) for found in rows.values()]
 
 
@@ -50,7 +50,7 @@ def test_a_marker_comes_back_with_all_that_is_known_of_it() -> None:
 
 def test_edits_of_a_written_message_are_kept_where_it_stands() -> None:
     edits: list[Edit] = [insert("a", "x"), hide("a"), insert("x", "y"), hide("x", "b", group="h")]
-    rows = edits_by_message(edits, {}, {})
+    rows = encode_edits(edits, {}, {})
     assert set(rows) == {"a", "b"}
     assert list(read_edits(texts_of(edits)).edits) == edits
 

@@ -35,7 +35,7 @@ def test_every_profile_is_complete(name: str) -> None:
     assert profile.title
     assert profile.origin.source
     assert profile.stages
-    assert all(stage.why for stage in profile.stages)
+    assert all(stage.explanation for stage in profile.stages)
     assert make_plan(following(profile), limits(profile)).steps
 
 

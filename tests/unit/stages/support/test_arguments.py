@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import CallId, ToolCallPart
-from compactctl.stages.support.replacement import without_long_texts
+from compactctl.stages.support.replacement import replace_long_texts
 
 LONG = "x" * 30
 SHORT = "[cut]"
@@ -15,7 +15,7 @@ SHORT = "[cut]"
 
 def shortened(arguments: str, over: int = 20) -> str:
     (call,) = raw_call("c", "Edit", arguments).calls
-    return without_long_texts(call, over, SHORT)
+    return replace_long_texts(call, over, SHORT)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_text_no_longer_than_its_placeholder_stays() -> None:
 def test_arguments_inside_a_text_stay() -> None:
     arguments = json.dumps({"a": LONG})
     call = ToolCallPart(call_id=CallId("c"), tool="t", arguments=arguments, embedded=True)
-    assert without_long_texts(call, 20, SHORT) == arguments
+    assert replace_long_texts(call, 20, SHORT) == arguments
 
 
 VALUES = st.recursive(

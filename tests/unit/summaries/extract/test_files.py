@@ -1,7 +1,7 @@
 from builders import attached, call, conversation, result
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.files import REQUIRED, file_items
+from compactctl.summaries.extract.files import MAX_REQUIRED_FILES, file_items
 from compactctl.summaries.extract.passages import read_passages
 
 
@@ -55,4 +55,4 @@ def test_changed_files_are_required_before_files_that_were_only_read() -> None:
     ]
     found = told(call("e", "Write", file_path="mine.py", content="x"), *reads, section=9)
     assert found[:2] == ["mine.py", "19.py"]
-    assert len(found) == REQUIRED
+    assert len(found) == MAX_REQUIRED_FILES
