@@ -1,4 +1,4 @@
-"""Categories of tokens; every token of a conversation is in exactly one."""
+"""Count tokens by category; every token of a conversation is in exactly one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
@@ -72,8 +72,8 @@ def categorize(
 ) -> Iterator[tuple[PartIndex, Category, int]]:
     """Yield the tokens of every part by category, in order; see ``category_tokens``.
 
-    A part is yielded more than once if it has media, or if it is a call to which the client adds
-    the missing result.
+    A part is yielded more than once if it has media, or if it is a call without a result, for which
+    the client sends one.
     """
     read_indices = {read.part_index for read in reads}
     system_indices = leading_system_indices(messages)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from compactctl.model.transcript import Link, Transcript, Unread
 
-# How many fields a message names.
+# Unread fields that a message names; it only counts the others.
 _MAX_FIELDS = 3
 _KILOBYTE = 1_000
 
@@ -12,12 +12,13 @@ _KILOBYTE = 1_000
 def find_damage(transcript: Transcript) -> str | None:
     """Return the first sign that records were lost, torn, repeated or mixed; None if intact.
 
-    A parent that does not come before its record in the file is such a sign.
+    A record that comes before its parent in the file is such a sign.
     """
-    for opaque in transcript.opaque:
+    if transcript.opaque:
+        opaque = transcript.opaque[0]
         return f"line {opaque.line + 1}: {opaque.damage}"
-    for warning in transcript.warnings:
-        return warning
+    if transcript.warnings:
+        return transcript.warnings[0]
     return _find_disorder(transcript.chain.links)
 
 
@@ -33,10 +34,10 @@ def _find_disorder(links: Iterable[Link]) -> str | None:
 
 
 def describe_unread(unread: Unread) -> str:
-    """Say how much text was not read, and in which fields; "" if it is at most a tenth.
+    """Describe how much text was not read, and in which fields; "" if it is at most a tenth.
 
-    Every command that shows or checks a size must call this, and treat the size as unknown if the
-    answer is not "".
+    Every command that shows or checks a size must call this, and treat the size as unknown if this
+    returns a text.
     """
     if not unread.is_significant:
         return ""

@@ -84,7 +84,7 @@ def find_orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
 
 
 def orphan_parts(messages: Sequence[Message]) -> dict[PartIndex, ToolCallPart | ToolResultPart]:
-    """Return the same calls and results by position, in order."""
+    """Return the parts behind ``find_orphans``, by position and in order."""
     pairs = tool_pairs(messages)
     paired = pairs.keys() | set(pairs.values())
     return {index: part for index, part in _tool_parts(messages) if index not in paired}
@@ -93,7 +93,8 @@ def orphan_parts(messages: Sequence[Message]) -> dict[PartIndex, ToolCallPart | 
 def atomic_units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group the indices of messages that must be hidden together, in order of their first index.
 
-    The records of one model response belong together, and so do a call and its results.
+    The records of one model response belong together, and so do a call and its results. Groups are
+    joined with a union-find; the root of a group is its first message.
     """
     parent = list(range(len(messages)))
 
@@ -134,10 +135,9 @@ def iter_parts(messages: Sequence[Message]) -> Iterator[tuple[PartIndex, Part]]:
 def _tool_parts(
     messages: Sequence[Message],
 ) -> Iterator[tuple[PartIndex, ToolCallPart | ToolResultPart]]:
-    for index, message in enumerate(messages):
-        for position, part in enumerate(message.parts):
-            if isinstance(part, _TOOL_PARTS) and part.call_id:
-                yield PartIndex(index, position), part
+    for index, part in iter_parts(messages):
+        if isinstance(part, _TOOL_PARTS) and part.call_id:
+            yield index, part
 
 
 def _tool_of_call(messages: Sequence[Message], index: PartIndex | None) -> str:

@@ -1,4 +1,4 @@
-"""Audit one compaction: compare what was known before it with the context after it."""
+"""Audit one compaction: compare the facts before it with the context after it."""
 
 import re
 from collections import Counter
@@ -20,12 +20,12 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage, ToolPair, read_passages
 
 CountTokens = Callable[[str], int]
-# Losses that are looked for in what the agent wrote later.
+# Kinds of losses that are searched for in the agent's later messages.
 _KINDS_USED_LATER = ("file", "read", "identifier")
-# Claude Code 2.0.76 to 2.1.217 put this behind a summary.
+# Claude Code 2.0.76 to 2.1.217 append this to a summary.
 _TRANSCRIPT_PATH = re.compile(r"read the full transcript at: .+")
-# What compactctl's summarizers and stages write: the label of a summary, the note on its sources,
-# where the originals are, and what replaces a text that is left out.
+# Sentences that compactctl's summarizers and stages add: the label of a summary, the note on its
+# sources, the location of the originals, and the placeholders of omitted texts.
 _BOILERPLATE = re.compile(
     r"\A\[[^\]\n]*\]:?$"
     rf"|^{NOTE}.*$"
@@ -37,7 +37,7 @@ _BOILERPLATE = re.compile(
     r"|\[\.\.\. [\d,]+ chars truncated\]",
     re.MULTILINE,
 )
-# In a digest these sections are lists; everything else in it that is quoted is verbatim.
+# These sections of a digest are lists; its other quotations are verbatim.
 _DIGEST_LISTS = re.compile(r"^## (?:Files|Also named)\n(?:> .*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_MARK = re.compile(r"^> ", re.MULTILINE)
 
@@ -51,8 +51,8 @@ class AuditInput:
         after: the messages sent after it: the summary, kept messages, what the client restored.
         summary: the text of the summary, None if it cannot be read.
         source: the messages that the summary may take its facts from, in any order.
-        client_context: what the client knows from elsewhere; claims of numbers are not looked up
-            in it.
+        client_context: what the client knows besides the messages; supports claims, except those
+            of numbers.
         later: the messages that followed, up to the next compaction.
         cwd: the session's working folder.
     """
@@ -67,14 +67,14 @@ class AuditInput:
 
 
 def audit(compaction: AuditInput, count: CountTokens) -> Audit:
-    """Return the losses, unsupported claims and re-reads of a compaction.
+    """Find the losses, unsupported claims and re-reads of a compaction.
 
     Without a readable summary, only the re-reads are known.
     """
     cwd = compaction.cwd
     before = read_passages(compaction.before, cwd)
     after = read_passages(compaction.after, cwd)
-    # Read together: a message alone does not show whether it shares its line with others.
+    # Read both together: a message alone does not show whether others are on its line.
     later = read_passages((*compaction.after, *compaction.later), cwd)[len(after) :]
     index = MentionIndex(visible_texts(after, cwd), Lexicon(cwd))
     is_readable = compaction.summary is not None
@@ -136,11 +136,11 @@ def _count_pair(pair: ToolPair, count: CountTokens) -> int:
 
 
 def without_transcript_path(summary: str) -> str:
-    """Remove the transcript's path, which a client's summary ends with."""
+    """Remove the sentence with the transcript's path, with which a client's summary ends."""
     return _TRANSCRIPT_PATH.sub("", summary)
 
 
 def without_boilerplate(summary: str) -> str:
-    """Remove compactctl's own statements from its summary; line numbers do not change."""
+    """Remove the sentences that compactctl adds to a summary; line numbers do not change."""
     without_lists = _DIGEST_LISTS.sub(lambda match: _QUOTE_MARK.sub("  ", match[0]), summary)
     return _BOILERPLATE.sub("", without_lists)

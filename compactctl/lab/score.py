@@ -1,4 +1,4 @@
-"""Score a context: how much it still holds of what the session, or a successor, needed later."""
+"""Score a context: how much of what the session, or its successor, needed later is in it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,20 +27,20 @@ from compactctl.model.message import Message
 from compactctl.summaries.extract.entities import EntityKind
 from compactctl.summaries.extract.passages import Passage, read_passages
 
-# Characters on either side of a mention that belong to it.
+# Characters on either side of a name whose words belong to the mention.
 _MENTION_CHARS = 150
-# How many of the newest mentions a later one is compared with, and the words one must have.
+# How many of the newest mentions a later one is compared with, and the words each must have.
 _MAX_MENTIONS, _MIN_WORDS = 12, 3
 # Characters of a line that are searched at a time.
 _MAX_SEARCHED_CHARS = 2_000
-# Share of a mention's words that another mention must have to make the same statement.
+# Share of a mention's words that another mention must contain to make the same statement.
 _MIN_SHARED_WORDS = 0.5
 
 Mentions = Mapping[str, Sequence[frozenset[str]]]
-"""By name, the words around each of its mentions."""
+"""The words around each mention of a name, by name."""
 
 SOON_REQUESTS = 10
-"""Requests after a cut whose demand is also counted by itself."""
+"""The first requests after a cut, whose demand is also scored separately."""
 
 # Measure -> its column on screen.
 MEASURES: Mapping[str, str] = {
@@ -58,7 +58,7 @@ MEASURES: Mapping[str, str] = {
     "tasks": "Tasks",
 }
 ANSWERS = "answers"
-"""The measure that needs a model to answer questions."""
+"""The measure for which a model answers questions."""
 
 
 def collect_mentions(
@@ -81,9 +81,9 @@ def find_supported_names(
     passages: Sequence[Passage],
     reader: TextReader,
 ) -> set[str]:
-    """Return the names with a mention that has half of the words of one of ``earlier_mentions``.
+    """Return the names with a mention that repeats half of the words of an earlier mention.
 
-    A name without earlier mentions only has to be named.
+    A name without earlier mentions only has to occur.
     """
     unsupported, supported = set(names), set()
     for name, words in _iter_mentions(unsupported, without_reasoning(passages), reader):
@@ -125,29 +125,29 @@ def _line_pieces(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many of the items asked for a context holds."""
+    """How many of the required items are in a context."""
 
     hits: int
     asked: int
 
     @property
     def share(self) -> float | None:
-        """The share of hits; None if nothing was asked for."""
+        """The share of hits; None if nothing is required."""
         return self.hits / self.asked if self.asked else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """A tally per measure, and how many tool pairs are separated that were not in the prefix."""
+    """A tally per measure, and the number of tool pairs that only the context separates."""
 
     tallies: Mapping[str, Tally]
     pair_errors: int
 
 
 class EvaluationCase:
-    """A cut session, and everything that a context in place of its prefix should hold.
+    """A session cut in two, and everything that a replacement of its prefix should contain.
 
-    Nothing is asked for that the prefix itself does not hold: it scores 1 in every measure.
+    Only what is in the prefix is required, so the prefix itself scores 1 in every measure.
     """
 
     def __init__(self, cut: Cut, reader: TextReader, cwd: str | None) -> None:
@@ -171,7 +171,7 @@ class EvaluationCase:
         return Counter(self._reader.lexicon.kind(name) for name in demand.entities)
 
     def score_recall(self, messages: Sequence[Message]) -> Tally:
-        """Return the measure ``score_recall`` alone, which is cheaper than ``score``."""
+        """Score the measure ``recall`` alone, which is cheaper than ``score``."""
         content = self._reader.read_passages(read_passages(messages, self._cwd))
         return _tally(self.demand.entities, self._lookup(content))
 

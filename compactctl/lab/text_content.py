@@ -1,4 +1,4 @@
-"""The entities and lines of texts, each distinct text read once."""
+"""The entities, lines and paths in texts, in a form that can be compared."""
 
 import re
 from collections import defaultdict
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
 
-# Characters and words of lines that count; shorter ones are braces, longer ones data.
+# Characters and words of a significant line; shorter lines are braces, longer ones data.
 _LINE_CHARS = range(20, 401)
 _MIN_WORDS = 3
-# What may precede a line of a file: a quotation mark of a digest, the line number of a tool.
+# Prefixes of a file's line: the quotation mark of a digest, the line number of a tool.
 _LINE_MARK = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
 WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class TextContent:
-    """The entities and the lines that count of one or several texts."""
+    """The entities and significant lines of one or more texts."""
 
     entities: frozenset[str]
     lines: frozenset[str]
 
 
 class TextReader:
-    """Reads texts of a session whose working folder is ``cwd``.
+    """Finds the entities and lines of a session's texts; ``cwd`` is its working folder.
 
-    Memory grows with the distinct texts. Results do not depend on the order of calls.
+    Each distinct text is read once and its content kept. The order of calls does not matter.
     """
 
     def __init__(self, cwd: str | None = None) -> None:
@@ -55,17 +55,17 @@ class TextReader:
 
 
 def without_reasoning(passages: Iterable[Passage]) -> Iterable[Passage]:
-    """Leave out reasoning, which not every provider is sent again."""
+    """Leave out reasoning, which is not sent again to every provider."""
     return (passage for passage in passages if passage.kind != "thought")
 
 
 def collapse_whitespace(text: str) -> str:
-    """Replace every run of white space by one blank, and strip the text."""
+    """Replace every run of whitespace with a single space, and strip the text."""
     return " ".join(text.split())
 
 
 def strip_line_marks(line: str) -> str:
-    """Remove a quotation mark and a line number before a line, and collapse its blanks."""
+    """Remove the quotation mark and line number before a line, and collapse its whitespace."""
     return collapse_whitespace(_LINE_MARK.sub("", line, count=1))
 
 
@@ -77,7 +77,7 @@ def _significant_lines(text: str) -> Iterable[str]:
 
 
 def unique_names(paths: Iterable[str]) -> frozenset[str]:
-    """Return the file names that only one of the paths with a folder has."""
+    """Return the file names that identify one path; paths without a folder do not count."""
     paths_by_name: defaultdict[str, set[str]] = defaultdict(set)
     for path in paths:
         folder, _, name = path.rpartition("/")

@@ -1,4 +1,4 @@
-"""The keyword arguments of the Python API, and how they become the options of the commands."""
+"""The keyword arguments of the Python API, parsed into the options of the commands."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class MeasureKwargs(TypedDict, total=False):
-    """How to measure. What is omitted is detected from the transcript.
+    """How to measure. Omitted values are detected from the transcript.
 
     Keys:
         model: name of the model, such as ``"gpt-4.1"``.
@@ -82,7 +82,7 @@ def check_keywords(kwargs: Mapping[str, object], accepted: type, function: str) 
 
 
 def parse_measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptions:
-    """Return the options of the measurement. Raises UsageError for an invalid value."""
+    """Parse the options of the measurement. Raises UsageError for an invalid value."""
     return MeasureOptions(
         model=parse_keyword(kwargs, "model", parse_text),
         window=parse_keyword(kwargs, "window", parse_window),
@@ -93,7 +93,7 @@ def parse_measure_options(kwargs: CompactKwargs | MeasureKwargs) -> MeasureOptio
 
 
 def parse_recipe(kwargs: CompactKwargs) -> Recipe:
-    """Return the options of a compaction. Raises UsageError for an invalid value."""
+    """Parse the options of a compaction. Raises UsageError for an invalid value."""
     return Recipe(
         measure=parse_measure_options(kwargs),
         plan=_parse_plan_options(kwargs),
@@ -102,10 +102,8 @@ def parse_recipe(kwargs: CompactKwargs) -> Recipe:
 
 
 def _parse_plan_options(kwargs: CompactKwargs) -> PlanOptions:
-    target, keep = (
-        parse_keyword(kwargs, "target", parse_target),
-        parse_keyword(kwargs, "keep", parse_share),
-    )
+    target = parse_keyword(kwargs, "target", parse_target)
+    keep = parse_keyword(kwargs, "keep", parse_share)
     if target is not None and keep is not None:
         raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
@@ -130,7 +128,7 @@ def _parse_protect_options(kwargs: CompactKwargs) -> ProtectOptions:
 def parse_keyword(kwargs: Mapping[str, Any], name: str, parse: Callable[[object], T]) -> T | None:
     """Return the parsed value of a keyword; None if it is None or omitted.
 
-    Raises UsageError, which begins with the keyword's name.
+    Raises UsageError for an invalid value; the message begins with the keyword's name.
     """
     value = kwargs.get(name)
     try:

@@ -1,4 +1,4 @@
-"""Compact the messages of an agent loop: a list in, a list out, no file."""
+"""Compact the messages of an agent loop in memory: a list in, a list out."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ class CompactedMessages(list[dict[str, Any]]):
 
     Attributes:
         tokens: size of the next request.
-        limit: the tokens it may have: the target, else what the model has room for.
+        limit: its maximum: the target, or what the model has room for if there is no target.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ def compact_messages(
     require_fit: bool = False,
     **choices: Unpack[CompactKwargs],
 ) -> CompactedMessages:
-    """Return what to send instead of these messages; unchanged messages are the same objects.
+    """Return the messages to send instead; unchanged messages are the same objects.
 
     Messages are JSON objects in ``format`` (a name that ``--format`` accepts), with or without a
     system prompt. The defaults are those of ``compactctl compact``; messages within the target are
@@ -57,7 +57,7 @@ def compact_messages(
     Raises:
         TypeError: there is no such keyword.
         NotUnderstoodError: a message is not in that format, or a tool result has no call before it
-            and the stage ``repair`` does not run; names the message.
+            and the stage ``repair`` does not run; the error names the message.
         UsageError: the messages are not a list of dicts, a value is not JSON, or a keyword has an
             invalid value.
         DoesNotFitError: with ``require_fit``, the target was not reached.
@@ -128,9 +128,9 @@ def _stage_names(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _describe_unread_content(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
-    """Describe the content of messages that have some, but gave no message when read.
+    """Describe the content of messages that the format did not recognize, by index.
 
-    ``lines`` are the indexes of the messages that were read.
+    ``lines`` are the indices of the recognized messages.
     """
     contents = {i: m["content"] for i, m in enumerate(messages) if "role" in m and m.get("content")}
     return {
@@ -158,7 +158,7 @@ def _encode_message(index: int, message: object) -> bytes:
 
 
 def _function_summarizer(summarizer: Callable[[str], str]) -> Summarizer:
-    """Return a summarizer that calls a function and checks its answer like any model's."""
+    """Return a summarizer that calls a function and checks its answer like a model's."""
     return guarded_summarizer(
         lambda prompt, _: ModelAnswer(text=summarizer(prompt)),
         "the caller's summarizer",

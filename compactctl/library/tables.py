@@ -23,7 +23,7 @@ ADDED_COLUMNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CompactedRow:
-    """The outcome for one conversation; its value is unchanged unless the status is ``ok``."""
+    """The result for one conversation; ``value`` is unchanged unless the status is ``ok``."""
 
     value: Any
     compact_status: str
@@ -58,7 +58,7 @@ def compact_batch(
     check_keywords(choices, CompactKwargs, "compact_batch")
     column_type = _conversation_type(batch, column)
     recipe = parse_recipe(choices)
-    # A batch has many conversations, so loading a large vocabulary always pays.
+    # A batch has many conversations, so loading a large vocabulary always pays off.
     recipe = replace(recipe, measure=replace(recipe.measure, worth_loading=0))
     options = InputOptions(path=column, format=format)
     rows = [

@@ -21,10 +21,10 @@ OPTION = "--counter-cmd"
 _PURPOSE = "reads texts as JSON, one a line, and prints the count of each"
 # Seconds; loading a tokenizer, or counting a large batch at once, takes a while.
 ANSWER_TIMEOUT = 60.0
-# Seconds a program has to end by itself when this process exits.
+# Seconds that a program has to end by itself when this process exits.
 _EXIT_TIMEOUT = 1.0
 _CHUNK = 1 << 16
-# Longer counts are nonsense: no text has that many tokens.
+# A count with more digits is an error: no text has that many tokens.
 _MAX_DIGITS = 12
 
 
@@ -43,7 +43,7 @@ class CommandCounter:
         name = command_name(words)
         self.id = f"cmd:{name}"
         self._process = _CounterProcess(name, words)
-        # By digest rather than by text, so that the cache does not keep large texts alive.
+        # Keyed by digest rather than text, so that the cache does not keep large texts in memory.
         self._counts: dict[bytes, int] = {_digest(""): 0}
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
@@ -121,9 +121,9 @@ class _CounterProcess:
         return self._running
 
     def _exchange(self, running: "_RunningProcess", request: bytes, expected: int) -> list[bytes]:
-        """Write the question and read the answer at the same time, so that no full pipe deadlocks.
+        """Write the request and read the output concurrently, so that a full pipe cannot deadlock.
 
-        Raises UsageError unless exactly ``expected`` lines come back.
+        Raises UsageError unless the program prints exactly ``expected`` lines.
         """
         stdin_fd, stdout_fd = running.stdin.fileno(), running.stdout.fileno()
         os.set_blocking(stdin_fd, False)
@@ -177,7 +177,7 @@ class _CounterProcess:
 
 @dataclass(frozen=True, slots=True)
 class _RunningProcess:
-    """The running program and the file that takes its stderr."""
+    """The running program and the file that receives its stderr."""
 
     process: subprocess.Popen[bytes]
     stderr_file: IO[bytes]
@@ -212,7 +212,7 @@ class _RunningProcess:
 
 
 def _write(fd: int, data: memoryview) -> int:
-    """Return how many bytes the pipe took; all of them if its reader is gone.
+    """Return how many bytes the pipe accepted; all of them if its reader has exited.
 
     The reader's exit code is the better error, and ``_read`` raises it.
     """

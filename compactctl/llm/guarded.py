@@ -17,8 +17,8 @@ def guarded_summarizer(
     """Return a summarizer that writes with ``ask`` and names ``source`` as the writer.
 
     Each distinct request is sent once, since a run proposes the same stage several times. If no
-    answer comes or a guard rejects it, the built-in summarizer writes and the note says why; with
-    "skip" the summary is empty, with "fail" SummarizerFailedError is raised.
+    answer comes or a check rejects it, the built-in summarizer writes the summary, with a note that
+    says why; with "skip" the summary is empty, with "fail" SummarizerFailedError is raised.
     """
     cache: dict[SummaryRequest, Summary] = {}
 
@@ -54,7 +54,7 @@ def _fallback(
 def _ask_checked(
     ask: AskModel, request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
 ) -> str:
-    """Return a checked summary. Raises NoAnswerError for a missing or rejected one."""
+    """Return the model's summary. Raises NoAnswerError if it is missing or rejected."""
     prompt = write_prompt(request, style, count)
     if prompt is None:
         raise NoAnswerError(f"no prompt for this fits into {style.max_tokens:,} tokens")

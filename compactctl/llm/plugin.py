@@ -16,7 +16,7 @@ def plugin_asker(name: str, *, timeout: float, allow_network: bool = False) -> A
     """Return a function that asks the model ``llm`` calls ``name``, for up to ``timeout`` seconds.
 
     Raises UsageError if the package is not installed or has no such model, and, unless
-    ``allow_network``, for a model that needs a key: it runs on somebody's server.
+    ``allow_network``, for a model that needs an API key, which runs on a remote server.
     """
     model = _find_model(_import_llm(), name)
     if getattr(model, "needs_key", None) and not allow_network:

@@ -23,7 +23,7 @@ from compactctl.model.validators import (
 )
 
 MAX_MESSAGE_EDITS = 100_000
-"""Far more edits than any message has: one for each of its parts and stages."""
+"""Limit for the edits of one message; real ones have at most one per part and stage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class ArchivedEdits:
 
     Attributes:
         edits: the edits, in order.
-        groups: the stage that made each group.
-        sizes: the messages that each group hides or rewrites, with their sizes in tokens; empty
-            for a group that changes no message.
+        groups: the stage of each group, by group.
+        sizes: by group, the messages that it hides or rewrites, each with its size in tokens before
+            the edit; empty for a group that changes no message.
     """
 
     edits: tuple[Edit, ...]
@@ -45,15 +45,18 @@ class ArchivedEdits:
 def encode_edits(
     edits: Sequence[Edit], stages: Mapping[str, str], tokens: Mapping[MessageId, int]
 ) -> dict[MessageId, list[dict[str, Any]]]:
-    """Return the edits as JSON objects, by the original message whose row archives them.
+    """Return the edits as JSON objects, by the original message whose archive row stores them.
 
-    A ``Hide`` becomes one object per message. An edit of a synthetic message is archived with the
-    original message that it was inserted before. ``number`` is the edit's index in ``edits``.
+    A ``Hide`` becomes one object per message. An edit of a synthetic message is stored with the
+    original message that it was inserted before. ``n`` is the edit's index in ``edits``::
+
+        Hide(ids=("a", "b"), …)  ->  {"a": [{"n": 0, "edit": "hide", "id": "a", …}],
+                                     "b": [{"n": 0, "edit": "hide", "id": "b", …}]}
 
     Args:
         edits: the edits, in order.
-        stages: the stage that made each group.
-        tokens: the size that each message had.
+        stages: the stage of each group, by group.
+        tokens: the size of each message before the edits.
     """
     rows: dict[MessageId, list[dict[str, Any]]] = defaultdict(list)
     anchors: dict[MessageId, MessageId] = {}
@@ -68,6 +71,7 @@ def encode_edits(
 
 
 def _edit_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
+    """Return the rows of an edit, each with the message that it hides, changes or precedes."""
     match edit:
         case Hide():
             shared = {"group": edit.group, "kind": edit.kind, "reason": edit.reason}
@@ -85,10 +89,10 @@ def _edit_rows(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
 
 
 def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
-    """Read the edits from the rows of an archive; the text of a row without edits is None.
+    """Parse the edits in the rows of an archive; a row without edits has None instead of a text.
 
     Raises:
-        ArchiveError: a text is not what ``dump_edits`` writes; the message begins with ``where``.
+        ArchiveError: a text was not written by ``dump_edits``; the message begins with ``where``.
     """
     rows = _parse_rows(texts, where)
     rows_by_number: dict[int, list[dict[str, Any]]] = defaultdict(list)
@@ -125,8 +129,8 @@ def _field_values(value: Replace | Synthetic | RemoveUnsent) -> dict[str, Any]:
 
 
 def canonical_text(edits: Iterable[Edit]) -> str:
-    """Return a text that is equal for equal edits only; operation ids are derived from it."""
-    # Dumped one by one: all rows as objects take more memory than their text.
+    """Return a text that only equal edits share; operation ids are derived from it."""
+    # One row at a time: all rows together take more memory as objects than as text.
     rows = (dump_edits([row])[1:-1] for edit in edits for _, row in _edit_rows(edit))
     return f"[{','.join(rows)}]"
 
@@ -147,7 +151,7 @@ def _parse_rows(texts: Iterable[str | None], where: object) -> list[dict[str, An
 
 
 def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the archived text of one message's edits."""
+    """Return the JSON that the archive stores for one message's edits."""
     return json.dumps(rows, separators=(",", ":"))
 
 
@@ -160,7 +164,7 @@ def _validate_row(value: object) -> dict[str, Any]:
 
 
 def _check_numbers(rows: Iterable[dict[str, Any]]) -> None:
-    """Refuse two edits with one number; only the rows of one ``Hide`` share a number."""
+    """Raise ValueError if two edits share a number, as only the rows of one ``Hide`` may."""
     hides: dict[int, tuple[str, str, str] | None] = {}
     for row in rows:
         hide = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None

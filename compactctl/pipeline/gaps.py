@@ -1,4 +1,4 @@
-"""Insert messages between two that an API would not accept next to each other."""
+"""Fill the gaps that hidden messages leave, for APIs that restrict the order of roles."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,20 +10,21 @@ from compactctl.model.message import FINAL_KEY, MessageId, Role, Synthetic
 from compactctl.pipeline.apply import apply
 
 GAP_TEXT = "[Earlier messages were left out here.]"
-"""The text of such a message, whatever its role."""
+"""The text of an inserted message, whatever its role."""
 
 
 def fill_gaps(view: ConversationView, proposal: Proposal) -> Proposal:
-    """Add the messages that the view's API needs where hiding others makes two adjacent.
+    """Insert the messages that the API requires between two that the proposal makes adjacent.
 
-    Pairs that were adjacent before stay as they are: the API has accepted them.
+    Mistral's API, for example, requires an assistant message between tool results and a user
+    message. Pairs that were adjacent before are left alone: the API has accepted them.
     """
     if view.roles_between is None or not any(
         isinstance(edit, Hide | Insert) for edit in proposal.edits
     ):
         return proposal
     group = groups_of(proposal.edits)[0]
-    # A plan edited by hand may already contain some; number these after them.
+    # A plan edited by hand may already contain inserts; continue their numbers.
     n_inserts = sum(isinstance(edit, Insert) for edit in proposal.edits)
     inserts = tuple(
         Insert(
@@ -34,7 +35,7 @@ def fill_gaps(view: ConversationView, proposal: Proposal) -> Proposal:
                 role=role,
                 text=GAP_TEXT,
                 group=group,
-                # It replaces no message: the group's summary or marker does.
+                # This message replaces none: the group's summary or marker does.
                 details={FINAL_KEY: 1},
             ),
         )
@@ -47,7 +48,7 @@ def _missing_roles(view: ConversationView, proposal: Proposal) -> Iterator[tuple
     """Yield each missing role with the message to insert it before."""
     adjacent_before = {(first.id, second.id) for first, second in pairwise(view.messages)}
     for first, second in pairwise(apply(view.messages, proposal.edits)):
-        # An immutable message may be part of the request instead of a record among others.
+        # An immutable message may be a field of the request, with no record to insert before.
         if (
             view.roles_between is None
             or second.locks.immutable_reason is not None

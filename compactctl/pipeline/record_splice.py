@@ -41,7 +41,7 @@ def part_replacements(
     paths = {index: message.parts[index].path[path_length:] for index in edits}
     places = find_locations(record, paths.values(), depth)
     changes: dict[Span, str] = {}
-    # Innermost values first: the change of a value takes up those made inside it.
+    # Innermost values first: the change of an outer value includes the changes inside it.
     for index in sorted(edits, key=lambda index: -len(paths[index])):
         place = places[paths[index]]
         current = unescape(_apply_inner(record, place.span, changes), place.depth)
@@ -53,9 +53,9 @@ def part_replacements(
 
 
 def _apply_inner(record: str, span: Span, changes: dict[Span, str]) -> str:
-    """Return the text of a span with the changes inside it applied, and drop these changes.
+    """Apply the changes inside a span to its text, and remove them from ``changes``.
 
-    A change of the very same span belongs to another part that is stored in the same value.
+    A change of the span itself counts: another part may be stored in the same value.
     """
     start, end = span
     inside = [
@@ -73,8 +73,8 @@ def with_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
 
     ``depth`` as in ``part_replacements``.
     """
-    # Most records have none of them, so look before parsing. A key spelled with escapes is missed,
-    # but parsers use the last of two equal keys, which is the one that is added.
+    # Most records have none of the fields, so search the text before parsing it. This misses a key
+    # spelled with escapes, but of two equal keys parsers use the last, which is the added one.
     present = [(name,) for name in fields if name in record]
     places = find_locations(record, present, depth) if present else {}
     changes = {
@@ -101,7 +101,7 @@ def _last_brace(record: str, depth: int) -> int:
 
 
 def without_fields(record: str, names: Iterable[str]) -> str:
-    """Return an object's text without some top-level fields and their commas."""
+    """Return an object's text without the top-level fields ``names`` and their commas."""
     for name in names:
         span = find_spans(record, [(name,)]).get((name,))
         if span is not None:
@@ -116,7 +116,7 @@ def without_values(text: str, paths: Sequence[JsonPath]) -> str:
         for path, span in sorted(present.items(), key=lambda item: item[1], reverse=True):
             trimmed = _without_field(trimmed, str(path[-1]), span)
         if trimmed == text:
-            # What remains are keys spelled with escapes, whose values are null by now.
+            # Only keys spelled with escapes remain, and their values are null by now.
             break
         text = trimmed
     return text
@@ -126,7 +126,7 @@ def _without_field(record: str, name: str, value: Span) -> str:
     head = record[: value[0]].rstrip().removesuffix(":").rstrip()
     key = dump(name)
     if not head.endswith(key):
-        # The key is spelled with escapes, so its start is unknown: keep it with an empty value.
+        # The key is spelled with escapes, so its start is unknown: keep it, with null as its value.
         return splice(record, {value: "null"})
     before, after = head.removesuffix(key).rstrip(), record[value[1] :]
     if before.endswith(","):
@@ -137,7 +137,7 @@ def _without_field(record: str, name: str, value: Span) -> str:
 def value_replacements(
     text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0
 ) -> dict[Span, str]:
-    """Return the span changes that set values at those paths that exist."""
+    """Return the span changes that set the values of existing paths; other paths are ignored."""
     new_values = dict(values)
     return {
         place.span: escape(dump(new_values[path]), place.depth)
@@ -148,8 +148,8 @@ def value_replacements(
 def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0) -> str:
     """Return a record's text with usage counts that add up to ``tokens``.
 
-    The counts that the provider reported are stored beside them. A record without counts, or that
-    already has these, stays as it is.
+    The provider's counts are kept in the record's metadata. A record without counts, or whose
+    counts already add up, is returned unchanged.
     """
     value = json.loads(unescape(record, depth), strict=False)
     counts = value_at(value, fields.path)
@@ -166,7 +166,7 @@ def restate_usage(record: str, fields: UsageFields, tokens: int, depth: int = 0)
 
 
 def reported_usage(record: str) -> dict[str, Any]:
-    """Return the metadata field with the usage the provider reported; empty if never restated."""
+    """Return the metadata with the provider's usage counts; empty if they were never restated."""
     if f'"{REPORTED_KEY}"' not in record:
         return {}
     metadata = read_metadata(json.loads(record, strict=False))

@@ -18,9 +18,9 @@ from compactctl.model.validators import (
 )
 from compactctl.stages.aliases import canonical_name
 
-# The tables that may hold them in a user's file; they may also be at the top level.
+# Tables of a user's file that may contain these keys; the top level may contain them as well.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
-# This block also holds settings that have nothing to do with compaction.
+# This block also contains settings that are unrelated to compaction, which are ignored.
 _MIXED_BLOCK = "conversationMemory"
 # Key -> the stage that it enables or disables.
 _SWITCHES = {
@@ -43,7 +43,7 @@ _OPTIONS = {
     "maxToolOutputBytes": ("limit", "max_bytes"),
     "maxToolOutputLines": ("limit", "max_lines"),
 }
-# Key -> key of our profiles.
+# Key -> key of a compactctl profile.
 _PROFILE_KEYS = {
     "enabled": "enabled",
     "threshold": "trigger",
@@ -79,7 +79,7 @@ def translate_neurolink_keys(table: Mapping[str, Any], base: Mapping[str, Any]) 
 
 
 def stage_table(entry: object) -> Mapping[str, Any]:
-    """Return the table of a stage, given that or just its name. UsageError for anything else."""
+    """Return a stage's table, also from its name alone. Raises UsageError for anything else."""
     if isinstance(entry, str):
         entry = {"stage": entry}
     if not isinstance(entry, Mapping) or not isinstance(entry.get("stage"), str):
@@ -88,7 +88,7 @@ def stage_table(entry: object) -> Mapping[str, Any]:
 
 
 def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return our keys, and NeuroLink's keys from all blocks."""
+    """Return the profile's own keys, and NeuroLink's keys from all blocks."""
     profile_keys: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, value in table.items():
@@ -107,6 +107,7 @@ def _split_keys(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
 def _apply_settings(
     stages: list[dict[str, Any]], settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
+    """Set the options of stages; a missing stage is added in front of the others."""
     for key, (name, option) in _OPTIONS.items():
         if key not in settings:
             continue

@@ -10,7 +10,8 @@ from compactctl.tokens.budget import DEFAULT_BUDGET_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import ALWAYS, NEVER, Trigger, TriggerInput
 
-# Down to the size at which the trigger fires, or "all": run every stage whatever the size.
+# "trigger" compacts down to the size at which the trigger fires; "all" runs every stage, whatever
+# the size.
 TargetMode = Literal["trigger", "all"]
 
 
@@ -19,10 +20,10 @@ class ProfileStage:
     """One stage of a profile.
 
     Attributes:
-        name: our name of the stage.
-        system_name: the system's name for it, "" if it is ours.
+        name: the name of the stage in compactctl.
+        system_name: the system's name for it; "" if it is the same.
         options: its options.
-        explanation: what the system does there, in a sentence.
+        explanation: what the system does in this stage, in a sentence.
         falls_back: whether to try the next stage instead if this one misses the target.
         target: its own target, if that is larger than the profile's; None for the profile's.
     """
@@ -89,9 +90,9 @@ class ProfileProtection:
     """The newest work that no stage touches.
 
     Attributes:
-        turns: how many of the newest turns; None for compactctl's protection of the newest work.
-        steps: how many of the newest steps, besides the newest turn's prompt, that protection
-            covers; None for compactctl's default.
+        turns: the number of newest turns to protect; None for compactctl's default protection.
+        steps: the number of newest steps that the default protection covers, besides the prompt of
+            the newest turn; None for compactctl's default.
     """
 
     turns: int | None = None
@@ -104,7 +105,7 @@ class ProfileCounting:
 
     Attributes:
         counter: the counter to use; "" for the model's.
-        estimator: the estimate that the system itself uses, only reported; "" for an exact count.
+        estimator: the system's own estimator, which is only reported; "" for an exact count.
         image_tokens: the tokens that the system assumes for an image; None if unknown.
         window: the context window to use, e.g. ``16k``; "" for the model's.
     """
@@ -135,15 +136,15 @@ class Profile:
     """How a system compacts.
 
     Attributes:
-        name: its name for ``--profile``.
-        title: the system, in words.
-        stages: what it runs, in order.
+        name: its name, as for ``--profile``.
+        title: the name of the system, or a short description.
+        stages: the stages that it runs, in order.
         trigger: when the system compacts.
-        target: what it compacts down to.
+        target: the size that it compacts down to.
         budget: how its available input is computed.
         background: when it compacts in the background; None if it never does.
         levels: its warning levels, in ascending order.
-        overflow_stages: what it runs after a context overflow; () for ``stages``.
+        overflow_stages: the stages after a context overflow; () for ``stages``.
         protection: the newest work that no stage touches.
         counting: how to count tokens.
         summarizer: who writes the summaries.

@@ -1,4 +1,4 @@
-"""Load profiles: the built-in ones, a TOML file each, and users' files."""
+"""Load profiles: built-in ones from ``systems``, one TOML file each, and users' files."""
 
 import json
 import tomllib
@@ -12,8 +12,8 @@ from compactctl.errors import UsageError, suggestion
 from compactctl.profiles.parse import merge_base, parse_profile, parse_user_profile
 from compactctl.profiles.profile import Profile
 
-# In the order of listings: our own, the systems, their origins, and recovery from an overflow.
-# NAME@code is a variant of a system that follows its code where its documentation differs.
+# In the order of listings: compactctl's own, the systems that it emulates, and recovery from a
+# context overflow. NAME@code follows a system's code where its documentation differs.
 PROFILES = (
     "default",
     "staged",
@@ -42,7 +42,7 @@ _MAX_BYTES = 1 << 20
 
 @cache
 def builtin_profile(name: str) -> Profile:
-    """Return a built-in profile. Raises UsageError for another name."""
+    """Return a built-in profile. Raises UsageError for an unknown name."""
     return parse_profile(
         merge_base(_builtin_table(name), _builtin_table), name, _builtin_text(name)
     )

@@ -16,7 +16,7 @@ NAME = "drop"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropOptions:
-    """What to drop."""
+    """The tools whose calls and results are hidden, and the marker that replaces them."""
 
     tools: tuple[str, ...] = option(
         (),
@@ -30,7 +30,7 @@ class DropOptions:
 
 
 def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Proposal | SkippedStage:
-    """Propose to hide the messages that hold nothing but calls and results of the named tools.
+    """Propose to hide the messages that contain only calls and results of the named tools.
 
     The reasoning that led to such calls is hidden with them.
     """
@@ -60,7 +60,7 @@ def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> lis
         message
         for index, message in enumerate(messages)
         if not message.is_only_reasoning
-        # A result with the user's words stays, whatever the tool is.
+        # A result that contains the user's answer is never dropped, whatever the tool.
         and not any(part.said for part in message.results)
         and all(
             PartIndex(index, n) in tool_parts or isinstance(part, ReasoningPart)

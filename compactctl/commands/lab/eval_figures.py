@@ -195,7 +195,7 @@ def _share_of(name: str) -> Callable[[Trial], float | None]:
 
 def _beyond(trials: Sequence[Trial]) -> float | None:
     compared = [(t.tallies["recall"], t.chance) for t in trials if t.chance is not None]
-    missed = sum(chance.total - chance.hits for _, chance in compared)
+    missed = sum(chance.asked - chance.hits for _, chance in compared)
     if not missed:
         return None
     return sum(tally.hits - chance.hits for tally, chance in compared) / missed

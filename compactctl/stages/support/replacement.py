@@ -1,4 +1,4 @@
-"""Shared by the stages that rewrite tool results and arguments of calls."""
+"""Rewrite tool results and the arguments of calls: selection, savings, edits and long texts."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from compactctl.tokens.meter import Meter
 
 ProtectedUnit = Literal["results", "turns", "steps"]
 
-# From Codebuddy, which leaves texts up to this length (in characters) alone.
+# Both from Codebuddy, which keeps texts of up to this many characters.
 ARGUMENT_PLACEHOLDER = "[args truncated]"
 LONG_TEXT = 200
 # A string in valid JSON; group 2 matches if it is a key.
@@ -54,7 +54,7 @@ def iter_results(view: ConversationView) -> Iterator[tuple[PartIndex, ToolResult
 def without_newest(
     view: ConversationView, part_indices: Sequence[PartIndex], unit: ProtectedUnit, count: int
 ) -> tuple[PartIndex, ...]:
-    """Return those of ``part_indices``, oldest first, that precede the newest ``count`` units."""
+    """Return the ``part_indices``, oldest first, without those in the newest ``count`` units."""
     if unit == "results":
         return tuple(part_indices[: max(0, len(part_indices) - count)])
     ranges = find_turns(view.messages) if unit == "turns" else find_steps(view.messages)
@@ -75,10 +75,10 @@ def can_rewrite(view: ConversationView, message: Message) -> bool:
 def count_saved_tokens(
     view: ConversationView, meter: Meter, part_index: PartIndex, text: str
 ) -> int:
-    """Return the tokens saved by replacing a result with its media, or a call's arguments.
+    """Count the tokens saved by replacing a result and its media, or a call's arguments.
 
-    It is 0 for parts that must not change, such as a result with the user's words, for stubs and
-    results that the client itself has cleared, and if the text is no smaller.
+    It is 0 for parts that must not change (such as a result that contains the user's answer), for
+    stubs, for results that the client has already cleared, and if the text is no smaller.
     """
     message = view.messages[part_index.message]
     part = message.parts[part_index.part]
@@ -102,7 +102,7 @@ def propose_rewrites(
     """Turn rewrites into one group of edits, in the order of the conversation."""
     ordered = sorted(rewrites, key=lambda rewrite: rewrite.part_index)
     ids = [view.messages[rewrite.part_index.message].id for rewrite in ordered]
-    # The texts are part of the id: if they depend on the target, a message may be rewritten twice.
+    # With the texts in the id, a message rewritten again for another target gets another group.
     group = group_id(stage, options, (*ids, *(rewrite.text for rewrite in ordered)))
     edits = tuple(
         Replace(
@@ -122,7 +122,7 @@ def replace_long_texts(call: ToolCallPart, max_chars: int, placeholder: str) -> 
     """Return a call's arguments with every text of more than ``max_chars`` characters replaced.
 
     Keys, structure and all other values keep their exact text. Texts no longer than the placeholder
-    stay. Arguments that may not be edited, or are not an object or array, are returned as they are.
+    stay. Arguments that may not be edited, or are not an object or array, are returned unchanged.
     """
     return reword_long_texts(call, max(max_chars, len(placeholder)), lambda _: placeholder)
 
@@ -130,7 +130,7 @@ def replace_long_texts(call: ToolCallPart, max_chars: int, placeholder: str) -> 
 def reword_long_texts(call: ToolCallPart, max_chars: int, reword: Callable[[str], str]) -> str:
     """Return a call's arguments with every text of more than ``max_chars`` characters reworded.
 
-    Everything else stays as it is, as in ``replace_long_texts``.
+    All else is unchanged, as in ``replace_long_texts``.
     """
     if call.embedded or len(call.arguments) <= max_chars or not _json_type(call.arguments):
         return call.arguments
@@ -145,7 +145,7 @@ def reword_long_texts(call: ToolCallPart, max_chars: int, reword: Callable[[str]
 
 
 def is_same_json_type(old: str, new: str) -> bool:
-    """Whether two arguments are both JSON objects, or both JSON arrays."""
+    """Whether both texts are JSON objects, or both are JSON arrays."""
     structure = _json_type(old)
     return structure is not None and structure is _json_type(new)
 

@@ -1,4 +1,4 @@
-"""The definition of a stage, its options, and the id of the group of edits that it makes."""
+"""The definition of a stage and its options, its skips, and the ids of its groups of edits."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -60,10 +60,11 @@ class Stage(Generic[Options]):
         options: the dataclass of its options.
         propose: returns the edits for a view, or why there are none.
         repairs: whether it runs even within the target, and may make the context larger.
-        only_trims_file: whether it changes no message, only what else is in the file.
-        keeps_lasting_words: whether it keeps the user's lasting words, whatever the target is.
-        count_names: the names of what it counts, reported as 0 if it did nothing.
-        foreign_schemas: the names of its results in other systems.
+        only_trims_file: whether it changes no message, only other records of the file.
+        keeps_lasting_words: whether it keeps the user's requests, answers and rules, whatever the
+            target is; see ``find_lasting_words``.
+        count_names: the names of its counts in reports, which are 0 if it did nothing.
+        foreign_schemas: the records of other systems that its counts map to.
         codebuddy_tier: the tier of Codebuddy that it emulates (1 to 4), 0 for none.
     """
 
@@ -80,12 +81,12 @@ class Stage(Generic[Options]):
 
 
 def skip_within_target(stage: str, target: int) -> SkippedStage:
-    """Return the refusal of a stage because the view already fits the target."""
+    """Skip a stage because the view is already within the target."""
     return SkippedStage(stage=stage, reason=f"already within the target of {target:,} tokens")
 
 
 def skip_without_target(stage: str) -> SkippedStage:
-    """Return the refusal of a stage that needs a target, because there is none."""
+    """Skip a stage that needs a target, because there is none."""
     reason = "how much has to go is not known"
     return SkippedStage(stage=stage, reason=reason, detail="give a size to reach with --target")
 
@@ -108,8 +109,14 @@ _KINDS: Mapping[object, OptionKind] = {bool: "switch", int: "count", float: "sha
 class OptionField:
     """One option of a stage.
 
-    ``choices`` are the valid values of a choice. ``validate`` validates a value from a file; it
-    raises ValueError for a wrong one.
+    Attributes:
+        stage: the name of the stage.
+        name: the name of the option.
+        kind: the kind of value that it takes.
+        validate: returns a value from a file as the option's type; raises ValueError if invalid.
+        default: its value unless set.
+        help: its help text.
+        choices: the valid values of a choice; () for other kinds.
     """
 
     stage: str

@@ -1,4 +1,4 @@
-"""Cut a conversation into fragments: lines that may be quoted, each with what makes it valuable."""
+"""Split a conversation into fragments: lines that a digest may quote, each with its values."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
 _PIECE = re.compile(
     r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
 )
-# The rest of a longer line is data rather than text.
+# A longer line is data; the rest of it is ignored.
 _MAX_LINE_CHARS = 6_000
 # Shorter lines are braces and the like; they are quoted only for a fact.
 MIN_LINE_CHARS = 6
@@ -46,7 +46,7 @@ _LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", "
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
-# The value of a finding, and what remains of it at any age.
+# The value of a finding, and the freshness that it keeps at any age.
 _FINDING_VALUE, _MIN_FRESHNESS = 0.4, 0.3
 # The value of a line that the agent is certain to write again.
 _CERTAIN_REUSE_VALUE = 1.5
@@ -91,14 +91,14 @@ class Fragment:
     """A line that may be quoted, or a piece of a long one.
 
     Attributes:
-        group: its heading; a result stands under the heading of its call.
-        line: the line it is from.
+        group: its heading; a result shares the heading of its call.
+        line: the line that it is part of.
         piece: its index among the pieces of its line.
-        text: its text; "" for a fragment that is nothing but its heading.
-        describes: the entities that it says something about.
+        text: its text; "" for a heading without quoted lines.
+        describes: the entities that it makes a statement about.
         mentions: the entities that it merely names.
         facts: the facts that it shows.
-        reuse_value: the value for being written again, in units of ``mean_top_demand``.
+        reuse_value: the value of its being written again, in units of ``mean_top_demand``.
     """
 
     group: FragmentGroup
@@ -141,8 +141,9 @@ class _FragmentCollector:
 
     Attributes:
         demand: the demand for each entity.
+        lexicon: finds the entities of a line.
         facts: the facts that each line shows.
-        fragments: those collected so far.
+        fragments: the fragments collected so far.
         seen: the lines of newer passages.
         mention_counts: mentions of each entity in newer lines.
         replaced: by path, the lines that newer edits have removed from the file.
@@ -182,7 +183,7 @@ class _FragmentCollector:
                     piece=piece,
                     text=text,
                     describes=describes,
-                    # What a line does no more than name costs less in the list of names.
+                    # Entities that an otherwise useless line mentions cost less in a list of names.
                     mentions=mentions if is_useful else (),
                     facts=facts,
                     reuse_value=reuse_value,
@@ -190,7 +191,7 @@ class _FragmentCollector:
                 self.fragments.append(fragment)
 
     def _outdated_lines(self, passage: Passage) -> Collection[str]:
-        """Return the lines of a file that later edits removed; of an edit, record them."""
+        """Return the lines of a read file that later edits removed; for an edit, record them."""
         pair = passage.pair
         if pair is None or has_failed(pair):
             return ()
@@ -202,7 +203,7 @@ class _FragmentCollector:
         return self.replaced.get(pair.reads or "", ())
 
     def _entities(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the entities that a line says something about, and those it merely names."""
+        """Return the entities that a line makes a statement about, and those it merely names."""
         entities = [entity for entity in self.lexicon.entities(text) if self.demand.get(entity)]
         frequent = [e for e in entities if self.mention_counts[e] >= _MAX_STATEMENTS]
         self.mention_counts.update(entities)
@@ -227,7 +228,7 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
 
 
 def _quotable_text(passage: Passage) -> str:
-    """Return the text of a passage; of a call, without what its heading shows or it replaced."""
+    """Return a passage's text; for a call, without texts in its heading or replaced by it."""
     pair = passage.pair
     if passage.kind != "call" or pair is None:
         return passage.text
@@ -258,7 +259,7 @@ def _is_reusable(text: str) -> bool:
 
 
 def _is_statement(text: str, names: Sequence[str]) -> bool:
-    """Whether a line says something about what it names: it has words besides a name's own."""
+    """Whether a line makes a statement about the names in it: it has enough other words."""
     name_words = len(_WORD.findall(names[0])) if len(names) == 1 else 1
     return len(set(_WORD.findall(text))) >= _MIN_WORDS + name_words
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.command_lines import normalize_command
+from compactctl.summaries.extract.files import MAX_PATH_CHARS
 from compactctl.summaries.extract.items import (
     OPERATIONS,
     ItemValue,
@@ -14,13 +15,12 @@ from compactctl.summaries.extract.items import (
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
-# How many of the newest replies are quoted, characters of each, and how many calls are listed.
+# The newest replies to quote and the newest calls to list, and the characters of each.
 MAX_REPLIES = 3
 MAX_REPLY_CHARS = 700
 MAX_CALLS = 4
 MAX_CALL_CHARS = 160
-MAX_PATH_CHARS = 300
-# Sentences of the newest reply quoted as next steps, and their characters.
+# Sentences of the newest reply to quote as next steps, and their characters.
 MAX_INTENTIONS = 3
 _INTENTION_CHARS = range(15, 401)
 
@@ -28,7 +28,7 @@ _REPLY_VALUE = ItemValue(0.7, 0.3)
 _CALL_VALUE = ItemValue(0.2)
 _NEXT_STEP_VALUE = ItemValue(0.8)
 
-# Kinds of passages that answer a request, apart from a reply.
+# Kinds of passages besides replies that show that the agent works on a request.
 _AGENT_WORK = frozenset({"thought", "call"})
 _INTENTION = re.compile(
     r"^now\b|\b(?:next|now (?:let|i)\b|let me|let['\u2019]s|i(?:['\u2019]ll| will)|remaining|todo"
@@ -61,7 +61,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
 def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Iterator[SummaryItem]:
     """Yield the next steps that the newest reply states, or the request that has no reply yet.
 
-    ``is_answered``: the agent answers in messages after these passages.
+    With ``is_answered``, the agent replies in messages that follow these passages.
     """
     dialogue = [i for i, passage in enumerate(passages) if passage.kind in {"request", "reply"}]
     if not dialogue:
@@ -82,7 +82,7 @@ def next_items(passages: Sequence[Passage], *, is_answered: bool = False) -> Ite
 def _intentions(text: str, *, is_mid_work: bool) -> list[str]:
     """Return the last sentences that state an intention.
 
-    If there is none in a reply in the middle of work, its last sentence counts as one.
+    If a reply in the middle of work states none, its last sentence counts as one.
     """
     candidates = [sentence for sentence in sentences(text) if len(sentence) in _INTENTION_CHARS]
     intentions = [sentence for sentence in candidates if _INTENTION.search(sentence)]
@@ -90,7 +90,7 @@ def _intentions(text: str, *, is_mid_work: bool) -> list[str]:
 
 
 def call_title(pair: ToolPair, limit: int) -> str:
-    """Return a call's tool and the first line of its subject; a file with its whole path."""
+    """Return a call's tool and its file's whole path, or else the first line of its subject."""
     path = next(iter(pair.changes), pair.reads)
     if path:
         return f"{pair.tool} {one_line(path, MAX_PATH_CHARS)}"

@@ -1,4 +1,4 @@
-"""How tool calls ended: failures, exit codes, error lines, and the newest outcome of commands."""
+"""The outcomes of tool calls: failures, exit codes, error lines, and each command's newest run."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,18 +23,19 @@ _EXIT_CODE = re.compile(
     r"(?:exit(?:ed with)?(?: exit)? code|\"exit_code\"|<returncode>)[: ]*([1-9]\d{0,9})",
     re.IGNORECASE,
 )
-# A pipe hides a command's exit code; then only its last line shows how it ended.
+# A pipe hides the exit code of a command; then only its last line shows a failure.
 _FAILED_LAST_LINE = re.compile(
     r"FAIL(?:ED|URE)?\b|.*\bFAIL(?:ED)?$|(?:error|fatal|panic)\b.{0,3}:"
     r"|.*\b[1-9]\d* (?:failed|errors?|failures?)\b",
     re.IGNORECASE,
 )
-# Lines that clients add around a command's output.
+# Lines that clients add before or after a command's output.
 _CLIENT_LINE = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
     r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
 )
-# Characters at either end of an output that are searched for signs of failure.
+# Characters at either end of an output that are searched for signs of failure, and lines at its
+# end among which its last line is found.
 _END_CHARS = 400
 _MAX_LAST_LINES = 8
 # A longer line is data; its start is enough to recognize it.
@@ -47,7 +48,7 @@ MAX_ERROR_CHARS = 220
 # Error lines taken from one output, and characters at its end that are searched.
 MAX_ERRORS_PER_OUTPUT = 3
 MAX_SEARCHED_CHARS = 6_000
-# Lines outside of these lengths are fragments or data.
+# Lines of other lengths are fragments or data.
 ERROR_LINE_CHARS = range(8, 400)
 
 _COMMAND_VALUE = ItemValue(0.2, 0.4)
@@ -95,7 +96,7 @@ def exit_code(pair: ToolPair) -> int | None:
 
 
 def last_line(pair: ToolPair) -> str:
-    """Return the last non-empty line of a call's output that is not the client's, "" if none."""
+    """Return the last non-empty line of a call's output, without the client's lines; "" if none."""
     text = pair.result.text if pair.result else ""
     lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _MAX_LAST_LINES)))
     last = next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
@@ -104,7 +105,7 @@ def last_line(pair: ToolPair) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReportedError:
-    """An error line, the call it is from, and whether the same call succeeded later."""
+    """An error line, the call whose result contains it, and whether that call succeeded later."""
 
     line: str
     pair: ToolPair
@@ -114,7 +115,7 @@ class ReportedError:
 def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield each command that is not read-only, with the outcome of its newest run.
 
-    Commands are the same if they differ only in a leading ``cd`` and in how output is cut short.
+    Commands are equal if they differ only in a leading ``cd`` and in how they truncate output.
     """
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
@@ -152,7 +153,7 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
 
 
 def find_errors(pairs: Sequence[ToolPair]) -> Iterator[ReportedError]:
-    """Yield the newest of each distinct error line; lines that differ only in numbers are one."""
+    """Yield the newest of each distinct error line; lines that differ only in digits are equal."""
     last_success = {pair.subject: n for n, pair in enumerate(pairs) if not has_failed(pair)}
     newest: dict[str, tuple[int, str]] = {}
     for index, pair in enumerate(pairs):
@@ -169,7 +170,7 @@ def is_check(command: str) -> bool:
 
 
 def looks_like_error(line: str) -> bool:
-    """Whether a line has a word of error messages."""
+    """Whether a line contains a word that is typical of error messages."""
     return _LIKELY_ERROR.search(line) is not None
 
 
@@ -181,9 +182,9 @@ def error_lines(pair: ToolPair) -> list[str]:
     is_failure, is_query = has_failed(pair), is_read_only(pair.command or "")
     if not is_failure and (pair.command is None or is_query):
         return []
-    # A search without matches fails as well, and its matches may mention errors.
+    # A search fails if nothing matches, and what it matches may mention errors.
     pattern = _LIKELY_ERROR if is_failure and not is_query else _CERTAIN_ERROR
-    # Without the first line, which may be only the end of one.
+    # Skip the first line, which may be cut off at its start.
     tail = f"\n{pair.result.text}"[-MAX_SEARCHED_CHARS:]
     lines = [line.strip() for line in tail.split("\n")[1:]]
     lines = [line for line in lines if len(line) in ERROR_LINE_CHARS]
