@@ -86,9 +86,9 @@ class _GroupRemover:
                 yield self.edit_arrays(data.decode(*_TEXT), messages).encode(*_TEXT)
             else:
                 text = data.decode(*_TEXT)
-                place = find_record(text)
-                record = self.edit_record(messages[0], place.cut(text), place.depth)
-                changed = "" if record is None else splice(text, {place.span: record})
+                location = find_record(text)
+                record = self.edit_record(messages[0], location.cut(text), location.depth)
+                changed = "" if record is None else splice(text, {location.span: record})
                 yield None if record is None else changed.encode(*_TEXT)
 
     def edit_arrays(self, text: str, messages: Sequence[Message]) -> str:

@@ -234,16 +234,16 @@ class _FileLayout:
 
     def _record_lines(self, index: int, data: bytes, message: Message) -> Iterator[NewLine]:
         text = data.decode()
-        place = find_sole_record(text)
-        for record in self._new_records(message, text, place):
-            yield NewLine(_as_line(text, place, record).encode(), None)
-        edited = self._edited_original(message, text, place)
+        location = find_sole_record(text)
+        for record in self._new_records(message, text, location):
+            yield NewLine(_as_line(text, location, record).encode(), None)
+        edited = self._edited_original(message, text, location)
         if edited is not None:
-            new = self._with_new_parents(index, splice(text, {place.span: edited}))
+            new = self._with_new_parents(index, splice(text, {location.span: edited}))
             yield _changed_line(new, index, data)
         if self.writer.parent_path is not None:
-            for record in self._rewritten_copy(message, text, place):
-                yield NewLine(_as_line(text, place, record).encode(), None)
+            for record in self._rewritten_copy(message, text, location):
+                yield NewLine(_as_line(text, location, record).encode(), None)
 
     def _lines_before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
         """Yield what is inserted before a damaged line, which itself stays as it is."""
@@ -278,25 +278,27 @@ class _FileLayout:
             if message is None:
                 items.append((position, text[start:end]))
                 continue
-            place = ValueLocation(start, end, depth)
-            items += ((None, record) for record in self._new_records(message, text, place))
-            edited = self._edited_original(message, text, place)
+            location = ValueLocation(start, end, depth)
+            items += ((None, record) for record in self._new_records(message, text, location))
+            edited = self._edited_original(message, text, location)
             if edited is not None:
                 items.append((position, edited))
         return replace_elements(text, spans, items)
 
-    def _new_records(self, message: Message, text: str, place: ValueLocation) -> Iterator[str]:
+    def _new_records(self, message: Message, text: str, location: ValueLocation) -> Iterator[str]:
         """Yield the records to insert before a message's record, escaped as deeply as that is."""
         for item in self._inserted_before(message):
             neighbor = _value_at(text, message.record_path)
-            yield escape(self._synthetic_record(item, message, neighbor), place.depth)
+            yield escape(self._synthetic_record(item, message, neighbor), location.depth)
         if self.writer.parent_path is None:
-            yield from self._rewritten_copy(message, text, place)
+            yield from self._rewritten_copy(message, text, location)
 
-    def _rewritten_copy(self, message: Message, text: str, place: ValueLocation) -> Iterator[str]:
+    def _rewritten_copy(
+        self, message: Message, text: str, location: ValueLocation
+    ) -> Iterator[str]:
         """Yield the rewritten record of a message whose original stays in the file."""
         if self.options.layout == "inline" and message.id in self.edits.replaced:
-            yield self._rewritten_record(message, text, place, hidden=True)
+            yield self._rewritten_record(message, text, location, hidden=True)
 
     def _synthetic_record(
         self, item: Synthetic, message: Message, neighbor: Mapping[str, Any]
@@ -317,23 +319,27 @@ class _FileLayout:
             record |= self._hiding_field(item.id)
         return dump(record)
 
-    def _edited_original(self, message: Message, text: str, place: ValueLocation) -> str | None:
+    def _edited_original(self, message: Message, text: str, location: ValueLocation) -> str | None:
         """Return a message's record for the new file, None if it is removed."""
-        record = place.cut(text)
+        record = location.cut(text)
         if self.options.layout == "split":
             if message.id in self.edits.hidden:
                 return None
             if message.id in self.edits.replaced:
-                record = self._rewritten_record(message, text, place, hidden=False)
-            return self._with_counts(record, place.depth) if self._is_restated(message) else record
+                record = self._rewritten_record(message, text, location, hidden=False)
+            return (
+                self._with_counts(record, location.depth) if self._is_restated(message) else record
+            )
         if message.id in self.edits.replaced:
-            return with_added_fields(record, {"editParent": self._edit_group(message)}, place.depth)
-        return with_added_fields(record, self._hiding_field(message.id), place.depth)
+            return with_added_fields(
+                record, {"editParent": self._edit_group(message)}, location.depth
+            )
+        return with_added_fields(record, self._hiding_field(message.id), location.depth)
 
     def _rewritten_record(
-        self, message: Message, text: str, place: ValueLocation, *, hidden: bool
+        self, message: Message, text: str, location: ValueLocation, *, hidden: bool
     ) -> str:
-        record, depth = place.cut(text), place.depth
+        record, depth = location.cut(text), location.depth
         rewrites = self.edits.replaced[message.id]
         record = splice(record, part_replacements(record, message, rewrites, self.writer, depth))
         if not self.options.tags:
@@ -349,8 +355,8 @@ class _FileLayout:
         )
 
     def _line_with_counts(self, text: str) -> str:
-        place = find_sole_record(text)
-        return splice(text, {place.span: self._with_counts(place.cut(text), place.depth)})
+        location = find_sole_record(text)
+        return splice(text, {location.span: self._with_counts(location.cut(text), location.depth)})
 
     def _with_counts(self, record: str, depth: int) -> str:
         restatement, fields = self.options.usage_restatement, self.writer.usage_fields
@@ -410,15 +416,17 @@ def _summary_writer(item: Synthetic) -> dict[str, Any]:
     return {} if fields == {"summarizer": BUILTIN_SUMMARIZER} else fields
 
 
-def _as_line(text: str, place: ValueLocation, record: str) -> str:
-    """Return ``record`` as a line of its own, wrapped as the record at ``place`` is in its line."""
-    head, tail = text[: place.start].lstrip("\ufeff \t"), text[place.end :].rstrip(" \t\r\n")
+def _as_line(text: str, location: ValueLocation, record: str) -> str:
+    """Return ``record`` as its own line, wrapped like the record at ``location`` in its line."""
+    head, tail = text[: location.start].lstrip("\ufeff \t"), text[location.end :].rstrip(" \t\r\n")
     return f"{head}{record}{tail}" + ("\r\n" if text.endswith("\r\n") else "\n")
 
 
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
-    place = find_record(text)
-    return dict(value_at(json.loads(unescape(place.cut(text), place.depth), strict=False), element))
+    location = find_record(text)
+    return dict(
+        value_at(json.loads(unescape(location.cut(text), location.depth), strict=False), element)
+    )
 
 
 class NewFile:

@@ -85,10 +85,10 @@ def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:
     """Add fields before the closing brace of a line's record; a line without one stays as it is."""
     try:
         text = raw.decode()
-        place = find_record(text)
+        location = find_record(text)
     except (ValueError, StopIteration, RecursionError):
         return raw
-    record = place.cut(text)
+    record = location.cut(text)
     if not record.endswith("}"):
         return raw
-    return splice(text, {place.span: with_added_fields(record, fields, place.depth)}).encode()
+    return splice(text, {location.span: with_added_fields(record, fields, location.depth)}).encode()

@@ -80,10 +80,10 @@ class QuotedJson:
         index = bisect_right(self._inner, pos) - 1
         return self._start + pos if index < 0 else self._outer[index] + pos - self._inner[index]
 
-    def outer_location(self, place: ValueLocation) -> ValueLocation:
-        """Return the place of a value in ``self.text`` in the text around it."""
+    def outer_location(self, location: ValueLocation) -> ValueLocation:
+        """Return the location of a value in ``self.text`` in the text around it."""
         return ValueLocation(
-            self.outer_pos(place.start), self.outer_pos(place.end), place.depth + 1
+            self.outer_pos(location.start), self.outer_pos(location.end), location.depth + 1
         )
 
 
@@ -101,12 +101,17 @@ def escape(text: str, depth: int) -> str:
     return text
 
 
-def spans_within(text: str, place: ValueLocation, scan: Callable[[str], list[Span]]) -> list[Span]:
-    """Run ``scan`` on the unescaped value at ``place``; return the spans it finds in ``text``."""
-    if not place.depth:
-        return [(place.start + start, place.start + end) for start, end in scan(place.cut(text))]
-    quoted = QuotedJson(text, place.start, place.end)
-    inner = ValueLocation(0, len(quoted.text), place.depth - 1)
+def spans_within(
+    text: str, location: ValueLocation, scan: Callable[[str], list[Span]]
+) -> list[Span]:
+    """Run ``scan`` on the unescaped value at ``location``; return the spans found in ``text``."""
+    if not location.depth:
+        return [
+            (location.start + start, location.start + end)
+            for start, end in scan(location.cut(text))
+        ]
+    quoted = QuotedJson(text, location.start, location.end)
+    inner = ValueLocation(0, len(quoted.text), location.depth - 1)
     spans = spans_within(quoted.text, inner, scan)
     return [(quoted.outer_pos(start), quoted.outer_pos(end)) for start, end in spans]
 

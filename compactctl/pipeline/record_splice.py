@@ -39,16 +39,16 @@ def part_replacements(
     """
     path_length = len(message.record_path)
     paths = {index: message.parts[index].path[path_length:] for index in edits}
-    places = find_locations(record, paths.values(), depth)
+    locations = find_locations(record, paths.values(), depth)
     changes: dict[Span, str] = {}
     # Innermost values first: the change of an outer value includes the changes inside it.
     for index in sorted(edits, key=lambda index: -len(paths[index])):
-        place = places[paths[index]]
-        current = unescape(_apply_inner(record, place.span, changes), place.depth)
+        location = locations[paths[index]]
+        current = unescape(_apply_inner(record, location.span, changes), location.depth)
         value = writer.new_value(
             message, index, json.loads(current, strict=False), edits[index].text
         )
-        changes[place.span] = escape(dump(value), place.depth)
+        changes[location.span] = escape(dump(value), location.depth)
     return changes
 
 
@@ -76,11 +76,12 @@ def with_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
     # Most records have none of the fields, so search the text before parsing it. This misses a key
     # spelled with escapes, but of two equal keys parsers use the last, which is the added one.
     present = [(name,) for name in fields if name in record]
-    places = find_locations(record, present, depth) if present else {}
+    locations = find_locations(record, present, depth) if present else {}
     changes = {
-        place.span: escape(dump(fields[str(name)]), depth) for (name,), place in places.items()
+        location.span: escape(dump(fields[str(name)]), depth)
+        for (name,), location in locations.items()
     }
-    missing = {name: fields[name] for name in fields if (name,) not in places}
+    missing = {name: fields[name] for name in fields if (name,) not in locations}
     return with_added_fields(splice(record, changes), missing, depth)
 
 
@@ -140,8 +141,8 @@ def value_replacements(
     """Return the span changes that set the values of existing paths; other paths are ignored."""
     new_values = dict(values)
     return {
-        place.span: escape(dump(new_values[path]), place.depth)
-        for path, place in find_locations(text, new_values, depth).items()
+        location.span: escape(dump(new_values[path]), location.depth)
+        for path, location in find_locations(text, new_values, depth).items()
     }
 
 

@@ -36,7 +36,7 @@ class Array(NamedTuple):
 
 
 def find_record(text: str) -> ValueLocation:
-    """Return the place of a line's JSON value, without log prefix, log driver or trailing text."""
+    """Locate a line's JSON value, without log prefix, log driver or trailing text."""
     quoted = _driver_content(text)
     if quoted is not None:
         return quoted.outer_location(find_record(quoted.text))
@@ -66,13 +66,13 @@ def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
 
     find_spans('{"a": [10, {"b": "x"}]}', [("a", 1, "b")])  ->  {("a", 1, "b"): (17, 20)}
     """
-    return {path: place.span for path, place in find_locations(text, paths).items()}
+    return {path: location.span for path, location in find_locations(text, paths).items()}
 
 
 def find_locations(
     text: str, paths: Iterable[JsonPath], depth: int = 0
 ) -> dict[JsonPath, ValueLocation]:
-    """Return the places of the values at ``paths`` in a line; missing paths are left out.
+    """Return the locations of the values at ``paths`` in a line; missing paths are left out.
 
     A path leads into a string that holds JSON as if the JSON stood there itself. The last of
     several equal keys counts, as in parsers. ``text`` is escaped ``depth`` times.
@@ -83,15 +83,15 @@ def find_locations(
     quoted = QuotedJson(text, 0, len(text)) if depth else _driver_content(text)
     if quoted is not None:
         inner = find_locations(quoted.text, paths, max(depth - 1, 0))
-        return {path: quoted.outer_location(place) for path, place in inner.items()}
+        return {path: quoted.outer_location(location) for path, location in inner.items()}
     return _find_in_json(text, paths)
 
 
 def _find_in_json(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValueLocation]:
     """``find_locations`` for unescaped text; a log driver's record is searched like any other."""
-    places: dict[JsonPath, ValueLocation] = {}
-    _scan_value(text, _record_start(text), _path_tree(paths), (), places)
-    return places
+    locations: dict[JsonPath, ValueLocation] = {}
+    _scan_value(text, _record_start(text), _path_tree(paths), (), locations)
+    return locations
 
 
 def find_array(text: str, path: JsonPath) -> Array:
@@ -99,12 +99,12 @@ def find_array(text: str, path: JsonPath) -> Array:
 
     Without an array there are no elements.
     """
-    place = find_locations(text, [path]).get(path)
-    while place is not None:
-        inner = spans_within(text, place, _string_span)
+    location = find_locations(text, [path]).get(path)
+    while location is not None:
+        inner = spans_within(text, location, _string_span)
         if not inner:
-            return Array(spans_within(text, place, _element_spans), place.depth)
-        place = ValueLocation(*inner[0], place.depth + 1)
+            return Array(spans_within(text, location, _element_spans), location.depth)
+        location = ValueLocation(*inner[0], location.depth + 1)
     return Array([], 0)
 
 
@@ -193,19 +193,23 @@ def _path_tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
 
 
 def _scan_value(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
+    text: str,
+    pos: int,
+    node: dict[Any, Any],
+    path: JsonPath,
+    locations: dict[JsonPath, ValueLocation],
 ) -> int:
     leads_further = len(node) > (_TARGET in node)
     if leads_further and text[pos] == "{":
-        end = _scan_object(text, pos, node, path, places)
+        end = _scan_object(text, pos, node, path, locations)
     elif leads_further and text[pos] == "[":
-        end = _scan_array(text, pos, node, path, places)
+        end = _scan_array(text, pos, node, path, locations)
     else:
         end = _scan_once(text, pos)[1]
         if leads_further and text[pos] == '"':
-            _scan_string(text, (pos + 1, end - 1), node, path, places)
+            _scan_string(text, (pos + 1, end - 1), node, path, locations)
     if _TARGET in node:
-        places[path] = ValueLocation(pos, end)
+        locations[path] = ValueLocation(pos, end)
     return end
 
 
@@ -214,7 +218,7 @@ def _scan_string(
     span: Span,
     node: dict[Any, Any],
     path: JsonPath,
-    places: dict[JsonPath, ValueLocation],
+    locations: dict[JsonPath, ValueLocation],
 ) -> None:
     """Look for the paths below ``node`` inside a string, if it holds JSON."""
     quoted = QuotedJson(text, *span)
@@ -224,27 +228,37 @@ def _scan_string(
         _scan_value(quoted.text, _record_start(quoted.text), children, path, inner)
     except (ValueError, StopIteration, IndexError):
         return
-    places |= {value_path: quoted.outer_location(place) for value_path, place in inner.items()}
+    locations |= {
+        value_path: quoted.outer_location(location) for value_path, location in inner.items()
+    }
 
 
 def _scan_object(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
+    text: str,
+    pos: int,
+    node: dict[Any, Any],
+    path: JsonPath,
+    locations: dict[JsonPath, ValueLocation],
 ) -> int:
     pos = _skip_blanks(text, pos + 1)
     while text[pos] != "}":
         key, pos = scanstring(text, pos + 1, False)  # noqa: FBT003 - its signature is positional
         pos = _match_end(_COLON, text, pos)
-        pos = _scan_member(text, pos, node.get(key), (*path, key), places)
+        pos = _scan_member(text, pos, node.get(key), (*path, key), locations)
     return pos + 1
 
 
 def _scan_array(
-    text: str, pos: int, node: dict[Any, Any], path: JsonPath, places: dict[JsonPath, ValueLocation]
+    text: str,
+    pos: int,
+    node: dict[Any, Any],
+    path: JsonPath,
+    locations: dict[JsonPath, ValueLocation],
 ) -> int:
     pos = _skip_blanks(text, pos + 1)
     index = 0
     while text[pos] != "]":
-        pos = _scan_member(text, pos, node.get(index), (*path, index), places)
+        pos = _scan_member(text, pos, node.get(index), (*path, index), locations)
         index += 1
     return pos + 1
 
@@ -254,7 +268,9 @@ def _scan_member(
     pos: int,
     node: dict[Any, Any] | None,
     path: JsonPath,
-    places: dict[JsonPath, ValueLocation],
+    locations: dict[JsonPath, ValueLocation],
 ) -> int:
-    end = _scan_once(text, pos)[1] if node is None else _scan_value(text, pos, node, path, places)
+    end = (
+        _scan_once(text, pos)[1] if node is None else _scan_value(text, pos, node, path, locations)
+    )
     return _match_end(_COMMA, text, end)
