@@ -147,7 +147,7 @@ def emit(
     output; the result goes to standard error then. ``page`` is written before anything is printed;
     raises as ``write_page`` does.
     """
-    written = () if page is None else _written(make_page(result, page), page)
+    written = () if page is None else _write_page(make_page(result, page), page)
     output = OUTPUTS[shown_as]
     function_at(output.print)(make_view(result, output), error=piped is not None)
     if piped is not None:
@@ -161,7 +161,7 @@ def emit(
         print_messages(*lines)
 
 
-def _written(text: str, page: "PageChoice") -> tuple[str, ...]:
+def _write_page(text: str, page: "PageChoice") -> tuple[str, ...]:
     """Write a page; return the lines about it."""
     from compactctl.views.pages.page import write_page
     from compactctl.views.terminal.text import line_text, size_text

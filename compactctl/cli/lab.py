@@ -287,7 +287,7 @@ def eval_command(
         check_report(path, reserved, force=force)
         reserved.append(path)
     page = checked_page(page, reserved, force=force)
-    result = _written(_evaluated(options), report=report, plot=plot, force=force)
+    result = _write_files(_evaluated(options), report=report, plot=plot, force=force)
     emit(result, shown_as, page=page)
     return result.exit_code
 
@@ -307,7 +307,7 @@ def _evaluated(options: EvaluateOptions) -> EvaluateResult:
         return evaluate(options, progress.tell)
 
 
-def _written(
+def _write_files(
     result: EvaluateResult, *, report: str | None, plot: str | None, force: bool
 ) -> EvaluateResult:
     """Write the requested files. Raises as ``write_trials`` and ``write_plot`` do."""

@@ -109,7 +109,9 @@ def archives(options: ArchivesOptions, machine: UserEnvironment) -> ArchivesResu
     folders = FolderScanner()
     candidates = find_archives(machine, folders)
     chosen = (
-        tuple(_called(candidates, name) for name in options.names) if options.names else candidates
+        tuple(_find_by_name(candidates, name) for name in options.names)
+        if options.names
+        else candidates
     )
     chosen = tuple(
         dict.fromkeys(archive for archive in chosen if archive.is_dead or not options.dead)
@@ -146,7 +148,7 @@ def find_archives(machine: UserEnvironment, folders: FolderScanner) -> tuple[Ses
     )
 
 
-def _called(candidates: Sequence[SessionArchive], name: str) -> SessionArchive:
+def _find_by_name(candidates: Sequence[SessionArchive], name: str) -> SessionArchive:
     matching = [archive for archive in candidates if archive.matches(name)]
     if not matching:
         raise NoInputError(f"{name}: no session of that name has an archive; list all there are")

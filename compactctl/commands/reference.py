@@ -98,9 +98,9 @@ def models(name: str | None = None, user_models: UserModelTable = NO_USER_MODELS
         UsageError: the user's table names an unknown counter.
     """
     if name is not None:
-        return ModelsResult(resolved=_known(resolve_model(name, user_models)))
+        return ModelsResult(resolved=_known_model(resolve_model(name, user_models)))
     first = (resolve_model(row.prefix, user_models) for row in user_models.rows)
-    rows = tuple(map(_known, (*first, *all_models())))
+    rows = tuple(map(_known_model, (*first, *all_models())))
     return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
 
 
@@ -123,7 +123,7 @@ def stages(names: Iterable[str] = ()) -> StagesResult:
     return StagesResult(stages=tuple(map(_info, selected)))
 
 
-def _known(model: ModelInfo) -> KnownModel:
+def _known_model(model: ModelInfo) -> KnownModel:
     return KnownModel(model=model, counter=best_counter(model))
 
 

@@ -140,7 +140,7 @@ def _reasons_by_index(view: ConversationView) -> Iterator[tuple[int, str]]:
 def _unit_reason(
     messages: Sequence[Message], staying: Sequence[int], reasons_by_index: Mapping[int, str]
 ) -> str:
-    """Say which messages of its unit keep a message from being hidden."""
+    """Return which messages of its unit keep a message from being hidden."""
     blocking = next((index for index in staying if index in reasons_by_index), None)
     lines = lines_of(messages[index] for index in (staying if blocking is None else [blocking]))
     unit = "a call and its result, or one response"

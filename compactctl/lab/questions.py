@@ -54,7 +54,7 @@ def make_questions(prefix: Sequence[Message], cwd: str | None) -> tuple[Question
 
 def prompt(context: Sequence[Message], question: Question, cwd: str | None) -> str:
     """Return the prompt that shows a context and asks a question about it."""
-    shown = "\n\n".join(map(_shown, without_reasoning(read_passages(context, cwd))))
+    shown = "\n\n".join(map(_passage_text, without_reasoning(read_passages(context, cwd))))
     return _PROMPT.format(context=shown, question=question.text)
 
 
@@ -89,6 +89,6 @@ def _rule_questions(passages: Sequence[Passage]) -> Iterator[Question]:
             yield Question(text, rule.strip(_QUOTES))
 
 
-def _shown(passage: Passage) -> str:
+def _passage_text(passage: Passage) -> str:
     name = f" {passage.name}" if passage.name else ""
     return f"[{passage.kind}{name}]\n{passage.text}"

@@ -44,7 +44,7 @@ class SeenLines:
         self._lines: dict[str, set[str]] = {}
         self._refs: dict[str, SourceRef] = {}
         for passage in passages:
-            for subject, text in _shown(passage, cwd):
+            for subject, text in _shown_subjects(passage, cwd):
                 self.add(subject, _lines(text), passage.ref)
 
     def add(self, subject: str, lines: Iterable[str], ref: SourceRef) -> None:
@@ -105,7 +105,7 @@ def _subject(pair: ToolPair) -> str:
     return f"{pair.tool} {pair.text}" if kind_of(pair.tool) in _SEARCH_KINDS else ""
 
 
-def _shown(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
+def _shown_subjects(passage: Passage, cwd: str | None) -> Iterator[tuple[str, str]]:
     """Yield the subjects of a passage with the text it shows of each, written files included."""
     pair = passage.pair
     if passage.kind == "file":

@@ -119,7 +119,7 @@ def propose(view: ConversationView, meter: Meter, options: DedupOptions) -> Prop
 
 
 def _cleared_note(view: ConversationView) -> str:
-    """Say how many results are cleared already, since some of them may have been file reads."""
+    """Return how many results are cleared already, since some of them may have been file reads."""
     count = sum(is_cleared(part) for _, part in iter_results(view))
     if not count:
         return ""

@@ -13,7 +13,7 @@ from compactctl.store.files.limits import ReadLimits, parse_byte_size
 FORMATS = ", ".join(format_.name for format_ in ALL_FORMATS)
 
 
-def _named(format_name: str | None, messages_at: str | None) -> str | None:
+def _format_with_path(format_name: str | None, messages_at: str | None) -> str | None:
     """Return the name of a format, with the path of its messages. Raises UsageError."""
     if messages_at is None:
         return format_name
@@ -41,7 +41,7 @@ FORMAT = OptGroup(
         "Read the messages of each logged request in a field such as request.messages.",
         metavar="FIELD",
     ),
-    make=_named,
+    make=_format_with_path,
 )
 
 ARCHIVE = opt(

@@ -64,13 +64,13 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
     data = open_dataset(task.input.path, options.files.column)
     work = _Conversations(options, data)
     if options.writes and task.output is not None:
-        return _written(work, task.output)
+        return _write_conversations(work, task.output)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
     return _as_file(list(work.process(data.values(groups, options.input.limits), first)))
 
 
-def _written(work: "_Conversations", output: str) -> WorkedFile:
+def _write_conversations(work: "_Conversations", output: str) -> WorkedFile:
     done: list[ConversationOutcome] = []
 
     def replaced(values: list[Any]) -> list[Any]:
@@ -85,13 +85,13 @@ def _written(work: "_Conversations", output: str) -> WorkedFile:
     written, operation = write_data_set(work.data, output, replaced, stages, work.options)
     return _as_file(
         [
-            replace(conversation, row=_placed(conversation.row, written, operation))
+            replace(conversation, row=_with_output(conversation.row, written, operation))
             for conversation in done
         ]
     )
 
 
-def _placed(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
+def _with_output(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
     """Add the file that a conversation was written to, and the operation, to its row."""
     if row.status == "ok" and row.outcome is not None:
         row = replace(row, outcome=replace(row.outcome, operation=operation))

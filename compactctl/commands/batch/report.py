@@ -203,9 +203,9 @@ def summarize(rows: Sequence[ReportRow]) -> ReportSummary:
         tools=dict(tools.most_common()),
         percentiles={percent: percentile(sizes, percent) for percent in PERCENTS if sizes},
         bins=_bins(sizes),
-        models=_by_tokens(_named(read, lambda row: row.model)),
-        projects=_by_tokens(_named(read, lambda row: row.project)),
-        weeks=tuple(sorted(_named(read, _week), key=lambda group: group.name)),
+        models=_by_tokens(_named_groups(read, lambda row: row.model)),
+        projects=_by_tokens(_named_groups(read, lambda row: row.project)),
+        weeks=tuple(sorted(_named_groups(read, _week), key=lambda group: group.name)),
     )
 
 
@@ -217,7 +217,7 @@ def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
     read = [row for row in rows if row.is_read and _week(row)]
     weeks = sorted({_week(row) for row in read})
     return {
-        week: _named([row for row in read if _week(row) == week], lambda row: row.project)
+        week: _named_groups([row for row in read if _week(row) == week], lambda row: row.project)
         for week in weeks
     }
 
@@ -230,7 +230,9 @@ def group_by(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tup
     return tuple(_group(*group) for group in members.items())
 
 
-def _named(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
+def _named_groups(
+    rows: Iterable[ReportRow], name: Callable[[ReportRow], str]
+) -> tuple[RowGroup, ...]:
     return tuple(group for group in group_by(rows, name) if group.name)
 
 

@@ -152,7 +152,9 @@ def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
     """
     tagged = tuple(_tagged(state))
     tagged_places = {place for compaction in tagged for place in compaction.records}
-    candidates = (_found(state, moment) for moment in find_compactions(state.transcript, 0))
+    candidates = (
+        _find_compaction(state, moment) for moment in find_compactions(state.transcript, 0)
+    )
     untagged = (
         compaction
         for compaction in candidates
@@ -179,7 +181,7 @@ def _tagged(state: PastState) -> Iterator[ClientCompaction]:
         )
 
 
-def _found(state: PastState, moment: CompactionRange) -> ClientCompaction | None:
+def _find_compaction(state: PastState, moment: CompactionRange) -> ClientCompaction | None:
     """Return the compaction at a position, None if it hides nothing that is still in the file."""
     if object_or_empty(_at(state, (moment.last, ()))).get("type") == _BRANCH:
         return None
@@ -264,11 +266,11 @@ def _cleared_time(state: PastState, place: RecordLocation) -> float | None:
 
 
 def _id(state: PastState, places: Sequence[RecordLocation]) -> OperationId:
-    text = json.dumps([_named(_at(state, place)) for place in places], sort_keys=True)
+    text = json.dumps([_identity(_at(state, place)) for place in places], sort_keys=True)
     return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
 
 
-def _named(record: object) -> object:
+def _identity(record: object) -> object:
     """Return the id of a record, which relinking does not change; without one the whole record."""
     fields = object_or_empty(record)
     names = (fields.get("uuid"), fields.get("id"), object_or_empty(fields.get("info")).get("id"))

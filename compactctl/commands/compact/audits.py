@@ -89,7 +89,7 @@ def summaries_of(
         )
         if summary.writer and (include_built_in or not summary.is_built_in)
         else summary
-        for summary in _written(applied.edits)
+        for summary in _summaries_of(applied.edits)
     )
 
 
@@ -104,7 +104,7 @@ def require_related(
 
     ``edited`` holds the groups whose built-in summaries the user edited; these are checked too.
     """
-    for summary in _written(applied.edits):
+    for summary in _summaries_of(applied.edits):
         if summary.writer and (not summary.is_built_in or summary.group in edited):
             unrelated = _unrelated(applied, originals, summary)
             if unrelated:
@@ -128,7 +128,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _written(edits: Iterable[Edit]) -> Iterable[WrittenSummary]:
+def _summaries_of(edits: Iterable[Edit]) -> Iterable[WrittenSummary]:
     """Return the summaries; of a pair of prompt and answer, only the answer names the writer."""
     summaries: dict[str, WrittenSummary] = {}
     for edit in edits:

@@ -70,12 +70,12 @@ def prompt(options: PromptOptions) -> PromptResult:
     return PromptResult(
         options=options,
         measure=measured,
-        prompts=tuple(_written(request, options, measured) for request in requests),
+        prompts=tuple(_write_prompt(request, options, measured) for request in requests),
         reasons=() if requests else _reasons(outcome),
     )
 
 
-def _written(
+def _write_prompt(
     request: SummaryRequest, options: PromptOptions, measured: Measurement
 ) -> WrittenPrompt:
     count = measured.meter.text

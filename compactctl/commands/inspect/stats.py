@@ -262,14 +262,16 @@ def _extra_tokens(
 ) -> ExtraTokens:
     frame = 0 if size.calibration else neurolink_frame(measured)
     return ExtraTokens(
-        prompt=_given(measured, messages, "--prompt", frame),
-        files=_given(measured, messages, "--attach"),
+        prompt=_tokens_of_option(measured, messages, "--prompt", frame),
+        files=_tokens_of_option(measured, messages, "--attach"),
         system_frame=frame if options.extras.system else 0,
         by_client=sum(measured.meter.text(client_added_text(p)) for m in messages for p in m.parts),
     )
 
 
-def _given(measured: Measurement, messages: Sequence[Message], option: str, frame: int = 0) -> int:
+def _tokens_of_option(
+    measured: Measurement, messages: Sequence[Message], option: str, frame: int = 0
+) -> int:
     messages_of_option = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(messages_of_option) + frame * len(messages_of_option)
 

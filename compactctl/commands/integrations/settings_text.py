@@ -47,7 +47,7 @@ def value_at(text: str, *names: str | int) -> Any:  # noqa: ANN401 - JSON
 
     Raises NotUnderstoodError for a text that is not a JSON object.
     """
-    value = _found(text, names)
+    value = _find_value(text, names)
     return None if value is None else _plain(text, value)
 
 
@@ -57,27 +57,27 @@ def with_member(text: str, names: Sequence[str], value: object) -> str:
     Raises NotUnderstoodError if another kind of value is in the way.
     """
     *outer, name = names
-    container = _found(text, outer)
+    container = _find_value(text, outer)
     if container is None:
         return with_member(text, outer, {name: value})
     if container.opens != "{":
         raise NotUnderstoodError(f"{'.'.join(outer)} is not an object")
-    return _with_first(text, container, len(outer), f"{json.dumps(name)}: {_written(value)}")
+    return _with_first(text, container, len(outer), f"{json.dumps(name)}: {_dump(value)}")
 
 
 def with_item(text: str, names: Sequence[str], value: object) -> str:
     """Add an item to an array. Raises as ``with_member`` does."""
-    array = _found(text, names)
+    array = _find_value(text, names)
     if array is None:
         return with_member(text, names, [value])
     if array.opens != "[":
         raise NotUnderstoodError(f"{'.'.join(names)} is not an array")
-    return _with_first(text, array, len(names), _written(value))
+    return _with_first(text, array, len(names), _dump(value))
 
 
 def has(text: str, *names: str) -> bool:
     """Return whether there is a value at a path, including null. Raises as ``value_at`` does."""
-    return _found(text, names) is not None
+    return _find_value(text, names) is not None
 
 
 def without(text: str, path: Path, like: str) -> str:
@@ -87,15 +87,15 @@ def without(text: str, path: Path, like: str) -> str:
     were. Comments stay, including those inside what is removed.
     """
     *outer, last = path
-    container = _found(text, outer)
+    container = _find_value(text, outer)
     index = None if container is None else _place(container, last)
     if container is None or index is None:
         return text
     text = _without(text, container, index)
-    remaining = _found(text, outer)
+    remaining = _find_value(text, outer)
     if remaining is None or remaining.entries:
         return text
-    before = _found(like, outer)
+    before = _find_value(like, outer)
     if before is None:
         return without(text, outer, like)
     is_bare = not text[remaining.start + 1 : remaining.end - 1].strip()
@@ -104,7 +104,7 @@ def without(text: str, path: Path, like: str) -> str:
     return text[: remaining.start] + like[before.start : before.end] + text[remaining.end :]
 
 
-def _written(value: object) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, indent=_INDENT, ensure_ascii=False)
 
 
@@ -184,7 +184,7 @@ def _place(container: _Value, key: str | int) -> int | None:
     return max(indices, default=None) if container.opens == "{" else None
 
 
-def _found(text: str, path: Path) -> _Value | None:
+def _find_value(text: str, path: Path) -> _Value | None:
     """Return the value at a path, None if there is none."""
     value = _read(text)
     for name in path:

@@ -179,7 +179,7 @@ def audit(options: AuditOptions) -> AuditResult:
     loaded = load(options.input)
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
-    compactions = tuple(_found(tuple(past_states(loaded, history))))
+    compactions = tuple(_find_compactions(tuple(past_states(loaded, history))))
     cwd = loaded.transcript.session.cwd
     return AuditResult(
         options=options,
@@ -213,7 +213,7 @@ def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
     return bool(audit.lost_of(_LOSS_GATES[gate]))
 
 
-def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
+def _find_compactions(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
     """Yield the compactions between states, and those by the client within a state."""
     for index, state in enumerate(past):
         start = 0

@@ -243,7 +243,7 @@ def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]
     for key in compared:
         before = baseline.means[key]
         if exact(current[key]) < exact(before) - exact(TOLERANCE):
-            yield f"{_called(key)}: {current[key]:.3f}, {before:.3f} in the baseline"
+            yield f"{_figure_name(key)}: {current[key]:.3f}, {before:.3f} in the baseline"
     tried = {key[:2] for key in current}
     missing = [key for key in baseline.means if key not in current]
     missing_groups = dict.fromkeys(key[:2] for key in missing if key[:2] not in tried)
@@ -251,10 +251,10 @@ def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]
         yield f"{policy} at {asked:g}: in the baseline, but not measured now"
     for key in missing:
         if key[:2] in tried:
-            yield f"{_called(key)}: in the baseline, but not measured now"
+            yield f"{_figure_name(key)}: in the baseline, but not measured now"
 
 
-def _called(key: _Key) -> str:
+def _figure_name(key: _Key) -> str:
     policy, asked, name = key
     return f"{name} of {policy} at {asked:g}"
 

@@ -301,13 +301,16 @@ def limits_for(
     client = client_rule_for(transcript.format, transcript.session.client_version)
     base = options.base or ("available" if emulates_system(options.profile) else "client")
     return limits_of(
-        budget, client, base, None if _given(options) else window_assumed_by_client(credible, model)
+        budget,
+        client,
+        base,
+        None if _named_window(options) else window_assumed_by_client(credible, model),
     )
 
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and the output reserve, by the profile's rule if any."""
-    window = _given(options) or window_of(transcript, model, named=bool(options.model))
+    window = _named_window(options) or window_of(transcript, model, named=bool(options.model))
     rule = options.profile.budget if options.profile else DEFAULT_BUDGET_RULE
     return Budget(
         window=window.tokens,
@@ -327,7 +330,7 @@ def _image_tokens(options: MeasureOptions) -> int | None:
     return options.image_tokens
 
 
-def _given(options: MeasureOptions) -> Window | None:
+def _named_window(options: MeasureOptions) -> Window | None:
     """Return the window that the user or the profile names, else None."""
     profile = options.profile
     if options.window:
@@ -360,7 +363,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
 
         return command_counter(options.counter_cmd)
     if options.counter:
-        return _named(options.counter, options.worth_loading)
+        return _parse_named_counter(options.counter, options.worth_loading)
     if per_token is None:
         return None
     if not 0 < per_token < math.inf:
@@ -368,7 +371,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     return CharsCounter(per_token)
 
 
-def _named(name: str, worth: int) -> TokenCounter:
+def _parse_named_counter(name: str, worth: int) -> TokenCounter:
     try:
         return parse_counter(name, worth)
     except UsageError as error:

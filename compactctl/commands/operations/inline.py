@@ -61,7 +61,12 @@ def inline_operations(
             metadata = _metadata_of(values[message.line], message)
             records_by_operation.setdefault(message.tags.operation, []).append((message, metadata))
     operations = (_operation_of(name, records) for name, records in records_by_operation.items())
-    return tuple(sorted((o for o in operations if o.seq), key=lambda operation: operation.seq))
+    return tuple(
+        sorted(
+            (operation for operation in operations if operation.seq),
+            key=lambda operation: operation.seq,
+        )
+    )
 
 
 def operations_inside(

@@ -54,7 +54,7 @@ T = TypeVar("T")
 SCHEMA = "compactctl.plan/1"
 _VERSION = re.compile(r"compactctl\.plan/(\d+)")
 # Characters of each message that are shown.
-_BEGINNING = 80
+_PREVIEW_CHARS = 80
 _STANDING = ("summary", "marker")
 _UNPRINTED = re.compile(r"[^\x20-\x7e\n]")
 
@@ -139,7 +139,7 @@ def planned_messages(
     folded = net_edits(applied.edits)
     written = {item.id: item for items in folded.inserted.values() for item in items}
     return tuple(
-        _written(row, written[MessageId(row.id)], after[row.id])
+        _inserted_message(row, written[MessageId(row.id)], after[row.id])
         if row.fate == "written"
         else _hidden(row, before[row.id], applied.groups, _hide(row.id, folded, written))
         if row.fate == "hidden"
@@ -178,7 +178,7 @@ def _hide(message_id: str, folded: NetEdits, written: Mapping[MessageId, Synthet
     return _hide(stand_in_id, folded, written) if stand_in_id in folded.hidden else hide
 
 
-def _written(row: MessageFate, item: Synthetic, message: Message) -> PlannedMessage:
+def _inserted_message(row: MessageFate, item: Synthetic, message: Message) -> PlannedMessage:
     text = _said(message) if item.kind in _STANDING else item.text
     return PlannedMessage(
         explained=replace(row, line=0, role=item.role, tools=(), tokens=0),
@@ -201,9 +201,10 @@ def _beginning(message: Message) -> str:
     texts = (texts for part in message.parts for texts in part_texts(part) if texts.strip())
     # Mask secrets before cutting: half of a secret may not be recognized as one.
     beginnings = (
-        mask_secrets(text[: 30 * _BEGINNING])[: 10 * _BEGINNING] for text in islice(texts, 3)
+        mask_secrets(text[: 30 * _PREVIEW_CHARS])[: 10 * _PREVIEW_CHARS]
+        for text in islice(texts, 3)
     )
-    return one_line(mask_secrets(" ".join(beginnings)), _BEGINNING)
+    return one_line(mask_secrets(" ".join(beginnings)), _PREVIEW_CHARS)
 
 
 def plan_text(plan: PlanFile) -> str:
@@ -285,10 +286,10 @@ def _written_fields(item: Synthetic) -> dict[str, Any]:
 def _json(value: object) -> str:
     """Return JSON with printable characters of all scripts unescaped, and all others escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTED.sub(lambda match: _shown(match[0]), text)
+    return _UNPRINTED.sub(lambda match: _escape(match[0]), text)
 
 
-def _shown(character: str) -> str:
+def _escape(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
@@ -318,7 +319,7 @@ def _check_version(document: object) -> None:
         raise ValueError(f"it is of version {match[1]}, and this compactctl knows version 1")
 
 
-def _joined(value: object) -> str:
+def _join_lines(value: object) -> str:
     return "\n".join(string_list(value))
 
 
@@ -371,9 +372,9 @@ _WRITTEN: Mapping[str, Validator] = {
     "details": dict_of(scalar),
     "tool": string,
     "call_id": string,
-    "text": _joined,
+    "text": _join_lines,
 }
-_TEXT = object_of(PlannedText, field_validators(PlannedText, text=_joined), _NAMES)
+_TEXT = object_of(PlannedText, field_validators(PlannedText, text=_join_lines), _NAMES)
 _OTHERS: Mapping[str, Validator] = {
     "says": string,
     "group": string,

@@ -340,7 +340,7 @@ def joined_run(
     largest_before = largest_of(sized_requests(before, meter, size.unseen))
     largest_after = largest_of(requests or [sized_request((), meter, 0)])
     outcome = Outcome(
-        stages=_joined([pipeline_run.stages for pipeline_run in runs]),
+        stages=_add_up_records([pipeline_run.stages for pipeline_run in runs]),
         before=totals_of(before, largest_before, meter),
         after=totals_of(after, largest_after, meter),
         size=size,
@@ -361,7 +361,7 @@ def joined_run(
     return StageRun(outcome=outcome, applied=applied, fixed=request.fixed)
 
 
-def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
+def _add_up_records(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
     """Add up the records of each stage over the conversations."""
     if len(runs) == 1:
         return runs[0]

@@ -221,7 +221,7 @@ def _in_order(options: InputOptions) -> Transcript:
         transcript = with_usage_once(chosen.read(restore_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)
         transcript = replace(transcript, warnings=warnings)
-    return _checked(transcript, options.path, _asked(lines, options.format))
+    return _checked(transcript, options.path, _first_lines_if_named(lines, options.format))
 
 
 def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
@@ -240,7 +240,7 @@ def loaded_from(
 ) -> TranscriptFile:
     """Read the transcript in a source that was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
-    transcript = _checked(parse(lines, chosen), path, _asked(lines, format_name))
+    transcript = _checked(parse(lines, chosen), path, _first_lines_if_named(lines, format_name))
     if transcript.format != chosen.name:
         chosen = format_named(transcript.format)
     return TranscriptFile(source=replace(source, lines=lines), format=chosen, transcript=transcript)
@@ -350,11 +350,15 @@ def scan(options: InputOptions) -> Transcript:
     return (
         _in_order(options)
         if transcript.order
-        else _checked(transcript, path, _asked([line.data for line in start], options.format))
+        else _checked(
+            transcript, path, _first_lines_if_named([line.data for line in start], options.format)
+        )
     )
 
 
-def _asked(lines: Sequence[bytes], format_name: str | None) -> Sequence[bytes] | None:
+def _first_lines_if_named(
+    lines: Sequence[bytes], format_name: str | None
+) -> Sequence[bytes] | None:
     """Return the first lines if the user named the format, None if it was detected."""
     return None if format_name is None else lines[:MAX_SNIFFED]
 

@@ -61,7 +61,7 @@ def target_over_appended(
     UsageError if it is unknown whether the session is open, or if appending cannot do it.
     """
     whole = loaded_from(source, options.input.path)
-    target_lines = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
+    target_lines = _exact(tuple(_target_lines(whole.lines, history, target)), history, target)
     chain = tuple(step.id for step in target)
     content, carried = Content.from_chunks(target_lines), _carried(whole.lines, history, target)
     if to_other_file or options.check or _is_cut_off(options, whole, target_lines):
@@ -94,7 +94,7 @@ def without_appended(lines: Iterable[bytes]) -> Iterator[bytes]:
     return (line for line in lines if operation_of_line(line) is None)
 
 
-def _wanted(
+def _target_lines(
     lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
 ) -> Iterator[bytes]:
     """Yield the client's lines, and in their places what each step of ``target`` appended."""

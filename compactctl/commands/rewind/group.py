@@ -122,7 +122,7 @@ class OperationReplayer:
         lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
         transcript = parse(lines, chosen)
         operation_id = _new_id(replayed.operation, self.data, edits)
-        metadata = self._own(lines, transcript, replayed)
+        metadata = self._operation_metadata(lines, transcript, replayed)
         style = LayoutOptions(
             layout=replayed.layout,
             operation=operation_id,
@@ -164,7 +164,7 @@ class OperationReplayer:
         tokens = meter.total(after) + self.metadata.get("unseen", 0)
         return restatement(transcript, after, tokens, meter.message)
 
-    def _own(
+    def _operation_metadata(
         self, lines: Sequence[bytes], transcript: Transcript, replayed: ReplayedOperation
     ) -> Mapping[str, Any]:
         newest = newest_id(transcript.effective)

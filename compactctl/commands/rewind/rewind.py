@@ -191,7 +191,7 @@ def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
 def _before(step: OperationStep, history: OperationHistory) -> RewindTarget:
     """Return the state before a step in effect, plus what was appended since."""
     chain = history.chain[: history.chain.index(step)]
-    return _joined(step.before, read_appended(history, step), chain)
+    return _target_with_suffix(step.before, read_appended(history, step), chain)
 
 
 def _go_to(name: str, history: OperationHistory) -> RewindTarget:
@@ -199,14 +199,16 @@ def _go_to(name: str, history: OperationHistory) -> RewindTarget:
     ids = [step.id for step in chain]
     if step.id not in ids:
         state = step.outcome(history.data)
-        return _joined(lambda: (state,), read_appended_since(history, step), history.chain_to(step))
+        return _target_with_suffix(
+            lambda: (state,), read_appended_since(history, step), history.chain_to(step)
+        )
     following = chain[ids.index(step.id) + 1 :]
     if not following:
         return RewindTarget(content=Content.from_chunks(history.lines), chain=tuple(ids))
     return _before(following[0], history)
 
 
-def _joined(
+def _target_with_suffix(
     state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
 ) -> RewindTarget:
     content = Content.from_chunks(ChunksAndTail(state))
@@ -253,11 +255,11 @@ def _finish(
         return result
     if place is not None:
         restorable = {source.digest, *history.states}
-        warnings = _written(options, place, source, target, restorable)
+        warnings = _write_target(options, place, source, target, restorable)
         left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
-    return _published(source, history, target, result) if result.moved else result
+    return _publish(source, history, target, result) if result.moved else result
 
 
 def _layout(history: OperationHistory, target: RewindTarget) -> str:
@@ -266,7 +268,7 @@ def _layout(history: OperationHistory, target: RewindTarget) -> str:
     return "split" if history.archived else "inline"
 
 
-def _written(
+def _write_target(
     options: RewindOptions,
     place: str,
     source: Source,
@@ -303,7 +305,7 @@ def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, 
     return (f"{what}: the operations before stay in {history.archive.folder}",)
 
 
-def _published(
+def _publish(
     source: Source, history: OperationHistory, target: RewindTarget, result: RewindResult
 ) -> RewindResult:
     if target.block is not None:

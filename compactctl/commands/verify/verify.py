@@ -80,7 +80,7 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     ChangedError if a repair fails.
     """
     places = SurroundingsByFolder()
-    paths = tuple(dict.fromkeys(_found(options, places)))
+    paths = tuple(dict.fromkeys(_find_transcripts(options, places)))
     sizes = [_size(path) for path in paths]
     tally = ProgressTally(
         [(_name(path), n) for path, n in zip(paths, sizes, strict=True)], progress
@@ -127,7 +127,7 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
             restrict_to_owner(fs, folder)
 
 
-def _found(
+def _find_transcripts(
     options: VerifyOptions, places: SurroundingsByFolder
 ) -> Iterator[Path | VerifiedTranscript]:
     for name in options.paths:

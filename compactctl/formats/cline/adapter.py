@@ -100,7 +100,11 @@ def _has_client_fields(messages: Sequence[Mapping[str, Any]]) -> bool:
 
     Neither is enough alone: many logs have timestamps, and a gateway logs the description as well.
     """
-    if any(isinstance(m.get(name), Mapping) for m in messages for name in ("modelInfo", "metrics")):
+    if any(
+        isinstance(message.get(name), Mapping)
+        for message in messages
+        for name in ("modelInfo", "metrics")
+    ):
         return True
     is_timed = any(isinstance(message.get("ts"), int | float) for message in messages)
     return is_timed and any(

@@ -1,4 +1,4 @@
-"""Tell the client's texts in user messages of Cline and Roo Code from what the user typed."""
+"""Separate the client's texts in user messages of Cline and Roo Code from what the user typed."""
 
 import json
 import re

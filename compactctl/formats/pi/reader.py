@@ -91,7 +91,7 @@ class PiReader(LineReader):
         elif not draft.parts:
             self.builder.add_metadata(_kind(entry), decoded.n_bytes)
         else:
-            message = self.builder.add_message(self._numbered(draft, entry), entry, decoded)
+            message = self.builder.add_message(self._with_ids(draft, entry), entry, decoded)
             if not was_interrupted(entry):
                 self.chain.add_message(node, message)
 
@@ -103,7 +103,7 @@ class PiReader(LineReader):
         if decoded.damage is not None and parent is not None:
             self.chain.mark_unmovable(parent, "an entry on a damaged line follows it")
 
-    def _numbered(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
+    def _with_ids(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
         """Set the entry's id, and a response id: each assistant message is a response."""
         name = text_or_none(entry.get("id"))
         if draft.role != "assistant":

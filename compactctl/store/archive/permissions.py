@@ -36,7 +36,7 @@ def check_owner(folder: Path) -> None:
 
 
 def tamper_warning(folder: Path) -> str | None:
-    """Say how another user, except for root, could change what is restored; None if none can.
+    """Return how another user, except for root, could change what is restored; None if none can.
 
     None too if the folder is missing or cannot be read.
     """

@@ -55,7 +55,7 @@ def read_appended(path: Path, identity: FileIdentity) -> bytes:
 
 
 def copy_growth(draft: TempFile, source: Source, content: Content) -> InputGrowth:
-    """Copy what was appended to the input to ``draft``, a new file that holds ``content``.
+    """Copy what was appended to the input to ``draft``, a new file that contains ``content``.
 
     The input is not replaced, so lines that cannot follow ``content`` are skipped. On return the
     draft is durable and verified. Raises ChangedError if the input has changed otherwise.
@@ -97,7 +97,7 @@ def copy_growth_until_stable(
 ) -> InputGrowth:
     """Copy complete lines appended to the input since it was read to ``draft``, until none follow.
 
-    ``draft`` holds ``content`` and will replace the input. On return it is durable, verified and
+    ``draft`` contains ``content`` and will replace the input. On return it is durable, verified and
     complete as of the last read of the input. Raises ChangedError if the input has changed
     otherwise, or does not stop growing.
     """

@@ -19,7 +19,7 @@ from compactctl.views.terminal.graph import short_count
 from compactctl.views.terminal.text import one_line, path_name
 
 # How much of a message is shown while it is folded, in characters.
-_BEGINNING = 90
+_PREVIEW_CHARS = 90
 _MAX_COLUMNS = 720
 _HEADROOM = 1.14
 _FATES: tuple[Fate, ...] = ("kept", "rewritten", "written", "hidden")
@@ -107,7 +107,7 @@ def _row(  # noqa: PLR0913, PLR0917 - a row has these columns
         "anchor": anchor_of(index),
         "line": fate.line,
         "role": fate.role,
-        "says": one_line(text, _BEGINNING) or ", ".join(map(names.tool, fate.tools)),
+        "says": one_line(text, _PREVIEW_CHARS) or ", ".join(map(names.tool, fate.tools)),
         "fate": fate.fate,
         "why": ": ".join(filter(None, (" ".join(filter(None, (fate.fate, by))), reason))),
         "tokens": fate.tokens,

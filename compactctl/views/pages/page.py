@@ -188,12 +188,12 @@ def _cuts(messages: Sequence[Message]) -> Sequence[int]:
 
 def _text(message: Message, *, cut: int, mask: bool) -> str:
     """Return the text of a message, masked together with names of tools and files in it."""
-    shown = partial(_shown, cut=cut, mask=mask)
+    shown = partial(_cut_text, cut=cut, mask=mask)
     text = "\n".join(part_text(part, shown) for part in message.parts)
     return mask_secrets(text) if mask else text
 
 
-def _shown(text: str, *, cut: int, mask: bool) -> str:
+def _cut_text(text: str, *, cut: int, mask: bool) -> str:
     """Return the beginning of a text; a secret at the cut is masked as a whole."""
     head = text[: cut + _MAX_SECRET]
     head = mask_secrets(head) if mask else head

@@ -92,16 +92,16 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
         raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
     names = PageNames(choice)
     columns = _merge_columns(result, timeline)
-    chosen = listed_messages(timeline)
-    texts, n_cut = shown_texts([timeline.messages[index].message for index in chosen], choice)
-    anchors = {timeline.messages[index].message.id: anchor_of(index) for index in chosen}
+    indices = listed_messages(timeline)
+    texts, n_cut = shown_texts([timeline.messages[index].message for index in indices], choice)
+    anchors = {timeline.messages[index].message.id: anchor_of(index) for index in indices}
     titles, rows = _request_table(columns, anchors, names)
     return page_of(
         "session",
         {
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
-            "holds": list(page_contents(choice, n_cut, len(timeline.messages) - len(chosen))),
+            "holds": list(page_contents(choice, n_cut, len(timeline.messages) - len(indices))),
             "warnings": _warnings(result, choice, names),
             **_next_request(result),
             **_charts(result, columns),
@@ -119,7 +119,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
                 message_bars(timeline, names),
             ),
             "reads": read_rows(timeline, names),
-            "messages": message_rows(timeline, chosen, texts, names),
+            "messages": message_rows(timeline, indices, texts, names),
             "gone": sum(not message.is_sent for message in timeline.messages),
             "redacted": choice.redact,
             "class_of": class_of,

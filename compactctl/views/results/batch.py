@@ -65,12 +65,12 @@ def listed_files(rows: Iterable[BatchRow]) -> Iterator[ListedFile]:
     """Yield a file for each row; the rows of a data set become one file."""
     for data_set, members in groupby(rows, key=lambda row: row.data_set):
         if data_set is None:
-            yield from (_joined(row.path, [row]) for row in members)
+            yield from (_join_rows(row.path, [row]) for row in members)
         else:
-            yield _joined(data_set, list(members))
+            yield _join_rows(data_set, list(members))
 
 
-def _joined(path: str, rows: Sequence[BatchRow]) -> ListedFile:
+def _join_rows(path: str, rows: Sequence[BatchRow]) -> ListedFile:
     largest = max(rows, key=lambda row: row.context or 0)
     measures = [row.measure for row in rows if row.measure is not None]
     return ListedFile(

@@ -137,7 +137,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if result.options.output.dry_run:
         yield "dry run: nothing was written"
     if result.written is not None:
-        yield from _written(result, result.written)
+        yield from _output_lines(result, result.written)
 
 
 def _fates(result: CompactResult) -> Iterator[ScreenItem]:
@@ -327,7 +327,7 @@ def _tier(used: Iterable[StageRecord]) -> int:
     return max((stage_named(record.name).codebuddy_tier for record in used), default=0)
 
 
-def _written(result: CompactResult, written: Written) -> Iterator[str]:
+def _output_lines(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield the written file, what it lacks, how to undo it, and how to resume."""
     yield written_text(written, result.change.after.n_bytes, result.before.n_bytes)
     yield from session_lines(written)

@@ -103,7 +103,7 @@ def _facts(result: ExplainResult) -> Iterator[Fact]:
 
 
 def _sent(result: ExplainResult) -> str:
-    """Say whether, and since when, requests send the message."""
+    """Return whether, and since when, requests send the message."""
     since = ""
     if result.sent_since is not None:
         first, whole = result.sent_since.first, result.sent_since.requests
@@ -122,7 +122,7 @@ def _sent(result: ExplainResult) -> str:
 
 
 def _fate_text(fate: MessageFate) -> str:
-    """Say what a compaction would do to the message, and why."""
+    """Return what a compaction would do to the message, and why."""
     by = f" by {fate.stage}" if fate.stage else ""
     remaining = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
     return f"{fate.fate}{by}{remaining}: {one_line(fate.reason)}"

@@ -82,9 +82,9 @@ def prompt_document(result: PromptResult) -> dict[str, Any]:
 def prompt_messages(result: PromptResult) -> Iterator[str]:
     """Yield the lines for standard error: the sizes, or why there is no prompt."""
     for prompt in result.prompts:
-        n_messages = plural(prompt.messages, "message")
+        messages_text = plural(prompt.messages, "message")
         sizes = f"{prompt.tokens:,} tokens; the summary may have {prompt.summary_tokens:,}"
-        yield f"prompt about {n_messages}: {sizes}"
+        yield f"prompt about {messages_text}: {sizes}"
     if not result.prompts:
         yield f"{path_name(result.options.input.path)}: no summary would be asked for"
         yield from map(safe_text, result.reasons)
@@ -135,8 +135,8 @@ def _chunk_rows(conversation: ConversationChunks) -> Iterator[ScreenItem]:
         for index, chunk in enumerate(conversation.chunks, 1)
     )
     yield table(columns, rows)
-    n_kept = plural(conversation.n_kept, "message")
-    yield f"at most {conversation.limit:,} tokens in a chunk; {n_kept} stay"
+    kept_text = plural(conversation.n_kept, "message")
+    yield f"at most {conversation.limit:,} tokens in a chunk; {kept_text} stay"
 
 
 @encoded.register
@@ -179,8 +179,12 @@ def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
         "estimatedTokens": result.needed,
         "aggregate": result.options.aggregate,
         "files": [_file_document(verdict) for verdict in result.verdicts],
-        "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
-        "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
+        "included": [
+            verdict.file.name for verdict in result.verdicts if verdict.outcome != "excluded"
+        ],
+        "excluded": [
+            verdict.file.name for verdict in result.verdicts if verdict.outcome == "excluded"
+        ],
         "notices": list(result.notices),
     }
 

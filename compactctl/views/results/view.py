@@ -61,7 +61,7 @@ def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: the number of matches, or why nothing is shown."""
     yield from warning_lines(result.warnings)
     if result.n_matches is not None:
-        yield f"{path_name(result.options.input.path)}: {_found(result, result.n_matches)}"
+        yield f"{path_name(result.options.input.path)}: {_matches_text(result, result.n_matches)}"
     elif not result.messages:
         is_archive = result.options.what == "archived"
         nothing = "nothing is hidden" if is_archive else "there are no messages"
@@ -145,8 +145,8 @@ def _cut(text: str, *, full: bool) -> str:
     )
 
 
-def _found(result: ViewResult, count: int) -> str:
-    """Say how many messages match a search, and which of them are shown if not all."""
+def _matches_text(result: ViewResult, count: int) -> str:
+    """Return how many messages match a search, and which of them are shown if not all."""
     whole = f"{plural(count, 'message')} found"
     if len(result.messages) == count:
         return whole
