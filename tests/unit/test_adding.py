@@ -18,7 +18,7 @@ STAGE = '''"""Hush: hide nothing, say so."""
 from dataclasses import dataclass
 
 from compactctl.history.conversation_view import ConversationView
-from compactctl.model.edit import Skipped
+from compactctl.model.edit import SkippedStage
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
@@ -30,9 +30,9 @@ class HushOptions:
     whisper: int = option(7, "How quietly.")
 
 
-def hush(view: ConversationView, meter: Meter, options: HushOptions) -> Skipped:
+def hush(view: ConversationView, meter: Meter, options: HushOptions) -> SkippedStage:
     """Do nothing."""
-    return Skipped(stage="hush", reason=f"hushed at {options.whisper}")
+    return SkippedStage(stage="hush", reason=f"hushed at {options.whisper}")
 
 
 STAGE = Stage(name="hush", title="does nothing", options=HushOptions, propose=hush)
