@@ -153,7 +153,7 @@ class EvaluationCase:
     def __init__(self, cut: Cut, reader: TextReader, cwd: str | None) -> None:
         self.cut, self._reader, self._cwd = cut, reader, cwd
         self._passages = read_passages(cut.prefix, cwd)
-        self.content = reader.read_passages(self._passages)
+        self.content = reader.read_all(self._passages)
         self._unique = unique_names(paths_in(self.content, reader))
         self.first_mentions = find_first_mentions(cut.future, reader, cwd)
         self.demand = self.demand_of(self.first_mentions)
@@ -162,9 +162,9 @@ class EvaluationCase:
         self._names = sorted(find_supported_names(names, self._mentions, self._passages, reader))
         self._probes = self._answerable_probes(make_probes(self._passages, cwd))
 
-    def demand_of(self, firsts: FirstMentions) -> Demand:
+    def demand_of(self, first_mentions: FirstMentions) -> Demand:
         """Return what a future, of this session or of another, needs from the prefix."""
-        return measure_demand(self.content, firsts, self._reader, self._unique)
+        return measure_demand(self.content, first_mentions, self._reader, self._unique)
 
     def count_kinds(self, demand: Demand) -> Counter[EntityKind]:
         """Count the demanded entities by kind."""
@@ -172,13 +172,13 @@ class EvaluationCase:
 
     def score_recall(self, messages: Sequence[Message]) -> Tally:
         """Score the measure ``recall`` alone, which is cheaper than ``score``."""
-        content = self._reader.read_passages(read_passages(messages, self._cwd))
+        content = self._reader.read_all(read_passages(messages, self._cwd))
         return _tally(self.demand.entities, self._lookup(content))
 
     def score(self, messages: Sequence[Message]) -> Score:
         """Score a context that replaces the prefix."""
         passages = read_passages(messages, self._cwd)
-        content = self._reader.read_passages(passages)
+        content = self._reader.read_all(passages)
         is_present = self._lookup(content)
         demand = self.demand
         soon = [name for name, request in demand.entities.items() if request < SOON_REQUESTS]

@@ -43,7 +43,7 @@ class TextReader:
             )
         return cached
 
-    def read_passages(self, passages: Iterable[Passage]) -> TextContent:
+    def read_all(self, passages: Iterable[Passage]) -> TextContent:
         """Return the entities and lines of all passages together, without reasoning."""
         entities: set[str] = set()
         lines: set[str] = set()

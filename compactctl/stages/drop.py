@@ -8,7 +8,7 @@ from compactctl.history.protection import hideable
 from compactctl.model.edit import Proposal, SkippedStage
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.support.stage import Stage, option
-from compactctl.stages.support.truncation import Marker, hide_behind
+from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter
 
 NAME = "drop"
@@ -51,7 +51,7 @@ def propose(view: ConversationView, meter: Meter, options: DropOptions) -> Propo
     if saved <= meter.text(marker.text(len(ids))):
         reason = f"the calls and results of {_tool_list(options)} are no larger than the marker"
         return SkippedStage(stage=NAME, reason=reason)
-    return hide_behind(view, marker, ids, options, (f"messages hidden: {len(ids):,}",))
+    return hide_behind_marker(view, marker, ids, options, (f"messages hidden: {len(ids):,}",))
 
 
 def _droppable_ids(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:

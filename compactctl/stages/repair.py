@@ -21,7 +21,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.operation import neurolink_schema
 from compactctl.stages.support.stage import Stage, group_id, option
-from compactctl.stages.support.truncation import Marker, hide_behind
+from compactctl.stages.support.truncation import Marker, hide_behind_marker
 from compactctl.tokens.meter import Meter
 
 NAME = "repair"
@@ -139,7 +139,7 @@ def _hide_orphans(
         for part_index, part in orphans.items()
         if view.messages[part_index.message].id in hidden
     ]
-    proposal = hide_behind(view, marker, ids, options, _notes(halves))
+    proposal = hide_behind_marker(view, marker, ids, options, _notes(halves))
     return replace(proposal, figures=_figures(halves))
 
 

@@ -38,7 +38,7 @@ from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
 from compactctl.stages.support.replacement import is_same_json_type
-from compactctl.stages.support.truncation import Marker, hide_behind, insertion_point
+from compactctl.stages.support.truncation import Marker, hide_behind_marker, insertion_point
 from compactctl.stages.unsent import STAGE as UNSENT
 from compactctl.stages.unsent import UnsentOptions
 from compactctl.tokens.meter import Meter
@@ -316,7 +316,7 @@ def _dropped(decided: _Decided) -> Iterator[Edit]:
             marker = Marker(
                 stage=BY_HAND, prefix="truncation", template=options.marker, reason=_DROPPED
             )
-            yield from hide_behind(decided.view, marker, ids, options, ()).edits
+            yield from hide_behind_marker(decided.view, marker, ids, options, ()).edits
 
 
 def _check_hidden(decided: _Decided) -> None:

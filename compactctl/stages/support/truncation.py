@@ -122,10 +122,10 @@ def hide_messages(
     notes = [f"messages hidden: {len(ids):,}"]
     if view.target is not None and tokens_after > view.target:
         notes.append("still over the target")
-    return hide_behind(view, planner.marker, ids, options, notes)
+    return hide_behind_marker(view, planner.marker, ids, options, notes)
 
 
-def hide_behind(
+def hide_behind_marker(
     view: ConversationView,
     marker: Marker,
     ids: Sequence[MessageId],

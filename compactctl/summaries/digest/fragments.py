@@ -27,7 +27,7 @@ from compactctl.summaries.extract.tasks import MAX_TASK_CHARS, newest_tasks
 from compactctl.summaries.extract.words import word_end
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
-# The sections of lines that are quoted from messages.
+# The sections that quote lines of messages.
 QUOTED_SECTIONS: frozenset[DigestSection] = frozenset({"course", "unread"})
 # A line of up to 260 characters, or a piece of a longer one. A piece ends at a blank, else at the
 # end of a value in data, or of a name, else after 260 characters.

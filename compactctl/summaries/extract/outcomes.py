@@ -39,7 +39,7 @@ _CLIENT_LINE = re.compile(
 _END_CHARS = 400
 _MAX_LAST_LINES = 8
 # A longer line is data; its start is enough to recognize it.
-_MAX_LINE = 1_000
+_MAX_LINE_CHARS = 1_000
 
 # Characters of a command, of an output line and of an error line.
 MAX_COMMAND_CHARS = 240
@@ -100,7 +100,7 @@ def last_line(pair: ToolPair) -> str:
     text = pair.result.text if pair.result else ""
     lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _MAX_LAST_LINES)))
     last = next((line for line in lines if line and not _CLIENT_LINE.match(line)), "")
-    return last[: word_end(last, _MAX_LINE)]
+    return last[: word_end(last, _MAX_LINE_CHARS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ SPOKEN = st.tuples(st.sampled_from([user, assistant, thinking]), TEXTS)
 
 def demanded(prefix: list[Message], *future: list[Message]) -> Demand:
     reader = TextReader()
-    content = reader.read_passages(read_passages(conversation(*prefix)))
+    content = reader.read_all(read_passages(conversation(*prefix)))
     found = find_first_mentions([conversation(*each) for each in future], reader, None)
     return measure_demand(content, found, reader, unique_names(paths_in(content, reader)))
 
