@@ -107,8 +107,11 @@ def test_sizes(text: str, size: int) -> None:
 
 def test_the_options_limit_what_is_limited_without_them() -> None:
     options = (option for option in LIMITS.parts if isinstance(option, Opt))
-    given = {option.place: parse_byte_size(str(option.default)) for option in options}
-    assert given == {"line": READ_LIMITS.max_line_bytes, "unpacked": READ_LIMITS.max_bytes}
+    defaults = {option.place: parse_byte_size(str(option.default)) for option in options}
+    assert defaults == {
+        "max_line_bytes": READ_LIMITS.max_line_bytes,
+        "max_bytes": READ_LIMITS.max_bytes,
+    }
 
 
 def test_a_document_over_many_lines_is_one_line(ask: Ask, tmp_path: Path) -> None:
