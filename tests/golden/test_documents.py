@@ -44,7 +44,7 @@ def value_in(profile: Profile, path: str) -> Any:
         return str(next(level.trigger for level in profile.levels if level.name == key))
     if holder == "budget":
         value = getattr(profile.budget, key)
-        return float(value) if key == "usable" else value
+        return float(value) if key == "usable_share" else value
     stage = next(stage for stage in profile.stages if stage.name == holder)
     value = getattr(stage_named(holder).options(**stage.options), key)
     return list(value) if isinstance(value, tuple) else value
