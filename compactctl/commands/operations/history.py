@@ -100,15 +100,9 @@ class OperationHistory:
         seen_ids: set[OperationId] = set()
         for step in (*self.archived, None):
             start = self._start if step is None else self._before(step)
-            inline = [
-                inline_step
-                for inline_step in self._walk(*start)
-                if isinstance(inline_step, InlineStep)
-            ]
-            new = [
-                inline_step for inline_step in reversed(inline) if inline_step.id not in seen_ids
-            ]
-            seen_ids |= {inline_step.id for inline_step in new}
+            inline = [s for s in self._walk(*start) if isinstance(s, InlineStep)]
+            new = [s for s in reversed(inline) if s.id not in seen_ids]
+            seen_ids |= {s.id for s in new}
             steps += new if step is None else (*new, step)
         return tuple(steps)
 

@@ -21,7 +21,6 @@ from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.sentences import BULLET, INDENT, without_marks
 
-HEADINGS = tuple(section.heading for section in NINE.sections)
 KEY_LINES = "Key lines, verbatim:"
 NAMES = "Identifiers in use:"
 # Section and label of lines that the user or the agent wrote.
@@ -58,11 +57,6 @@ def write_document(note: str, items: Iterable[SummaryItem], template: Template =
             item_lines(by_section.get(number, [])) if number in by_section else [template.empty]
         )
     return "\n".join(lines)
-
-
-def item_chars(item: SummaryItem) -> int:
-    """Return the characters an item adds to a document, without its label."""
-    return len(item.text) + len(BULLET) + 1 + len(INDENT) * item.text.count("\n")
 
 
 def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:

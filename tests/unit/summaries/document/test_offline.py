@@ -29,14 +29,15 @@ from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
 from compactctl.model.summary import SummaryRequest
-from compactctl.summaries.document.draft import HEADINGS
 from compactctl.summaries.document.offline import summary_budget, write_offline_summary
+from compactctl.summaries.document.templates import NINE
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_requests import find_lasting_words, lasting_items
 from compactctl.tokens.meter import part_texts
 
 ROOT = Path(__file__).resolve().parents[4]
+_HEADINGS = tuple(section.heading for section in NINE.sections)
 
 
 def count(text: str) -> int:
@@ -100,7 +101,7 @@ conversations = st.lists(messages, max_size=30).map(lambda found: conversation(*
 
 
 def section(text: str, number: int) -> str:
-    body = text.split(f"### {number}. {HEADINGS[number - 1]}\n")[1]
+    body = text.split(f"### {number}. {_HEADINGS[number - 1]}\n")[1]
     return body.split(f"\n### {number + 1}. ")[0]
 
 
@@ -143,7 +144,7 @@ def leaves(value: Any) -> Iterator[object]:
 def test_all_nine_sections_stand_in_order_even_when_nothing_is_known() -> None:
     text = summarize((), budget=1_000, count=count)
     found = re.findall(r"^### (\d)\. (.+)\nN/A$", text, re.MULTILINE)
-    assert found == [(str(n), heading) for n, heading in enumerate(HEADINGS, start=1)]
+    assert found == [(str(n), heading) for n, heading in enumerate(_HEADINGS, start=1)]
 
 
 def test_a_summary_tells_the_state_of_the_work() -> None:
