@@ -45,7 +45,6 @@ _VARYING = re.compile(
     r"|(?<=\"archiveBytes\": )\d+"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     r"|(?<=Claude Code session )[0-9a-f]{8}(?= \"[^\"]*\(compacted)"
-    r"|(?m:^(?:is|by)  .*$)"
     r"|(?<=SHA-256              )[0-9a-f]{64}|(?<=in effect  )[0-9a-f]{12}|(?<=--to )[0-9a-f]{12}"
 )
 
