@@ -4,10 +4,13 @@ In every part of a page, the lines that start with ``$`` in a block marked ``con
 order, in a folder of the part's own that holds the bundled transcripts, and is the home of somebody
 with sessions of several clients; the lines below them are what they printed. A part is a section,
 or the page where these build on one another.
-``python tests/docs/generate.py`` writes the pages anew, the table of features and
-the picture in the README, ``--check`` only compares.
+
+``python tests/docs/generate.py commands README`` renews two pages; ``features`` is the table of
+features, ``full-session`` the picture in the README. Without names all are renewed; ``--check``
+names those that differ and writes nothing.
 """
 
+import argparse
 import io
 import os
 import re
@@ -15,9 +18,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -26,6 +30,7 @@ from sessions.bundled_home import fill_home
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PICTURE = ROOT / "docs" / "full-session.svg"
 PROMPT = "$ "
 _PROGRAM = "compactctl "
 _FOR_A_SHELL = re.compile(r"[|&;<>$*?`()~]")
@@ -70,7 +75,7 @@ def generated(page: str) -> str:
     """Return a page, or a part of one, with the output of its commands as it is now."""
     if _BLOCK.search(page) is None:
         return page
-    with tempfile.TemporaryDirectory() as name:
+    with TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_transcripts", folder / "sample_transcripts")
         fill_home(folder)
@@ -107,68 +112,77 @@ def _output(command: str, folder: Path) -> str:
     """Return what a command prints, on a path that has this environment's compactctl first."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {"PATH": programs, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
-    with tempfile.TemporaryFile(buffering=0) as out:
-        run = _run_here if is_plain(command) else _run_in_a_shell
-        run(command, folder, environment, out)
-        out.seek(0)
-        shown = out.read().decode().replace(str(folder), _HOME)
-        lines = [line.rstrip() for line in shown.splitlines()]
-    return "".join(f"{line}\n" for line in lines)
+    run = _run_here if is_plain(command) else _run_in_a_shell
+    with TemporaryFile(buffering=0) as out, TemporaryFile(buffering=0) as err:
+        # Programs joined by a pipe write at the same time: one file for both streams would hold
+        # the lines in another order in each run. Errors come after the output then.
+        run(command, folder, environment, (out, err if "|" in command else out))
+        shown = "".join(_content(stream) for stream in (out, err)).replace(str(folder), _HOME)
+    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+
+
+def _content(stream: io.FileIO) -> str:
+    stream.seek(0)
+    return stream.read().decode()
 
 
 def _run_in_a_shell(
-    command: str, folder: Path, environment: dict[str, str], out: io.FileIO
+    command: str, folder: Path, environment: dict[str, str], streams: tuple[io.FileIO, io.FileIO]
 ) -> None:
+    out, err = streams
     words = ["/bin/bash", "-c", command]
-    subprocess.run(words, cwd=folder, env=environment, stdout=out, stderr=out, check=False)
+    subprocess.run(words, cwd=folder, env=environment, stdout=out, stderr=err, check=False)
 
 
-def _run_here(command: str, folder: Path, environment: dict[str, str], out: io.FileIO) -> None:
-    number = out.fileno()
-    ended(started(shlex.split(command)[1:], folder, environment, (0, number, number)))
+def _run_here(
+    command: str, folder: Path, environment: dict[str, str], streams: tuple[io.FileIO, io.FileIO]
+) -> None:
+    out, err = (stream.fileno() for stream in streams)
+    ended(started(shlex.split(command)[1:], folder, environment, (0, out, err)))
 
 
 def main() -> int:
-    """Write the pages anew, or say which differ; return the exit code."""
-    is_check = sys.argv[1:] == ["--check"]
+    """Renew the pages that are named, or say which differ; return the exit code."""
+    parser = argparse.ArgumentParser(description="Renew what the documentation shows.")
+    parser.add_argument(
+        "pages", nargs="*", metavar="PAGE", help="commands, commands.md or docs/commands.md"
+    )
+    parser.add_argument("--check", action="store_true", help="name what differs; write nothing")
+    options = parser.parse_args()
+    known = {path.stem: path for path in (*PAGES, PICTURE)}
+    names = [Path(page).stem for page in options.pages] or list(known)
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no page {', '.join(unknown)}; there are {', '.join(known)}")
     stale = 0
-    for path in PAGES:
-        page = path.read_text()
-        fresh = "".join(map(generated, parts(path)))
-        if stable(fresh) != stable(page):
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        runs = {known[name]: _renewal(known[name], pool) for name in names}
+        for path, renewed in runs.items():
+            page, fresh = path.read_text(), renewed()
+            if _comparable(path, fresh) == _comparable(path, page):
+                continue
             stale += 1
             print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
-            if not is_check:
+            if not options.check:
                 path.write_text(fresh)
-    stale += _list_features(is_check=is_check)
-    stale += _draw(is_check=is_check)
-    return 1 if is_check and stale else 0
+    return 1 if options.check and stale else 0
 
 
-def _list_features(*, is_check: bool) -> bool:
-    """Write the table of features anew, or say that it differs; tell whether it did."""
-    from docs.feature_rows import PAGE, page
+def _renewal(path: Path, pool: Executor) -> Callable[[], str]:
+    """Start to renew a page; return what waits for it."""
+    from docs import feature_rows, picture
 
-    fresh = page()
-    is_stale = fresh != PAGE.read_text()
-    if is_stale:
-        print(PAGE.relative_to(ROOT))  # noqa: T201 - the answer of this program
-        if not is_check:
-            PAGE.write_text(fresh)
-    return is_stale
+    if path == PICTURE:
+        return picture.picture
+    if path == feature_rows.PAGE:
+        return feature_rows.page
+    runs = pool.map(generated, parts(path))
+    return lambda: "".join(runs)
 
 
-def _draw(*, is_check: bool) -> bool:
-    """Draw the picture anew, or say that it differs; tell whether it did."""
-    from docs.picture import PICTURE, picture, texts
+def _comparable(path: Path, page: str) -> object:
+    from docs.picture import texts
 
-    fresh = picture()
-    is_stale = texts(fresh) != texts(PICTURE.read_text())
-    if is_stale:
-        print(PICTURE.relative_to(ROOT))  # noqa: T201 - the answer of this program
-        if not is_check:
-            PICTURE.write_text(fresh)
-    return is_stale
+    return texts(page) if path == PICTURE else stable(page)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,22 @@
 """Draws the terminal of somebody whose session is full, as the README shows it.
 
-``python tests/docs/picture.py`` draws it anew, ``generate.py`` with the pages; the tests compare it
-with what the program prints.
+``python tests/docs/generate.py full-session`` draws it anew; the tests compare it with what the
+program prints.
 """
 
 import html
 import re
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from cli.screens.terminal import run_on_terminal
-from docs.generate import ROOT, stable
+from docs.generate import stable
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from sessions.bundled_home import fill_home
 
-PICTURE = ROOT / "docs" / "full-session.svg"
 COLUMNS = 98
 _COMMANDS = (("sessions",), ("rescue",))
 _HOME = "/home/dev"
@@ -78,7 +74,3 @@ def _run(home: Path, *arguments: str) -> Text:
     printed = _RANDOM_ID.sub(_SHOWN_ID, printed.replace(str(home), _HOME))
     command = Text(f"$ compactctl {' '.join(arguments)}\n", "bold")
     return Text.assemble(command, Text.from_ansi(printed), "\n")
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(picture())

@@ -47,7 +47,9 @@ def marks(part: str) -> Collection[pytest.MarkDecorator]:
 
 
 SHOWN = [
-    pytest.param(part, id=f"{path.name} {part.splitlines()[0].lstrip('# ')}", marks=marks(part))
+    pytest.param(
+        path, part, id=f"{path.name} {part.splitlines()[0].lstrip('# ')}", marks=marks(part)
+    )
     for path in PAGES
     for part in parts(path)
     if any(commands(part))
@@ -64,9 +66,12 @@ def sections(text: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(claude_is_installed(), reason="ctok counts Claude in its own way")
-@pytest.mark.parametrize("shown", SHOWN)
-def test_what_is_shown_is_what_is_printed(shown: str) -> None:
-    assert stable(generated(shown)) == stable(shown), "run: python tests/docs/generate.py"
+@pytest.mark.parametrize(("path", "shown"), SHOWN)
+def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
+    assert stable(generated(shown)) == stable(shown), (
+        f"{path.name} shows something else than its commands print; "
+        f"if that is meant: python tests/docs/generate.py {path.stem}"
+    )
 
 
 def test_every_command_is_shown_with_its_help() -> None:

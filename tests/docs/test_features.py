@@ -36,7 +36,7 @@ def options(command: "click.Command") -> set[str]:
 
 
 def test_the_page_is_made_of_the_rows() -> None:
-    assert PAGE.read_text() == page(), "run: python tests/docs/generate.py"
+    assert PAGE.read_text() == page(), "run: python tests/docs/generate.py features"
 
 
 def test_every_number_has_one_row_in_order() -> None:

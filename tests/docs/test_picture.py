@@ -2,11 +2,15 @@
 
 import re
 
-from docs.picture import PICTURE, picture, texts
+from docs.generate import PICTURE
+from docs.picture import picture, texts
 
 
 def test_it_shows_what_is_printed() -> None:
-    assert texts(PICTURE.read_text()) == texts(picture())
+    assert texts(PICTURE.read_text()) == texts(picture()), (
+        "docs/full-session.svg shows something else than sessions and rescue print; "
+        "if that is meant: python tests/docs/generate.py full-session"
+    )
 
 
 def test_it_needs_nothing_from_elsewhere() -> None:
