@@ -8,31 +8,29 @@ from real.choice import each_file, needs_files
 
 from compactctl.commands.measuring.measure import window_of
 from compactctl.commands.reading.transcript import InputOptions, scan
-from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.models.lookup import resolve_model
 
 
-def record_highs(transcript: Transcript) -> list[tuple[int, Message]]:
-    """Return the answers to requests larger than all before them, with how many messages led on."""
-    highest, found = 0, []
-    for count, message in enumerate(transcript.messages, start=1):
-        is_by = message.usage is not None and message.model in (None, transcript.session.model)
-        if is_by and message.usage is not None and message.usage.context > highest:
-            highest = message.usage.context
-            found.append((count, message))
-    return found
+def answered_requests(transcript: Transcript) -> dict[int, int]:
+    """Return by line how large the requests were that the session's model answered."""
+    return {
+        message.line + 1: message.usage.context
+        for message in transcript.messages
+        if message.usage and message.model in (None, transcript.session.model)
+    }
 
 
 @needs_files
 @each_file
-def test_the_window_holds_every_request_from_its_answer_on(path: Path) -> None:
+def test_the_window_holds_every_request_before_it_is_known_to_be_answered(path: Path) -> None:
     transcript = scan(InputOptions(path=str(path)))
-    highs = record_highs(transcript)
-    if not highs:
+    sizes = answered_requests(transcript)
+    if not sizes:
         pytest.skip("nothing was reported in this file")
-    model = resolve_model(transcript.session.model)
-    for count, message in highs:
-        known = replace(transcript, messages=transcript.messages[:count])
-        assert message.usage is not None
-        assert message.usage.context <= window_of(known, model).tokens
+    # An answered request raises the window that it is held against, so none is reported here.
+    unreported = tuple(replace(message, usage=None) for message in transcript.messages)
+    window = window_of(
+        replace(transcript, messages=unreported), resolve_model(transcript.session.model)
+    )
+    assert {line: size for line, size in sizes.items() if size > window.tokens} == {}, window
