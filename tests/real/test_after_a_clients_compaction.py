@@ -5,7 +5,6 @@ from pathlib import Path
 from statistics import median
 
 import orjson
-import pytest
 from examples import LONG
 from real.choice import FILES, client_of, needs_files
 
@@ -48,7 +47,7 @@ def context_of(line: bytes) -> int:
 
 @needs_files
 def test_the_next_request_is_not_the_summary_alone() -> None:
-    errors = []
+    errors, in_range = [], []
     for path in compacted():
         loaded = load(InputOptions(path=str(path)))
         for line, context in next_requests(loaded):
@@ -56,7 +55,10 @@ def test_the_next_request_is_not_the_summary_alone() -> None:
             size = context_size(cut, measure(cut, MeasureOptions()))
             if size.source:
                 assert size.range is not None
-                errors.append(abs(size.total - context) / context)
-    if not errors:
-        pytest.skip("no session of Claude Code was compacted after a reported request")
-    assert median(errors) < 0.25
+                errors.append((size.total - context) / context)
+                in_range.append(size.range[0] <= context <= size.range[1])
+    assert len(errors) >= (16 if LONG else _TRIED)
+    # 10% and 2% over 19 compactions. Without what the client restores it is 21% and -16%.
+    assert median(map(abs, errors)) < 0.15
+    assert abs(median(errors)) < 0.08
+    assert sum(in_range) / len(in_range) >= 0.75
