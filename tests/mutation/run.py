@@ -1,0 +1,197 @@
+"""Break the program in many small ways, and count how many of them its tests notice.
+
+    python tests/mutation/run.py [AREA…] [--count 60] [--seed 0] [--only PATH] [-j 2] [--write]
+
+An area is a part of the package with the tests that are its own: ``areas.toml``. Mutants are drawn
+by a hash of what they change, so that code that stays the same is tried in the same ways each time.
+What survives is listed. ``--write`` keeps the scores in ``scores.toml``; without it they are
+compared with those: an area that noticed fewer than it did, or fewer than the floor, is an error.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from mutation.mutants import Mutant, mutants
+
+HERE = Path(__file__).parent
+AREAS = tomllib.loads((HERE / "areas.toml").read_text())
+SCORES = HERE / "scores.toml"
+FLOOR = 85
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many mutants of an area were tried, and which of them survived."""
+
+    tried: int
+    survivors: list[str]
+
+    @property
+    def percent(self) -> float:
+        """Return the share that was noticed."""
+        return 100 * (self.tried - len(self.survivors)) / max(1, self.tried)
+
+
+def main() -> int:
+    """Try the areas that are asked for; return the exit code."""
+    options = _options()
+    if options.tests:
+        print(*(path for area in options.areas for path in tests_of(area)))
+        return 0
+    kept = tomllib.loads(SCORES.read_text()) if SCORES.exists() else {}
+    failed = []
+    for area in options.areas:
+        chosen = draw(area, options.only, options.count, options.seed)
+        score = tried(area, chosen, options.jobs)
+        before = kept.get(area, {}).get("noticed", FLOOR)
+        print(f"{area}: {score.percent:.0f} % of {score.tried} noticed, {before} % before")
+        if options.write:
+            kept[area] = {
+                "seed": options.seed,
+                "tried": score.tried,
+                "noticed": int(score.percent),
+                "survivors": score.survivors,
+            }
+            SCORES.write_text("\n".join(_lines(kept)))
+        elif score.percent < min(before, FLOOR):
+            failed.append(area)
+    if failed:
+        print("too few are noticed in", *failed)
+    return 1 if failed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("areas", nargs="*", default=list(AREAS), metavar="AREA")
+    parser.add_argument("--count", type=int, default=60, help="mutants per area")
+    parser.add_argument("--seed", type=int, default=0, help="other mutants for another number")
+    parser.add_argument("--only", default="", help="only files with this in their path")
+    parser.add_argument("-j", dest="jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("--write", action="store_true", help="keep the scores")
+    parser.add_argument("--tests", action="store_true", help="print the tests of the areas")
+    options = parser.parse_args()
+    if unknown := set(options.areas) - set(AREAS):
+        parser.error(f"unknown areas: {', '.join(sorted(unknown))}; known are {', '.join(AREAS)}")
+    return options
+
+
+def tests_of(area: str) -> list[str]:
+    """Return the paths of an area's tests."""
+    return [path for path in AREAS[area]["tests"] if (ROOT / path).exists()]
+
+
+def draw(area: str, only: str, count: int, seed: int) -> list[Mutant]:
+    """Return so many mutants of an area, those of the lowest lots."""
+    folders = [ROOT / "compactctl" / name for name in AREAS[area]["code"]]
+    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    named = [(path.relative_to(ROOT).as_posix(), path) for path in files]
+    every = [
+        mutant
+        for name, path in named
+        if only in name
+        for mutant in mutants(name, path.read_bytes())
+    ]
+    return sorted(every, key=lambda mutant: mutant.lot(seed))[:count]
+
+
+def tried(area: str, chosen: Sequence[Mutant], jobs: int) -> Score:
+    """Try mutants in so many processes, and say what survives as it is found."""
+    with TemporaryDirectory() as name:
+        shares = [chosen[start::jobs] for start in range(jobs)]
+        running = [
+            _Process(area, share, Path(name) / str(number))
+            for number, share in enumerate(shares)
+            if share
+        ]
+        survivors = [survivor for process in running for survivor in process.survivors()]
+    return Score(len(chosen), sorted(survivors))
+
+
+class _Process:
+    """One pytest that tries mutants on a copy of the checkout, with nothing beside it."""
+
+    def __init__(self, area: str, share: Sequence[Mutant], folder: Path) -> None:
+        self._share = share
+        self._out = folder / "out"
+        self._log = folder / "log"
+        checkout = folder / "checkout"
+        _copy(checkout)
+        job = folder / "job.json"
+        job.write_text(json.dumps({"mutants": list(map(asdict, share)), "out": str(self._out)}))
+        environment = {
+            **os.environ,
+            "MUTATION_JOB": str(job),
+            "PYTHONPATH": f"{checkout}{os.pathsep}{checkout / 'tests'}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TMPDIR": str(folder),
+            "CI": "true",
+        }
+        environment.pop("COMPACTCTL_LONG_TESTS", None)
+        subprocess.run(
+            [sys.executable, "-m", "compileall", "-q", "compactctl"], cwd=checkout, check=True
+        )
+        command = [sys.executable, "-m", "pytest", "-p", "mutation.trial", "-q", "--capture=no"]
+        command += ["-p", "no:cacheprovider", *tests_of(area)]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command, cwd=checkout, env=environment, stdout=log, stderr=log
+            )
+
+    def survivors(self) -> Iterator[str]:
+        """Wait for the end; yield what survived."""
+        self._process.wait()
+        lines = self._out.read_text().splitlines() if self._out.exists() else []
+        outcomes = [json.loads(line) for line in lines]
+        for each in outcomes:
+            if "fails" in each:
+                print(f"left out, since it fails anyway: {each['fails']}")
+        results = [each for each in outcomes if "mutant" in each]
+        if len(results) != len(self._share):
+            raise SystemExit(self._log.read_text()[-3000:])
+        for each in results:
+            if not each["killed"]:
+                mutant = self._share[each["mutant"]]
+                reached = "" if each["reached"] is None else f"  reached by {each['reached']} tests"
+                print(f"survives: {mutant}{reached}", flush=True)
+                yield f"{mutant.path} {mutant.name}"
+
+
+def _copy(checkout: Path) -> None:
+    """Copy the files that git knows, or would add."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, checkout / name)
+
+
+def _lines(kept: dict[str, dict[str, object]]) -> Iterator[str]:
+    """Yield the lines of the file of scores. JSON's texts are TOML's."""
+    yield "# Written by run.py --write: how many random mutants each area's own tests notice."
+    for area, values in sorted(kept.items()):
+        yield f"\n[{area}]"
+        for key, value in values.items():
+            if isinstance(value, list):
+                yield f"{key} = ["
+                yield from (f"    {json.dumps(each)}," for each in value)
+                yield "]"
+            else:
+                yield f"{key} = {value}"
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
