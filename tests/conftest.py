@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,21 +36,30 @@ settings.register_profile("nightly", settings.get_profile("any"), max_examples=2
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "long" if LONG else "change"))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Make only the cases that a change is tested with: most of a product would be thrown away."""
+    yield
+    if LONG:
+        return
+    cases = [
+        case for case in metafunc._calls if not any(mark.name == "long" for mark in case.marks)
+    ]
+    definition = metafunc.definition
+    if definition.get_closest_marker("long"):
+        del cases[1:]
+    elif definition.get_closest_marker("each_choice"):
+        cases = each_choice(definition.nodeid, cases)
+    metafunc._calls[:] = cases or metafunc._calls[:1]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what takes long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
     if LONG:
         return
-    tried = set(_tried(items))
-    config.hook.pytest_deselected(items=[item for item in items if item not in tried])
-    items[:] = [item for item in items if item in tried]
-
-
-def _tried(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield what a change is tried with."""
-    short = (item for item in items if not item.get_closest_marker("long"))
-    for _, cases in groupby(short, key=lambda item: item.nodeid.partition("[")[0]):
-        each = list(cases)
-        yield from each_choice(each) if each[0].get_closest_marker("each_choice") else each
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,10 @@
 """How much is tried: little when a change is tested, everything in a long run."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
 from zlib import crc32
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
@@ -24,22 +24,34 @@ def tries(count: int = USUAL) -> settings:
     return settings(max_examples=max(1, count * settings().max_examples // USUAL))
 
 
-def each_choice(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+class Case(Protocol):
+    """What pytest knows of one case of a test: a combination of its parameters' values."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def params(self) -> Mapping[str, object]: ...
+
+
+CaseT = TypeVar("CaseT", bound=Case)
+
+
+def each_choice(test: str, cases: Sequence[CaseT]) -> list[CaseT]:
     """Return few of one test's cases, in which each value of each of its parameters is tried.
 
     That is each-choice coverage; the cases of a test are the product of its parameters. Which
     values meet is left to a hash of the cases' names, so that it is the same each time.
     """
-    left = sorted(items, key=lambda item: crc32(item.nodeid.encode()))
+    # Values are the same objects in all cases.
+    choices = [
+        (case, {(name, id(value)) for name, value in case.params.items()})
+        for case in sorted(cases, key=lambda case: crc32(f"{test}[{case.id}]".encode()))
+    ]
     seen: set[tuple[str, int]] = set()
-    chosen: list[pytest.Item] = []
-    while fresh := [item for item in left if not _choices(item) <= seen]:
-        chosen.append(max(fresh, key=lambda item: len(_choices(item) - seen)))
-        seen |= _choices(chosen[-1])
+    chosen: list[CaseT] = []
+    while choices := [(case, values - seen) for case, values in choices if not values <= seen]:
+        case, values = max(choices, key=lambda choice: len(choice[1]))
+        chosen.append(case)
+        seen |= values
     return chosen
-
-
-def _choices(item: pytest.Item) -> set[tuple[str, int]]:
-    """Return which value each parameter of a case has; values are the same objects in all cases."""
-    parameters = item.callspec.params if isinstance(item, pytest.Function) else {}
-    return {(name, id(value)) for name, value in parameters.items()}
