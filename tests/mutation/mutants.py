@@ -3,8 +3,8 @@
     >>> [str(mutant) for mutant in mutants("x.py", b"def f(a):\\n    return a > 1\\n")]
     ['x.py:2 f: > becomes >=', 'x.py:2 f: 1 becomes 2']
 
-Left out is what decides nothing: decorators, annotations, text in f-strings, and arguments such as
-``slots`` and ``strict``.
+Left out is what decides nothing: decorators, annotations, text in f-strings, arguments such as
+``slots`` and ``strict``; and numbers outside of functions, which a test could only repeat.
 """
 
 import ast
@@ -104,8 +104,9 @@ class _Finder:
             case ast.keyword(arg=str(name)) if name in _TRIFLES:
                 return
         function = ".".join(scope) if inside else ""
-        for start, end, after in self._changes(node):
-            yield self._mutant(function, start, end, after)
+        if inside or not _is_number(node):
+            for start, end, after in self._changes(node):
+                yield self._mutant(function, start, end, after)
         for child in _children(node):
             yield from self._walk(child, scope, inside=inside)
 
@@ -185,6 +186,10 @@ class _Finder:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in {int, float}
 
 
 def _conditions(node: ast.AST) -> Iterator[ast.expr]:

@@ -14,11 +14,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, TextIO
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -39,9 +42,9 @@ class Score:
     survivors: list[str]
 
     @property
-    def percent(self) -> float:
-        """Return the share that was noticed."""
-        return 100 * (self.tried - len(self.survivors)) / max(1, self.tried)
+    def percent(self) -> int:
+        """Return the share that was noticed, rounded down."""
+        return 100 * (self.tried - len(self.survivors)) // max(1, self.tried)
 
 
 def main() -> int:
@@ -52,21 +55,24 @@ def main() -> int:
         return 0
     kept = tomllib.loads(SCORES.read_text()) if SCORES.exists() else {}
     failed = []
-    for area in options.areas:
-        chosen = draw(area, options.only, options.count, options.seed)
-        score = tried(area, chosen, options.jobs)
-        before = kept.get(area, {}).get("noticed", FLOOR)
-        print(f"{area}: {score.percent:.0f} % of {score.tried} noticed, {before} % before")
-        if options.write:
-            kept[area] = {
-                "seed": options.seed,
-                "tried": score.tried,
-                "noticed": int(score.percent),
-                "survivors": score.survivors,
-            }
-            SCORES.write_text("\n".join(_lines(kept)))
-        elif score.percent < min(before, FLOOR):
-            failed.append(area)
+
+    def try_area(area: str) -> tuple[str, Score]:
+        return area, try_out(area, draw(area, options.only, options.count, options.seed))
+
+    with ThreadPool(options.jobs) as pool:
+        for area, score in pool.imap(try_area, options.areas):
+            floor = min(FLOOR, kept.get(area, {}).get("noticed", FLOOR))
+            print(f"{area}: {score.percent} % of {score.tried} noticed, {floor} % expected")
+            if options.write:
+                kept[area] = {
+                    "seed": options.seed,
+                    "tried": score.tried,
+                    "noticed": score.percent,
+                    "survivors": score.survivors,
+                }
+                SCORES.write_text("\n".join(_lines(kept)))
+            elif score.percent < floor:
+                failed.append(area)
     if failed:
         print("too few are noticed in", *failed)
     return 1 if failed else 0
@@ -78,7 +84,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=60, help="mutants per area")
     parser.add_argument("--seed", type=int, default=0, help="other mutants for another number")
     parser.add_argument("--only", default="", help="only files with this in their path")
-    parser.add_argument("-j", dest="jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("-j", dest="jobs", type=int, default=2, help="areas at once")
     parser.add_argument("--write", action="store_true", help="keep the scores")
     parser.add_argument("--tests", action="store_true", help="print the tests of the areas")
     options = parser.parse_args()
@@ -106,66 +112,60 @@ def draw(area: str, only: str, count: int, seed: int) -> list[Mutant]:
     return sorted(every, key=lambda mutant: mutant.lot(seed))[:count]
 
 
-def tried(area: str, chosen: Sequence[Mutant], jobs: int) -> Score:
-    """Try mutants in so many processes, and say what survives as it is found."""
+def try_out(area: str, chosen: Sequence[Mutant]) -> Score:
+    """Try mutants on a copy of the checkout with nothing beside it; print what survives."""
     with TemporaryDirectory() as name:
-        shares = [chosen[start::jobs] for start in range(jobs)]
-        running = [
-            _Process(area, share, Path(name) / str(number))
-            for number, share in enumerate(shares)
-            if share
-        ]
-        survivors = [survivor for process in running for survivor in process.survivors()]
-    return Score(len(chosen), sorted(survivors))
-
-
-class _Process:
-    """One pytest that tries mutants on a copy of the checkout, with nothing beside it."""
-
-    def __init__(self, area: str, share: Sequence[Mutant], folder: Path) -> None:
-        self._share = share
-        self._out = folder / "out"
-        self._log = folder / "log"
-        checkout = folder / "checkout"
+        folder = Path(name)
+        checkout, job, log, results = (folder / each for each in ("checkout", "job", "log", "out"))
         _copy(checkout)
-        job = folder / "job.json"
-        job.write_text(json.dumps({"mutants": list(map(asdict, share)), "out": str(self._out)}))
+        job.write_text(json.dumps({"mutants": list(map(asdict, chosen)), "out": str(results)}))
+        results.touch()
         environment = {
             **os.environ,
             "MUTATION_JOB": str(job),
             "PYTHONPATH": f"{checkout}{os.pathsep}{checkout / 'tests'}",
+            # What a test starts compiles a file that has changed, and keeps nothing of it.
             "PYTHONDONTWRITEBYTECODE": "1",
             "TMPDIR": str(folder),
             "CI": "true",
         }
         environment.pop("COMPACTCTL_LONG_TESTS", None)
-        subprocess.run(
-            [sys.executable, "-m", "compileall", "-q", "compactctl"], cwd=checkout, check=True
-        )
+        compiling = [sys.executable, "-m", "compileall", "-q", "compactctl"]
+        subprocess.run(compiling, cwd=checkout, check=True)
         command = [sys.executable, "-m", "pytest", "-p", "mutation.trial", "-q", "--capture=no"]
         command += ["-p", "no:cacheprovider", *tests_of(area)]
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                command, cwd=checkout, env=environment, stdout=log, stderr=log
+        survivors = []
+        with log.open("wb") as errors, results.open() as lines:
+            process = subprocess.Popen(
+                command, cwd=checkout, env=environment, stdout=errors, stderr=errors
             )
+            tried = 0
+            for result in _results(lines, process):
+                if "fails" in result:
+                    print(f"left out, since it fails anyway: {result['fails']}", flush=True)
+                    continue
+                tried += 1
+                if not result["killed"]:
+                    mutant = chosen[result["mutant"]]
+                    survivors.append(f"{mutant.path} {mutant.name}")
+                    print(f"survives: {mutant}{_reached(result)}", flush=True)
+        if tried != len(chosen):
+            raise SystemExit(log.read_text()[-3000:])
+    return Score(tried, sorted(survivors))
 
-    def survivors(self) -> Iterator[str]:
-        """Wait for the end; yield what survived."""
-        self._process.wait()
-        lines = self._out.read_text().splitlines() if self._out.exists() else []
-        outcomes = [json.loads(line) for line in lines]
-        for each in outcomes:
-            if "fails" in each:
-                print(f"left out, since it fails anyway: {each['fails']}")
-        results = [each for each in outcomes if "mutant" in each]
-        if len(results) != len(self._share):
-            raise SystemExit(self._log.read_text()[-3000:])
-        for each in results:
-            if not each["killed"]:
-                mutant = self._share[each["mutant"]]
-                reached = "" if each["reached"] is None else f"  reached by {each['reached']} tests"
-                print(f"survives: {mutant}{reached}", flush=True)
-                yield f"{mutant.path} {mutant.name}"
+
+def _results(lines: TextIO, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield results as they are written, until the process has ended."""
+    ended = False
+    while not ended:
+        ended = process.poll() is not None
+        while line := lines.readline():
+            yield json.loads(line)
+        time.sleep(0 if ended else 0.2)
+
+
+def _reached(result: dict[str, Any]) -> str:
+    return "" if result["reached"] is None else f" (reached by {result['reached']} tests)"
 
 
 def _copy(checkout: Path) -> None:

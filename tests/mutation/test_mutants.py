@@ -26,13 +26,10 @@ def pour(cups, left=2):
 '''
 
 CHANGES = [
-    "10 becomes 11",
-    "3 becomes 4",
     "Kettle.boils: not becomes nothing",
     "Kettle.boils: and becomes or",
     "Kettle.boils: >= becomes >",
     "Kettle.boils: 100 becomes 101",
-    "2 becomes 3",
     "pour: cups and left becomes (not (cups and left))",
     "pour: and becomes or",
     "pour: cups.pop() becomes None",
