@@ -161,6 +161,7 @@ STAGE = Stage(
     title="summarize older messages chunk by chunk, and put one summary in their place",
     options=ChunkOptions,
     propose=propose,
+    example=ChunkOptions(keep_recent=2, min_messages=2),
     keeps_lasting_words=True,
     codebuddy_tier=2,
 )

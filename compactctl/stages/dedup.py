@@ -268,6 +268,7 @@ STAGE = Stage(
     title="keep the newest read of a file, point to it from older ones",
     options=DedupOptions,
     propose=propose,
+    example=DedupOptions(policy="latest"),
     count_names=("filesDeduped",),
     foreign_schemas=(
         neurolink_schema(

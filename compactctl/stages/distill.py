@@ -167,5 +167,6 @@ STAGE = Stage(
     title="put the lines that will be needed again in place of older messages, down to a size",
     options=DistillOptions,
     propose=propose,
+    example=DistillOptions(keep=0.9),
     keeps_lasting_words=True,
 )

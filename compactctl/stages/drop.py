@@ -86,4 +86,5 @@ STAGE = Stage(
     title="hide the calls of named tools together with their results",
     options=DropOptions,
     propose=propose,
+    example=DropOptions(tools=("Read", "web_search")),
 )

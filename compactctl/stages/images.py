@@ -137,4 +137,5 @@ STAGE = Stage(
     title="keep the newest images, put a note in place of older ones",
     options=ImagesOptions,
     propose=propose,
+    example=ImagesOptions(max_images=0),
 )

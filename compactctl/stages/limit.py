@@ -113,4 +113,5 @@ STAGE = Stage(
     title="cut single tool results that are too large, keep their beginning and their end",
     options=LimitOptions,
     propose=propose,
+    example=LimitOptions(max_tokens=15),
 )

@@ -126,4 +126,5 @@ STAGE = Stage(
     title="clear the results of routine tools except the newest few",
     options=MicrocompactOptions,
     propose=propose,
+    example=MicrocompactOptions(keep_recent=1, tools=("*",)),
 )

@@ -59,6 +59,7 @@ STAGE = Stage(
     title="put a summary in place of the older half of the older messages",
     options=PartialOptions,
     propose=propose,
+    example=PartialOptions(keep_recent=2),
     keeps_lasting_words=True,
     codebuddy_tier=3,
 )

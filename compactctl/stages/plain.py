@@ -76,5 +76,6 @@ STAGE = Stage(
     title="say in a few lines how much older talk there was and about what, without a summary",
     options=PlainOptions,
     propose=propose,
+    example=PlainOptions(keep_recent=2),
     codebuddy_tier=4,
 )

@@ -152,4 +152,5 @@ STAGE = Stage(
     title="hide the messages of the lowest priority, wherever they are, down to the target",
     options=PrioritizeOptions,
     propose=propose,
+    example=PrioritizeOptions(weights=("assistant=1", "tool_results=2")),
 )

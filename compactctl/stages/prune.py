@@ -132,5 +132,6 @@ STAGE = Stage(
     title="clear old tool results, keep the newest",
     options=PruneOptions,
     propose=propose,
+    example=PruneOptions(protect_tokens=30, min_savings=0),
     foreign_schemas=(neurolink_schema("PruneResult", pruned="applied", tokensSaved="tokensSaved"),),
 )

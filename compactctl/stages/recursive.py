@@ -146,5 +146,6 @@ STAGE = Stage(
     title="put a question and its answer, a summary, in place of all but the newest events",
     options=RecursiveOptions,
     propose=propose,
+    example=RecursiveOptions(keep_events=3, snap="none", min_keep_turns=0),
     keeps_lasting_words=True,
 )

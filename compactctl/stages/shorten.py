@@ -134,4 +134,5 @@ STAGE = Stage(
     title="cut the longest texts down to a common length, so that the target fits",
     options=ShortenOptions,
     propose=propose,
+    example=ShortenOptions(min_tokens=5),
 )

@@ -109,4 +109,5 @@ STAGE = Stage(
     title="hide the messages from one to another, behind a summary of one's own or a marker",
     options=SpanOptions,
     propose=propose,
+    example=SpanOptions(first="m0", last="m2", widen=True),
 )

@@ -117,5 +117,6 @@ STAGE = Stage(
     title="replace long old tool results, and long texts in the arguments of old calls",
     options=StripOptions,
     propose=propose,
+    example=StripOptions(keep_recent=1, over=20),
     codebuddy_tier=1,
 )

@@ -237,6 +237,7 @@ STAGE = Stage(
     title="put a summary in place of older messages, keep the newest as they are",
     options=SummarizeOptions,
     propose=propose,
+    example=SummarizeOptions(keep_min=2, min_messages=2),
     keeps_lasting_words=True,
     foreign_schemas=(neurolink_schema("SummarizeResult", summarized="applied"),),
 )

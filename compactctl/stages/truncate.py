@@ -162,6 +162,7 @@ STAGE = Stage(
     title="hide the oldest messages behind a marker, keep the first exchange and the newest",
     options=TruncateOptions,
     propose=propose,
+    example=TruncateOptions(fraction=0.8, keep_first=1),
     foreign_schemas=(
         neurolink_schema("TruncationResult", truncated="applied", messagesRemoved="hidden"),
     ),

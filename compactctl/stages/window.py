@@ -144,4 +144,5 @@ STAGE = Stage(
     title="keep the newest events, turns or tokens, hide what is older behind a marker",
     options=WindowOptions,
     propose=propose,
+    example=WindowOptions(max=3, snap="none", min_keep_turns=0),
 )

@@ -1,11 +1,11 @@
 """Compacts a document and takes it back, as the commands do, and checks what is promised."""
 
 import json
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from stage_examples import EXAMPLES
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
@@ -14,7 +14,6 @@ from compactctl.commands.reading.transcript import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import JsonPath
-from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.spans import find_array
 from compactctl.stages.registry import ALL_STAGES
@@ -40,25 +39,9 @@ def each_plan(*left_out: str) -> pytest.MarkDecorator:
     )
 
 
-# Low limits, so that small documents have something to give; other stages do as they always do.
-_SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
-    "prune": {"min_savings": 1, "protect_tokens": 200},
-    "strip": {"keep_recent": 1, "over": 20},
-    "limit": {"max_tokens": 20},
-    "microcompact": {"keep_recent": 2},
-    "partial": {"keep_recent": 2},
-    "chunk": {"keep_recent": 2, "min_messages": 2},
-    "plain": {"keep_recent": 2},
-    "summarize": {"keep_min": 2, "min_messages": 2},
-    "recursive": {"keep_events": 3, "snap": "none", "min_keep_turns": 0},
-    "window": {"max": 3, "snap": "none", "min_keep_turns": 0},
-    "truncate": {"keep_first": 1},
-}
-
-
 def plan(stages: tuple[str, ...]) -> PlanOptions:
     """Return a plan of these stages with low limits."""
-    return PlanOptions(stages=stages, settings=_SETTINGS)
+    return PlanOptions(stages=stages, settings=EXAMPLES)
 
 
 def pretty(document: object, path: Path) -> Path:

@@ -14,9 +14,10 @@ from compactctl.lab.audit import AuditInput, audit
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
 from compactctl.model.transcript import Transcript
+from compactctl.stages.registry import ALL_STAGES
 
 # These quote what they hide; all others but those in _ENDS hide nothing that was said.
-_QUOTING = ("distill", "summarize", "partial", "chunk", "recursive")
+_QUOTING = tuple(stage.name for stage in ALL_STAGES if stage.keeps_lasting_words)
 # What else hides messages keeps these requests.
 _ENDS: Mapping[str, tuple[str, ...]] = {
     "truncate": (OPENING, NEWEST),

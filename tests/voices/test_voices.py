@@ -86,7 +86,10 @@ def test_what_is_said_survives(shape: str, way: Way) -> None:
     lines = lines_of(all_places(TALKS[shape](), _places(shape)))
     made = compacted(lines, way, TALKS[shape].shell)
     after = seen(made)
-    assert unseen(expected_words(way, _places(shape)), after.effective) == []
+    assert unseen(expected_words(way, _places(shape)), after.effective) == [], (
+        f"{way.stage} hides what users said: mend it, or say in _ENDS of tests/voices/survival.py"
+        " which of their requests it keeps"
+    )
     if way.stage in _QUOTING:
         assert lost_rules(made.transcript, after) == []
 

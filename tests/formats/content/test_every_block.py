@@ -22,9 +22,10 @@ from formats.content.block_kinds import (
     server_pairs,
     words,
 )
-from formats.content.stage_settings import SETTINGS, STAGES
+from formats.content.one_stage_plans import STAGES
 from formats.gemini_cli.talks import SESSION
 from formats.jsonl import read, texts
+from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -181,7 +182,7 @@ def test_no_stage_rewrites_what_only_a_provider_understands(
     name: str, stages: tuple[str, ...], tmp_path: Path
 ) -> None:
     path, out = saved(tmp_path / "every.jsonl", FILES[name]), tmp_path / "o.jsonl"
-    plan = PlanOptions(stages=stages, keep=0.5, settings=SETTINGS)
+    plan = PlanOptions(stages=stages, keep=0.5, settings=EXAMPLES)
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),

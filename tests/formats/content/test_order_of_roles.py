@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from formats.content.block_kinds import words
-from formats.content.stage_settings import SETTINGS, STAGES
+from formats.content.one_stage_plans import STAGES
+from stage_examples import EXAMPLES
 from unit.commands.planning.planned import FAST, plan_of, with_fate
 
 from compactctl import compact_messages
@@ -194,7 +195,7 @@ def test_a_summary_is_not_joined_to_an_answer_that_begins_with_thinking() -> Non
         keep=0.5,
         keep_turns=0,
         stages="recursive",
-        stage_options={"recursive": SETTINGS["recursive"]},
+        stage_options={"recursive": EXAMPLES["recursive"]},
     )
     assert "Summarize" in left[0]["content"]
     assert all(first["role"] != second["role"] for first, second in pairwise(left))
@@ -203,7 +204,7 @@ def test_a_summary_is_not_joined_to_an_answer_that_begins_with_thinking() -> Non
 def _compact(
     path: Path, out: Path, stages: tuple[str, ...], keep: float, layout: Layout = "split"
 ) -> None:
-    plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
+    plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),

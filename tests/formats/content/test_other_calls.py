@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from formats.content.block_kinds import Block, words
-from formats.content.stage_settings import SETTINGS
 from formats.jsonl import read
+from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -167,7 +167,7 @@ def test_what_is_written_has_the_shape_of_what_was_there(
     if head == "system" and shape.role == "user":
         document["system"] = [shape.text("Be brief.")]
     path, out = saved(tmp_path / "run.jsonl", [document]), tmp_path / "o.jsonl"
-    plan = PlanOptions(stages=stages, keep=0.4, settings=SETTINGS)
+    plan = PlanOptions(stages=stages, keep=0.4, settings=EXAMPLES)
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),

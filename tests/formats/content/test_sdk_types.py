@@ -16,7 +16,8 @@ from formats.content.block_kinds import (
     chat_messages,
     response_items,
 )
-from formats.content.stage_settings import SETTINGS, STAGES
+from formats.content.one_stage_plans import STAGES
+from stage_examples import EXAMPLES
 from unit.commands.conversations import saved
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -114,7 +115,7 @@ def test_messages_are_of_the_types_of_the_sdk(
     types = pytest.importorskip(module, reason="the SDK is not installed: pip install .[dev-long]")
     adapter = pytest.importorskip("pydantic").TypeAdapter(getattr(types, type_name))
     path, out = saved(tmp_path / "every.jsonl", records), tmp_path / "o.jsonl"
-    plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
+    plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.content.stage_settings import SETTINGS, STAGES
+from formats.content.one_stage_plans import STAGES
 from formats.logs import contents, converse, ui_messages
+from stage_examples import EXAMPLES
 
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -49,7 +50,7 @@ def compacted(
     """Return a request as it is sent after a compaction: without the fields of compactctl."""
     path, out = folder / "every.json", folder / f"{'+'.join(stages)}-{keep}.json"
     path.write_text(json.dumps(document))
-    plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
+    plan = PlanOptions(stages=stages, keep=keep, settings=EXAMPLES)
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
