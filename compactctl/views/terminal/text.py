@@ -78,7 +78,7 @@ def line_text(text: str) -> str:
 def one_line(text: str, width: int = 200) -> str:
     """Return safe text on one line of at most ``width`` characters."""
     joined = defused(" ".join(_visible(text[: width * 8]).split()))
-    return joined if len(joined) <= width else f"{joined[: max(0, width - 1)]}…"
+    return joined if len(joined) <= width else f"{joined[: width - 1]}…"
 
 
 def size_text(n_bytes: int) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
 from compactctl.stages.support.chunking import (
     ChunkOptions,
+    ChunkRule,
+    Formula,
     merge_chunks,
     plan_chunks,
     truncate_message,
@@ -240,3 +243,33 @@ def test_the_first_request_is_quoted_where_a_clients_summary_fills_the_first_chu
     text = inserted(propose(STAGE, view(talk, window=12_000))).message.text
     assert text.count(SEPARATOR) > 1
     assert request in text
+
+
+@pytest.mark.parametrize(
+    ("formula", "window", "average", "tokens"),
+    [
+        ("doc", 10_000, 0, 4_000),
+        ("doc", 30_000, 0, 12_000),
+        ("doc", 30_001, 0, 12_000),
+        ("doc", 2, 0, 1),
+        ("doc", 0, 0, 1),
+        # A share for messages of average size, less what stands around a chunk.
+        ("code", 100_000, 0, 40_000 - 4_096),
+        ("code", 10_000, 0, 12_000 - 4_096),
+        ("code", 0, 0, 12_000 - 4_096),
+        # Six fifths of 8,333 and a third are a tenth of the window; more than that is large.
+        ("code", 100_000, Fraction(25_000, 3), 40_000 - 4_096),
+        ("code", 100_000, 10_000, 16_000 - 4_096),
+        ("code", 100_000, 20_000, 15_000 - 4_096),
+    ],
+)
+def test_a_chunk_is_as_large_as_its_formula_says(
+    formula: Formula, window: int, average: Fraction, tokens: int
+) -> None:
+    assert ChunkRule(formula=formula).tokens(window, Fraction(average)) == tokens
+
+
+def test_shares_of_large_messages_come_down_to_the_least_one() -> None:
+    rule = ChunkRule(formula="code", ratio=0.5, min_ratio=0.3)
+    assert rule.tokens(100_000, Fraction(10_000)) == 30_000 - 4_096
+    assert rule.tokens(100_000, Fraction(9_000)) == 30_000 - 4_096

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,7 @@ from unit.stages.support.trials import (
 from compactctl.history.conversation_view import ConversationView
 from compactctl.history.pairs import find_orphans
 from compactctl.model.message import Message
-from compactctl.model.summary import SummaryInputs
+from compactctl.model.summary import Summary, SummaryInputs, SummaryRequest
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages import truncate
 from compactctl.stages.summarize import PREFIX, STAGE
@@ -279,3 +280,74 @@ def test_for_a_target_out_of_reach_a_summary_is_written_once() -> None:
     again = run(first.view, steps, meter())
     assert not again.edits
     assert "as shortly as is useful" in again.stages[0].detail
+
+
+def requested(of: ConversationView, **options: object) -> SummaryRequest:
+    """Return what a summarizer is asked for."""
+    requests = []
+
+    def summarizer(request: SummaryRequest, _: Callable[[str], int]) -> Summary:
+        requests.append(request)
+        return Summary(text="short", writer="model")
+
+    propose(STAGE, replace(of, summarizer=summarizer), **options)
+    [request] = requests
+    return request
+
+
+@pytest.mark.parametrize(
+    ("overlap", "shown"), [(0, []), (1, ["m6"]), (2, ["m6", "m7"]), (9, ["m6", "m7", "m8", "m9"])]
+)
+def test_a_model_is_shown_the_first_messages_that_stay(overlap: int, shown: list[str]) -> None:
+    request = requested(view(chat(10)), overlap=overlap)
+    assert [m.id for m in request.messages] == [f"m{n}" for n in range(6)]
+    assert [m.id for m in request.lookahead] == shown
+    assert [m.id for m in request.following] == ["m6", "m7", "m8", "m9"]
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "budget"),
+    [
+        (300, {"summary_tokens": 100}, 100),
+        (300, {"summary_tokens": 5_000}, 6 * 301 // 2),
+        (3_000, {"summary_tokens": 50_000}, 6 * 3_001 // 2),
+    ],
+)
+def test_a_summary_gets_half_of_what_it_replaces_at_most(
+    size: int, options: dict[str, int], budget: int
+) -> None:
+    assert requested(view(chat(10, size)), **options).budget == budget
+
+
+def summarized(tokens: int, archive_hint: str = "") -> ConversationView:
+    """Return ten messages of which six are behind a summary of so many words."""
+    of = given(view(chat(10, 300)), words(tokens))
+    proposal = propose(STAGE, of)
+    return replace(
+        carried_out(of, proposal),
+        originals={inserted(proposal).message.id: of.messages[:6]},
+        summary_inputs=SummaryInputs(archive_hint=archive_hint),
+        target=2_500,
+    )
+
+
+def test_a_summary_of_a_summary_gets_nine_tenths_of_the_earlier_one_at_most() -> None:
+    request = requested(summarized(700), summary_tokens=700)
+    assert [m.id for m in request.messages] == [f"m{n}" for n in range(6)]
+    assert request.budget == (meter().text(PREFIX) + 700) * 9 // 10
+
+
+@pytest.mark.parametrize(
+    ("tokens", "archive_hint", "stays"),
+    [(600, False, True), (601, False, False), (690, True, True), (691, True, False)],
+)
+def test_a_summary_as_short_as_is_useful_stays(
+    tokens: int,
+    archive_hint: bool,  # noqa: FBT001 - a case of the table
+    *,
+    stays: bool,
+) -> None:
+    of = summarized(tokens, archive_hint=words(90))
+    outcome = STAGE.propose(of, meter(), STAGE.options(archive_hint=archive_hint))
+    reason = "what is summarized is told as shortly as is useful"
+    assert (getattr(outcome, "reason", "") == reason) is stays

@@ -11,7 +11,14 @@ from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.measuring.measure import MeasureOptions
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.views.results.stats import stats_terminal
-from compactctl.views.terminal.graph import SHADES, Graph, graph_lines, small_bars
+from compactctl.views.terminal.graph import (
+    SHADES,
+    Graph,
+    graph_lines,
+    round_values,
+    short_count,
+    small_bars,
+)
 from compactctl.views.terminal.screen import PLAIN, item_lines, register
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
@@ -96,3 +103,56 @@ def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | N
 def test_a_plain_terminal_tells_the_layers_apart() -> None:
     register()
     assert len({shade.encode("ascii", PLAIN) for shade in SHADES}) == len(SHADES)
+
+
+@pytest.mark.parametrize(
+    ("top", "limit", "values"),
+    [
+        (100, 4, (25, 50, 75, 100)),
+        (99, 4, (20, 40, 60, 80)),
+        (124, 4, (25, 50, 75, 100)),
+        (250, 4, (100, 200)),
+        (1_000, 1, (1_000,)),
+        (7, 10, (1, 2, 3, 4, 5, 6, 7)),
+        (4, 4, (1, 2, 3, 4)),
+    ],
+)
+def test_an_axis_has_as_many_round_values_as_it_may(
+    top: float, limit: int, values: tuple[float, ...]
+) -> None:
+    assert round_values(top, limit) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(999, "999"), (1_000, "1k"), (2_500, "2.5k"), (999_000, "999k"), (1_000_000, "1M")],
+)
+def test_a_round_value_takes_few_letters(value: float, shown: str) -> None:
+    assert short_count(value) == shown
+
+
+def test_a_graph_has_labels_limits_and_marks_in_their_rows_and_columns() -> None:
+    graph = Graph(columns=((7.0, 3.0), (14.0,)), top=14, limits=(12, 14, 15), marks=(1,))
+    assert list(graph_lines(graph, 10)) == [
+        "   ┤───███",
+        "   ┤───███",
+        "   ┤   ███",
+        "10 ┤   ███",
+        "   ┤▓▓▓███",
+        "   ┤▓▓▓███",
+        "   ┤▓▓▓███",
+        "   ┤██████",
+        " 5 ┤██████",
+        "   ┤██████",
+        "   ┤██████",
+        "   ┤██████",
+        "   ┤██████",
+        "   ┤██████",
+        "       ▲▲▲",
+    ]
+
+
+def test_small_bars_are_eighths_of_the_top_and_the_largest_of_those_that_share_one() -> None:
+    assert small_bars([0, 1, 3.4, 3.6, 7, 9], 7, 60) == "▁▂▄▅██"
+    assert small_bars([1, 7, 2, 3], 7, 2) == "█▄"
+    assert small_bars([-5], 7, 1) == "▁"
