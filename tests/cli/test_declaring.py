@@ -80,7 +80,9 @@ def test_no_two_parameters_of_a_command_have_one_name_but_for_choices() -> None:
         for parameter in command.params:
             other = flags.setdefault(str(parameter.name), parameter)
             is_choice = isinstance(parameter, click.Option) and _is_choice(parameter)
-            assert other is parameter or is_choice, (name, parameter)
+            assert other is parameter or is_choice, (
+                f"compactctl/cli: {name} declares {parameter.name} twice; give one another name"
+            )
 
 
 def _is_choice(option: click.Option) -> bool:

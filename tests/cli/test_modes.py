@@ -74,7 +74,10 @@ def outputs() -> Iterator[tuple[str, str]]:
 
 def test_every_option_that_names_an_output_is_tried() -> None:
     tried = {(words[0], word) for words in WRITING for word in words if word.startswith("--")}
-    assert not set(outputs()) - tried
+    missing = set(outputs()) - tried
+    assert not missing, (
+        "tests/cli/test_modes.py: add each to its command in WRITING, or to INPUTS if it is read"
+    )
 
 
 @pytest.fixture
@@ -99,8 +102,9 @@ def mode_of(path: Path) -> int:
 def test_nothing_is_open_to_others(written: Sequence[Path], mode: int) -> None:
     wider = {str(path): oct(mode_of(path)) for path in written if mode_of(path) & ~mode}
     named = {word for words in WRITING for word in words[2:] if "." in word.strip(".0123456789")}
-    assert not wider
-    assert named <= {path.name for path in written}
+    assert not wider, "write these with the mode of their transcript: compactctl/store/files"
+    missing = named - {path.name for path in written}
+    assert not missing, "tests/cli/test_modes.py: the commands in WRITING wrote none of these"
     assert mode_of(Path("back.jsonl")) == mode
 
 

@@ -19,9 +19,11 @@ def test_every_room_is_described_in_its_own_words() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     described = dict(re.findall(r"^\| `([\w/]+)` \| (.+) \|$", page, flags=re.MULTILINE))
     rooms = [folder for folder in PACKAGES if folder != PACKAGE]
-    assert described == {
-        folder.relative_to(PACKAGE).as_posix(): purpose(folder) for folder in rooms
-    }
+    purposes = {folder.relative_to(PACKAGE).as_posix(): purpose(folder) for folder in rooms}
+    assert described == purposes, (
+        "docs/architecture.md, ## Rooms: a row for each folder of the package, with the docstring "
+        "of its __init__.py"
+    )
 
 
 def test_every_record_that_the_page_shows_is_a_type() -> None:
@@ -31,15 +33,17 @@ def test_every_record_that_the_page_shows_is_a_type() -> None:
     texts = "\n".join(file.text for file in files_of(PACKAGE).values())
     names = sorted(set(re.findall(r"\b[A-Z]\w+", shown[1])) - {"None"})
     missing = [name for name in names if not re.search(rf"^(class )?{name}\b", texts, re.MULTILINE)]
-    assert missing == []
+    assert missing == [], "docs/architecture.md, ## Records: types have other names now"
 
 
 def test_no_two_types_have_one_name() -> None:
-    assert several_meanings(files_of(PACKAGE)) == {}
+    assert several_meanings(files_of(PACKAGE)) == {}, "rename one of the types of each name"
 
 
 def test_no_small_file_is_there_for_another_one_alone() -> None:
-    assert small_with_one_importer(files_of(PACKAGE), PACKAGE.name) == []
+    assert small_with_one_importer(files_of(PACKAGE), PACKAGE.name) == [], (
+        "move what is in each of these files into the only file that imports it"
+    )
 
 
 def test_no_test_takes_anything_from_another_file_of_tests() -> None:
@@ -47,17 +51,18 @@ def test_no_test_takes_anything_from_another_file_of_tests() -> None:
         r"^(?:from (?:\w+\.)*test_\w+ import|import (?:\w+\.)*test_\w+)", re.MULTILINE
     )
     taking = [path for path in (ROOT / "tests").rglob("*.py") if taken.search(path.read_text())]
-    assert taking == []
+    assert taking == [], "move what they share to a file whose name does not begin with test_"
 
 
 def test_every_test_that_the_gate_names_is_there() -> None:
     named = re.findall(r"(?<!\S)tests/\S+", (ROOT / ".ci" / "run").read_text())
     assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert missing == [], ".ci/run names tests that have moved: give it their new names"
 
 
 def test_every_file_that_the_page_names_is_there() -> None:
     for page in ("architecture", "contributing"):
         text = (ROOT / "docs" / f"{page}.md").read_text()
         for name in re.findall(r"`((?:compactctl|tests|docs|\.ci)/[\w./-]+)`", text):
-            assert (ROOT / name).exists(), (page, name)
+            assert (ROOT / name).exists(), f"docs/{page}.md: {name} has moved: correct the name"

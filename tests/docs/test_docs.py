@@ -77,25 +77,30 @@ def test_what_is_shown_is_what_is_printed(path: Path, shown: str) -> None:
 def test_every_command_is_shown_with_its_help() -> None:
     shown = set(commands(page("commands")))
     for name in COMMANDS:
-        assert any(each.startswith(f"compactctl {name} --help") for each in shown), name
+        assert any(each.startswith(f"compactctl {name} --help") for each in shown), (
+            f"docs/commands.md: add a section with {name} and, in a block marked console, the line "
+            f"$ compactctl {name} --help; then run: python tests/docs/generate.py commands"
+        )
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: Any) -> None:
-    section = sections(page("stages"))[stage.name]
-    assert "It does nothing when" in section
-    assert f"--stages {stage.name}" in section
-    for field in fields(stage.options()):
-        flag = f"--{stage.name}-{field.name}".replace("_", "-")
-        assert flag in section
+    section = sections(page("stages")).get(stage.name)
+    assert section is not None, f"docs/stages.md: add a section ## {stage.name}"
+    named = [f"--{stage.name}-{field.name}".replace("_", "-") for field in fields(stage.options())]
+    for words in ("It does nothing when", f"--stages {stage.name}", *named):
+        assert words in section, f"docs/stages.md, ## {stage.name}: the section lacks {words!r}"
 
 
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
 def test_every_format_is_described(known: Any) -> None:
-    assert f"| `{known.name}` |" in (ROOT / "README.md").read_text()
-    assert f"| `{known.name}` |" in page("formats")
-    section = sections(page("formats"))[known.name]
-    assert "Effective history" in section
+    row = f"| `{known.name}` |"
+    for name in ("README.md", "docs/formats.md"):
+        assert row in (ROOT / name).read_text(), f"{name}: add a row {row} to the table of formats"
+    section = sections(page("formats")).get(known.name, "")
+    assert "Effective history" in section, (
+        f'docs/formats.md: add a section ## {known.name} that says what the "Effective history" is'
+    )
 
 
 @pytest.mark.parametrize("where", ["README.md", "docs/exit-codes.md"])
@@ -109,18 +114,21 @@ def test_every_exit_code_is_described(where: str) -> None:
     codes = {0, 1, TOOK_TOO_LONG, *own, *(each.exit_code for each in classes)}
     rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
     described = {int(code) for row in rows for code in row.split(",")}
-    assert described == codes
+    assert described == codes, f"{where}: the table of exit codes needs a row for each of {codes}"
 
 
 def test_every_category_and_counter_is_described() -> None:
     text = page("counting")
-    assert [name for name in CATEGORIES if f"| {name} |" not in text] == []
-    assert [name for name in COUNTER_NAMES if f"`{name}`" not in text] == []
+    categories = [name for name in CATEGORIES if f"| {name} |" not in text]
+    assert categories == [], "docs/counting.md: add a row for each to the table of categories"
+    counters = [name for name in COUNTER_NAMES if f"`{name}`" not in text]
+    assert counters == [], "docs/counting.md: add a row for each to the table of counters"
 
 
 def test_every_column_of_the_archive_is_described() -> None:
     text = sections(page("storage"))["Archive"]
-    assert [name for name in COLUMNS if f"`{name}`" not in text] == []
+    missing = [name for name in COLUMNS if f"`{name}`" not in text]
+    assert missing == [], "docs/storage.md, ## Archive: add a row for each to the table of columns"
 
 
 def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
@@ -136,13 +144,16 @@ def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
 def test_every_file_that_is_linked_exists() -> None:
     for path in (*PAGES, ROOT / "CHANGELOG.md"):
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
-            assert link.startswith("https://") or (path.parent / link).exists(), (path, link)
+            is_there = link.startswith("https://") or (path.parent / link).exists()
+            assert is_there, f"{path.name} links to {link}, which does not exist: mend the link"
 
 
 def test_the_changelog_has_the_version() -> None:
     from compactctl import __version__
 
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(), (
+        f"CHANGELOG.md: add a section ## [{__version__}], the version in compactctl/__init__.py"
+    )
 
 
 DATA = {"breakdown", "metadata", "categories", "options", "tags"}
@@ -188,17 +199,24 @@ def test_every_field_of_a_document_is_described(
     run([name, *arguments.get(name, [str(small)]), "--json"])
     document = json.loads(capfd.readouterr().out)
     described = sections(page("json"))
-    text = described[document["schema"]] + described["Measured with"] + described["as"]
+    schema = document["schema"]
+    assert schema in described, f"docs/json.md: add a section ## {schema} with a table of its keys"
+    text = described[schema] + described["Measured with"] + described["as"]
     text += described["compactctl.compact/2"] if name in {"log", "rescue"} else ""
-    assert sorted(each for each in field_names(document) if f"`{each}`" not in text) == []
+    missing = sorted(each for each in field_names(document) if f"`{each}`" not in text)
+    assert missing == [], f"docs/json.md, ## {schema}: describe each of these keys, as `key`"
 
 
 def test_what_a_project_may_set_is_described() -> None:
     text = page("profiles").partition("### What a project")[2]
     rows = re.findall(r"^\| (`[^|]+) \|", text, flags=re.MULTILINE)
-    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {
+    described = set(re.findall(r"`([^`]+)`", " ".join(rows)))
+    allowed = {
         flag_of(option)
         for command in Commands().values()
         for option in options_of(command)
         if project_rule(option) is MAY and not isinstance(option, StageOption)
     }
+    where = "docs/profiles.md, ### What a project: "
+    assert sorted(allowed - described) == [], f"{where}add each of these options to the table"
+    assert sorted(described - allowed) == [], f"{where}take out what no option declares with MAY"

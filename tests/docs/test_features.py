@@ -40,74 +40,95 @@ def test_the_page_is_made_of_the_rows() -> None:
 
 
 def test_every_number_has_one_row_in_order() -> None:
-    assert [row.number for row in ROWS] == [f"F{number:03}" for number in range(1, 256)]
+    assert [row.number for row in ROWS] == [f"F{number:03}" for number in range(1, 256)], (
+        "tests/docs/features: the numbers of the rows go from F001 to F255, each once and in order"
+    )
 
 
 def test_every_row_says_what_whose_and_where() -> None:
     for row in ROWS:
-        assert all((row.feature, row.whose, row.here)), row
+        assert all((row.feature, row.whose, row.here)), (
+            f"tests/docs/features, {row.number}: feature, whose and here must not be empty"
+        )
         whose = row.whose.split(", ")
         in_order = [each for each in SYSTEMS if each in whose]
-        assert whose in (in_order, ["ours"]), row
+        assert whose in (in_order, ["ours"]), (
+            f"tests/docs/features, {row.number}: whose is ours, or some of {', '.join(SYSTEMS)}"
+        )
 
 
 def test_every_row_is_left_out_with_a_reason_or_shown() -> None:
     for row in ROWS:
         is_shown = bool(row.run and (row.shows or row.json or row.same)) or bool(row.test)
-        assert is_shown != row.is_left_out, row.number
+        assert is_shown != row.is_left_out, (
+            f"tests/docs/features, {row.number}: needs run with shows, json or same; or a test; or "
+            'here = "left out: " with the reason'
+        )
 
 
 def test_nothing_is_put_off_or_left_out_without_a_reason() -> None:
     for row in ROWS:
-        assert not re.search(r"\blater\b|\btodo\b|\bplanned\b", row.here, re.IGNORECASE), row.number
+        where = f"tests/docs/features, {row.number}: "
+        assert not re.search(r"\blater\b|\btodo\b|\bplanned\b", row.here, re.IGNORECASE), (
+            f"{where}say what there is today, or why it is left out"
+        )
         assert row.here.count("left out") == len(re.findall(r"\bleft out: \S", row.here)), (
-            row.number
+            f"{where}give the reason after each 'left out: '"
         )
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.run], ids=lambda row: row.number)
 def test_a_row_is_shown_by_its_commands(row: Row) -> None:
     found = outcome(tuple(row.run), tuple(row.same))
-    assert found.code == row.code, found.text
+    where = f"tests/docs/features, {row.number}: correct the row, or the program; its commands"
+    assert found.code == row.code, f"{where} end with another exit code:\n{found.text}"
     for text in row.shows:
-        assert text in found.text, text
+        assert text in found.text, f"{where} do not print {text!r}"
     document = json.loads(found.last) if row.json else {}
     values = {path: value_at(document, path) for path in row.json}
-    assert values == row.json
-    assert len(set(found.files)) <= 1
+    assert values == row.json, f"{where} print another value in JSON"
+    assert len(set(found.files)) <= 1, f"{where} write files with different bytes"
 
 
 def test_every_test_that_shows_a_row_is_there() -> None:
     for path, _, name in (row.test.partition("::") for row in ROWS if row.test):
-        assert f"def {name}(" in (ROOT / path).read_text()
+        assert f"def {name}(" in (ROOT / path).read_text(), (
+            f"tests/docs/features: {path} has no {name}; correct the test of its row"
+        )
 
 
 def test_every_option_is_there() -> None:
     known = set().union(*map(options, (cli, *Commands().values())))
-    assert set(re.findall(r"--[a-z][a-z-]*", HERE)) - known == set()
+    missing = set(re.findall(r"--[a-z][a-z-]*", HERE)) - known
+    assert missing == set(), "tests/docs/features: rows name options that no command has"
 
 
 def test_every_command_has_the_options_it_is_named_with() -> None:
     commands = Commands()
     for name, rest in re.findall(r"`compactctl ([\w-]+)([^`]*)`", HERE):
-        assert name in commands
-        assert set(re.findall(r"--[a-z][a-z-]*", rest)) - options(commands[name]) == set(), name
+        assert name in commands, f"tests/docs/features: compactctl has no command {name}"
+        missing = set(re.findall(r"--[a-z][a-z-]*", rest)) - options(commands[name])
+        assert missing == set(), f"tests/docs/features: compactctl {name} has none of these options"
 
 
 def test_every_stage_and_profile_is_there() -> None:
-    assert named("stages?") - {stage.name for stage in ALL_STAGES} == set()
-    assert named("profiles?") - set(PROFILES) == set()
+    missing = named("stages?") - {stage.name for stage in ALL_STAGES}
+    assert missing == set(), "tests/docs/features: rows name stages that do not exist"
+    missing = named("profiles?") - set(PROFILES)
+    assert missing == set(), "tests/docs/features: rows name profiles that do not exist"
 
 
 def test_every_file_that_is_named_is_there() -> None:
     for path in re.findall(r"`(compactctl/[\w./-]+)`", HERE):
-        assert (ROOT / path).is_file(), path
+        assert (ROOT / path).is_file(), f"tests/docs/features: {path} has moved: correct the name"
 
 
 def test_every_section_that_is_linked_is_there() -> None:
     for name, section in re.findall(r"\]\((\w[\w-]*\.md)#([\w-]+)\)", HERE):
         titles = re.findall(r"^#+ (.+)$", (ROOT / "docs" / name).read_text(), re.MULTILINE)
-        assert section in {title.lower().replace(" ", "-") for title in titles}, (name, section)
+        assert section in {title.lower().replace(" ", "-") for title in titles}, (
+            f"tests/docs/features: a row links to docs/{name}#{section}, which does not exist"
+        )
 
 
 def fields_in(value: Any) -> Iterator[str]:
@@ -141,4 +162,5 @@ def test_every_json_field_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
     for line in lines:
         run([*map(str, line), "--json"])
         printed.update(fields_in(json.loads(capfd.readouterr().out)))
-    assert named("JSON") - printed == set()
+    missing = named("JSON") - printed
+    assert missing == set(), "tests/docs/features: rows name JSON keys that no command prints"

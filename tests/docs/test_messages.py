@@ -44,7 +44,10 @@ def test_no_text_points_outside_of_the_package(ending: str) -> None:
         for path in paths
         if (found := [text for text in texts(path) if ONLY_ELSEWHERE.search(text)])
     }
-    assert wrong == {}
+    assert wrong == {}, (
+        "the package is installed without docs/ and from no index: name a command instead, such as "
+        "compactctl stages, or compactctl.extras.install_command for an extra"
+    )
 
 
 @pytest.mark.parametrize(

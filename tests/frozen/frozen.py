@@ -41,6 +41,7 @@ from frozen.desk import Desk, digests
 DIGESTS = Path(__file__).with_name("digests.json")
 _OWN = "tests/frozen/frozen.py"
 _INTERNAL_ERROR = "exit 70 "
+_MANY = 8
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -119,11 +120,25 @@ def _check(names: Sequence[str], jobs: int) -> int:
     known = frozen if len(names) == len(CASES) else _of(frozen, set(names))
     stale = set(known) - steps
     for step in sorted(stale):
-        print(f"{step} is frozen, and no step of a case")
+        print(f"{step} is frozen, and no step of a case; renew removes it")
     for name in wrong:
-        print(f"python {_OWN} diff {quote(name)}")
+        print(f"to see what differs: python {_OWN} diff {quote(name)}")
+    if wrong or stale:
+        print(f"if all of it is meant: python {_OWN} renew {_patterns(wrong, stale)}")
     print(f"{len(steps)} command lines of {len(names)} cases; {len(wrong)} cases differ")
     return 1 if wrong or stale else 0
+
+
+def _patterns(wrong: Iterable[str], stale: Iterable[str]) -> str:
+    """Return the cases to renew, by their folders if there are many.
+
+    Renewing any case removes the steps of cases that are gone.
+    """
+    shrunk = (step.rpartition(" ")[0] for step in sorted(stale))
+    cases = dict.fromkeys((*wrong, *(name for name in shrunk if name in CASES)))
+    if len(cases) > _MANY:
+        cases = dict.fromkeys(f"{name.partition('/')[0]}/*" for name in cases)
+    return " ".join(map(quote, cases or [next(iter(CASES))]))
 
 
 def _command(name: str, number: int) -> str:

@@ -44,7 +44,9 @@ def compacted(**choices: Any) -> list[dict[str, Any]]:
 
 def test_every_choice_is_of_a_kind_that_is_tested() -> None:
     rest = set(HINTS) - {*SIZES, *COUNTS, *LISTS}
-    assert rest == {"model", "counter", "profile", "stage_options"}
+    assert rest == {"model", "counter", "profile", "stage_options"}, (
+        f"{Path(__file__).name}: a keyword of a type that no test here tries; add one that does"
+    )
     assert (len(SIZES), len(COUNTS), len(LISTS)) == (3, 2, 3)
 
 

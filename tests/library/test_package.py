@@ -35,17 +35,20 @@ def test_the_stub_names_what_there_is() -> None:
     imported = {
         name.name for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names
     }
-    assert imported == set(compactctl.__all__)
+    assert imported == set(compactctl.__all__), (
+        "compactctl/__init__.pyi: import what _HOLDERS in compactctl/__init__.py names"
+    )
     assert set(compactctl.__all__) <= set(dir(compactctl))
 
 
 @pytest.mark.parametrize("name", compactctl.__all__)
 def test_everything_is_documented_and_typed(name: str) -> None:
     found = getattr(compactctl, name)
-    assert inspect.getdoc(found)
+    assert inspect.getdoc(found), f"compactctl/library: give {name} a docstring"
     if inspect.isfunction(found):
-        assert "return" in get_type_hints(found)
-        assert f"`{name}(" in (PACKAGE.parent / "docs" / "library.md").read_text()
+        assert "return" in get_type_hints(found), f"compactctl/library: say what {name} returns"
+        page = (PACKAGE.parent / "docs" / "library.md").read_text()
+        assert f"`{name}(" in page, f"docs/library.md: describe `{name}(…)`"
 
 
 def test_a_name_there_is_not() -> None:

@@ -33,7 +33,9 @@ def claude_messages() -> list[dict[str, Any]]:
 
 
 def test_committed_files_are_what_the_generator_writes() -> None:
-    assert generate.stale(FILES) == []
+    assert generate.stale(FILES) == [], (
+        "sample_transcripts differs from what writes it: python tests/samples/generate.py"
+    )
 
 
 def test_folder_holds_nothing_else() -> None:

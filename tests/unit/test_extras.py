@@ -41,7 +41,9 @@ def test_a_command_is_that_of_the_installation(prefix: Path) -> None:
 def test_messages_ask_for_what_the_package_declares() -> None:
     code = "".join(path.read_text() for path in (ROOT / "compactctl").rglob("*.py"))
     asked = re.findall(r"install_command\('([^']+)'\)", code)
-    assert sorted(asked) == sorted(OPTIONAL)
+    assert sorted(asked) == sorted(OPTIONAL), (
+        "pyproject.toml, optional-dependencies: the same packages that install_command asks for"
+    )
 
 
 def test_a_checkout_is_installed_again_from_its_own_place(

@@ -213,4 +213,7 @@ def test_every_command_that_reads_a_transcript_has_the_options() -> None:
         if not {"--max-line", "--max-unpacked"}
         <= {f for p in commands[name].params for f in p.opts}
     }
-    assert without == NO_TRANSCRIPT
+    assert without == NO_TRANSCRIPT, (
+        "compactctl/cli: add LIMITS of options/reading.py to a command that reads transcripts, or "
+        f"the command to NO_TRANSCRIPT in {Path(__file__).name}"
+    )

@@ -18,4 +18,4 @@ def test_what_a_thing_is_not_is_said_with_not() -> None:
         for source in SOURCES
         for match in STUMBLE.finditer(source.read_text())
     }
-    assert not found
+    assert not found, "write what it is, or that it is not so: 'is not a trigger'"

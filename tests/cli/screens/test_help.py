@@ -37,7 +37,9 @@ def test_the_groups_help_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
-    assert (command(name).help or "").partition("\n")[0] == COMMANDS[name]
+    assert (command(name).help or "").partition("\n")[0] == COMMANDS[name], (
+        f"compactctl/cli/group.py: the line of {name} is the first line of the command's own help"
+    )
 
 
 def test_each_command_has_one_line_of_a_terminal(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +48,7 @@ def test_each_command_has_one_line_of_a_terminal(ask: Ask, monkeypatch: pytest.M
     said = [line.split(maxsplit=1) for line in shown]
     assert [line for line in said if line and line[0] in COMMANDS] == [
         [name, text] for name, text in COMMANDS.items()
-    ]
+    ], "compactctl/cli/group.py: make the line of the command fit on a terminal of 80 columns"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -54,12 +56,14 @@ def test_every_option_is_explained(name: str) -> None:
     options = [each for each in command(name).params if isinstance(each, click.Option)]
     unexplained = [each.name for each in options if not each.help or "``" in each.help]
     assert options
-    assert not unexplained
+    assert not unexplained, f"compactctl/cli: give each of these options of {name} its help"
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - SERVERS))
 def test_every_command_has_json(ask: Ask, name: str) -> None:
-    assert "--json" in ask(name, "--help").out
+    assert "--json" in ask(name, "--help").out, (
+        f"compactctl/cli: add SHOWN_AS to the options of {name}, which lets users choose the output"
+    )
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
@@ -103,7 +107,7 @@ def test_many_options_stand_in_sections_each_in_its_own(ask: Ask, name: str) -> 
     ]
     shown = ask(name, "--help").out
     if len(found.params) > 12:
-        assert "\nOptions:" not in shown
+        assert "\nOptions:" not in shown, f"compactctl/cli: give each option of {name} a section"
     for each in own:
         assert shown.count(f"  --{flag_of(each)}") + shown.count(f", --{flag_of(each)}") >= 1
 
@@ -115,8 +119,8 @@ def test_help_fits_and_parts_no_flag(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     for line in ask(name, "--help").out.splitlines():
-        assert len(line) <= columns
-        assert not re.search(r"--[a-z-]*-$", line)
+        assert len(line) <= columns, f"compactctl/cli: this line of {name} --help is too long"
+        assert not re.search(r"--[a-z-]*-$", line), f"{name} --help breaks a flag over two lines"
 
 
 def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask) -> None:
@@ -124,13 +128,14 @@ def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask)
     told = ask("compact", "--help").out.partition("Without --stages")[2].partition("\n\n")[0]
     assert re.findall(r"\((\w+)\)", told) == names
     page = Path(__file__).resolve().parents[3] / "docs" / "stages.md"
-    assert f"the default: {', then '.join(names)}" in page.read_text()
+    words = f"the default: {', then '.join(names)}"
+    assert words in page.read_text(), f"docs/stages.md: name what runs unasked as {words!r}"
 
 
 def test_every_format_is_named(ask: Ask) -> None:
     shown = " ".join(ask("stats", "--help").out.replace("-\n", "-").split())
     for each in ALL_FORMATS:
-        assert each.name in shown.replace("- ", "-")
+        assert each.name in shown.replace("- ", "-"), f"stats --help, --format: name {each.name}"
 
 
 def test_short_and_long_help_are_the_same(ask: Ask) -> None:

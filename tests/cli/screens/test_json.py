@@ -39,7 +39,8 @@ def test_a_document_names_its_schema(ask: Ask, compacted: Path, command: str) ->
 def test_names_are_in_camel_case(ask: Ask, compacted: Path, command: str) -> None:
     names = list(_names(document(ask, command, compacted)))
     assert len(names) > 3
-    assert [name for name in names if not NAME.fullmatch(name)] == []
+    wrong = [name for name in names if not NAME.fullmatch(name)]
+    assert wrong == [], f"compactctl/views: keys in the document of {command} are in camelCase"
 
 
 def _names(value: Any) -> Iterator[str]:

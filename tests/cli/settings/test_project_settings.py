@@ -3,6 +3,7 @@
 import json
 import os
 from base64 import b64encode
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -42,14 +43,22 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_option_of_every_command_is_judged() -> None:
-    assert [flag_of(each) for each in OPTIONS if project_rule(each) is NOT_JUDGED] == []
+    missing = [flag_of(each) for each in OPTIONS if project_rule(each) is NOT_JUDGED]
+    assert missing == [], (
+        "declare each of these options with opt or flag of compactctl/cli/opt.py, which asks for "
+        "its section of the help and whether a project may set it"
+    )
     with pytest.raises(TypeError, match="'project'"):
         opt("shiny", section=SHOWN, help="Shine.")  # type: ignore[call-arg]
 
 
 def test_a_flag_is_judged_alike_in_all_commands() -> None:
     judged = {(flag_of(each), project_rule(each)) for each in OPTIONS}
-    assert len(judged) == len(dict(judged))
+    flags = Counter(flag for flag, _ in judged)
+    assert max(flags.values()) == 1, (
+        "compactctl/cli: let a project set an option in every command that has it, or in none; "
+        f"judged differently: {[flag for flag, number in flags.items() if number > 1]}"
+    )
 
 
 def test_options_of_stages_may_be_set_unless_they_are_text() -> None:

@@ -172,8 +172,10 @@ def test_every_option_that_names_a_file_is_known_for_it() -> None:
     words = ("FILE", "DIR", "FOLDER")
     naming = {flag_of(each) for each in options if any(w in (each.metavar or "") for w in words)}
     paths = {(flag_of(each), each.path) for each in options if isinstance(each, Opt) and each.path}
-    assert naming == dict(paths).keys()
-    assert len(paths) == len(naming)
+    assert naming == dict(paths).keys(), (
+        "compactctl/cli: an option whose metavar is a FILE, DIR or FOLDER needs path=, and only it"
+    )
+    assert len(paths) == len(naming), "compactctl/cli: options of one name need the same path="
 
 
 @pytest.mark.parametrize("value", ['"mine.toml"', '["mine.toml"]', '["roo", "~/mine.toml"]'])

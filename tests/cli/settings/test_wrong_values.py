@@ -30,7 +30,8 @@ def test_a_setting_with_a_wrong_value_is_refused_in_a_line(name: str, value: Any
                 settings_of_files(commands, name, (file,))
             except UsageError as error:
                 complaints.append(str(error))
-    assert [line for line in complaints if "\n" in line] == []
+    longer = [line for line in complaints if "\n" in line]
+    assert longer == [], f"compactctl/cli/settings.py: refuse this value of {name} in one line"
 
 
 @pytest.mark.long

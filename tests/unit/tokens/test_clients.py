@@ -114,17 +114,20 @@ def test_a_format_of_no_client_has_none(format_name: str) -> None:
 
 
 def test_every_row_is_of_a_format_and_says_where_it_is_from() -> None:
-    assert {row.format for row in CLIENTS} <= {each.name for each in ALL_FORMATS}
+    where = "compactctl/tokens/client_thresholds.py: "
+    unknown = {row.format for row in CLIENTS} - {each.name for each in ALL_FORMATS}
+    assert unknown == set(), f"{where}these are not formats"
     for row in CLIENTS:
-        assert row.name
-        assert row.formula
-        assert row.source
-        assert re.fullmatch(r"20\d\d-\d\d", row.date)
+        assert all((row.name, row.formula, row.source)), (
+            f"{where}give the row of {row.format} its name, formula and source"
+        )
+        assert re.fullmatch(r"20\d\d-\d\d", row.date), f"{where}the date of {row.name} is YYYY-MM"
 
 
 def test_the_newest_row_of_a_client_has_no_end() -> None:
     newest = {row.format: row for row in CLIENTS}
-    assert [row.name for row in newest.values() if row.below_version] == []
+    ended = [row.name for row in newest.values() if row.below_version]
+    assert ended == [], "compactctl/tokens/client_thresholds.py: the last row has no below_version"
     assert set(Counter(row.format for row in CLIENTS if not row.below_version).values()) == {1}
 
 
