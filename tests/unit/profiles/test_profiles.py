@@ -32,10 +32,11 @@ def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_complete(name: str) -> None:
     profile = builtin_profile(name)
-    assert profile.title
-    assert profile.origin.source
-    assert profile.stages
-    assert all(stage.explanation for stage in profile.stages)
+    where = f"compactctl/profiles/systems/{name}.toml: "
+    assert profile.title, f"{where}add a title"
+    assert profile.origin.source, f"{where}add a source"
+    assert profile.stages, f"{where}name its stages"
+    assert all(stage.explanation for stage in profile.stages), f"{where}give each stage a why"
     assert make_plan(following(profile), limits(profile)).steps
 
 
@@ -52,9 +53,10 @@ def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
     text = builtin_profile(name).origin.file_text
-    assert "source = " in text
+    assert "source = " in text, f"compactctl/profiles/systems/{name}.toml: add a source"
     blocks = [block for block in text.split("\n\n") if any(c.isdigit() for c in block)]
-    assert all("#" in block or "source" in block or "differs" in block for block in blocks)
+    bare = [b for b in blocks if not any(mark in b for mark in ("#", "source", "differs"))]
+    assert bare == [], f"compactctl/profiles/systems/{name}.toml: say where the numbers are from"
 
 
 # Where each system starts to compact, in tokens of a window.

@@ -118,11 +118,16 @@ def test_a_result_has_a_view_for_every_output_that_takes_its_type(name: str) -> 
         views.append(f"{PAGES[name]}_page")
     for place in views:
         taken, *_ = signature(function_at(place)).parameters.values()
-        assert taken.annotation.__name__ == name, place
+        assert taken.annotation.__name__ == name, (
+            f"compactctl/views: {place} shows a {name}; annotate its first parameter with that type"
+        )
 
 
 def test_what_is_said_on_standard_error_is_found_by_its_name() -> None:
-    assert {name for name in RESULTS if not has_messages(name)} == SILENT
+    assert {name for name in RESULTS if not has_messages(name)} == SILENT, (
+        f"add a function <result>_messages to the file of its views, or the type to SILENT in "
+        f"{Path(__file__).name}"
+    )
 
 
 def has_messages(name: str) -> bool:
@@ -132,4 +137,6 @@ def has_messages(name: str) -> bool:
 
 def test_an_output_is_printed_by_a_function_that_is_there() -> None:
     for output in OUTPUTS.values():
-        assert "error" in signature(function_at(output.print)).parameters
+        assert "error" in signature(function_at(output.print)).parameters, (
+            f"compactctl/views: {output.print} needs a parameter error, for standard error"
+        )
