@@ -65,7 +65,7 @@ def resolve_address(url: str, *, allow_network: bool) -> Address:
             f"--base-url {url}: a blank or a letter that is not ASCII is in its path; write it "
             "with percent signs, as %C3%A9 for é"
         )
-    ips = _resolve(parts.hostname, port or _PORTS[parts.scheme])
+    ips = _resolve(parts.hostname)
     if not allow_network and not all(map(_is_loopback, ips)):
         raise UsageError(
             f"--base-url {url}: {parts.hostname} is not this machine; the conversation would leave "
@@ -80,9 +80,9 @@ def resolve_address(url: str, *, allow_network: bool) -> Address:
     )
 
 
-def _resolve(host: str, port: int) -> list[str]:
+def _resolve(host: str) -> list[str]:
     try:
-        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UsageError(f"--base-url: the host {host} cannot be found: {error}") from error
     return [str(socket_address[0]) for *_, socket_address in entries]
