@@ -1,5 +1,7 @@
 """Summaries by a command: what it gets, what it may answer, and how it fails."""
 
+import signal
+import sys
 import time
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from summarizers.talks import program
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import NoAnswerError
-from compactctl.llm.command import command_asker
+from compactctl.llm.command import command_answerer, command_asker, without_arguments
 from compactctl.summaries.by_model.answers import ModelAnswer
 
 
@@ -52,13 +54,79 @@ def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) ->
     assert not late.exists()
 
 
+def test_an_interrupted_run_ends_the_command(tmp_path: Path) -> None:
+    late = tmp_path / "late"
+
+    def interrupt(*_: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    command = f"sh -c 'read prompt; kill -USR1 $PPID; sleep 0.3; touch {late}'"
+    try:
+        with pytest.raises(SystemExit):
+            command_asker(command, 20)("prompt\n", 1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert not late.exists()
+
+
+PURPOSE = "give one that reads a prompt on standard input and prints a summary"
+
+
 @pytest.mark.parametrize(
-    ("command", "words"),
-    [("", "no such program"), ("no-such-program x", "no such program"), ("a 'b", "close every")],
+    ("command", "error"),
+    [
+        ("", f"--summarizer-cmd : there is no such program; {PURPOSE}"),
+        (
+            "no-such-program x",
+            f"--summarizer-cmd no-such-program: there is no such program; {PURPOSE}",
+        ),
+        ("a 'b", "--summarizer-cmd: No closing quotation; close every quote"),
+        ("cat \0", "--summarizer-cmd: a NUL character is in it; leave it out"),
+    ],
 )
-def test_what_cannot_be_run_is_refused_before_any_work(command: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_what_cannot_be_run_is_refused_before_any_work(command: str, error: str) -> None:
+    with pytest.raises(UsageError) as raised:
         command_asker(command, 1)
+    assert str(raised.value) == error
+
+
+@pytest.mark.parametrize(
+    ("words", "stderr_line", "shown"),
+    [
+        (
+            ["ask", "--api-key", "hunter-2"],
+            "hunter-2 was refused",
+            "[REDACTED:credential] was refused",
+        ),
+        (
+            ["ask", "--token=hunter-2"],
+            "--token=hunter-2 was refused",
+            "--token=[REDACTED:credential] was refused",
+        ),
+        (["ask", "--api-key", "four"], "not four", "not [REDACTED:credential]"),
+        (["ask", "--api-key", "two"], "not two", "not two"),
+        (["ask", "--model", "small"], "no model small", "no model small"),
+    ],
+)
+def test_an_error_shows_no_argument_that_is_a_secret(
+    words: list[str], stderr_line: str, shown: str
+) -> None:
+    assert without_arguments(stderr_line, words) == shown
+
+
+def test_an_answerer_sends_no_secret_and_names_the_command_when_it_fails() -> None:
+    answer = command_answerer(program("import sys; print(sys.stdin.read().upper())"), 20)
+    assert answer("Is ghp_" + "a1" * 12 + " it?") == "IS [REDACTED:GITHUB-TOKEN] IT?\n"
+    failing = command_answerer(f"{program('exit(3)')} --api-key hunter-2", 20)
+    with pytest.raises(UsageError) as raised:
+        failing("question")
+    assert str(raised.value) == (
+        f"--answers {Path(sys.executable).name}: exit code 3; mend the command, "
+        "or see --answers-timeout"
+    )
+    with pytest.raises(UsageError, match=r"^--answers none: .* and prints an answer$"):
+        command_answerer("none", 20)
 
 
 def test_no_shell_reads_the_command() -> None:

@@ -1,6 +1,8 @@
 """Counts by a command: what it gets, that it is asked once, and how it fails."""
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -59,7 +61,7 @@ def test_a_command_has_one_counter_in_a_process() -> None:
 
 
 def test_the_name_tells_no_folder(tmp_path: Path) -> None:
-    name = CommandCounter(written(tmp_path, WORDS)).id
+    name = CommandCounter(f"{written(tmp_path, WORDS)} {tmp_path / 'count.py'}").id
     assert name == f"cmd:{Path(sys.executable).name} count.py"
 
 
@@ -79,12 +81,14 @@ def test_neither_the_name_nor_an_error_tells_an_argument(tmp_path: Path) -> None
     ("code", "words"),
     [
         ("pass", "ended with exit code 0"),
-        ("raise SystemExit('no model')", "ended with exit code 1: no model"),
+        ("raise SystemExit('no model')", "ended with exit code 1: no model$"),
+        ("raise SystemExit('no\\nmodel\\n\\n')", "ended with exit code 1: model$"),
         ("input(); print('many')", "not a count"),
         ("print(input())", "not a count"),
         ("input(); print(-1)", "not a count"),
         ("input(); print(1.5)", "not a count"),
         ("input(); print('9' * 13)", "not a count"),
+        ("input(); print(' ')", "not a count"),
         ("input(); print('1\\n2')", "more lines"),
     ],
 )
@@ -98,10 +102,36 @@ def test_a_program_that_does_not_count_is_a_usage_error_in_one_line(
     assert "secret" not in str(raised.value)
 
 
-def test_a_silent_program_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_has_at_most_12_digits(tmp_path: Path) -> None:
+    counter = CommandCounter(written(tmp_path, "input(); print('9' * 12)"))
+    assert counter.count_many(["text"]) == [999_999_999_999]
+
+
+def test_a_program_ends_with_the_process_that_uses_it(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    command = written(tmp_path, f"{WORDS}\nopen({str(ended)!r}, 'w').close()")
+    code = (
+        "from compactctl.llm.command_counter import CommandCounter; "
+        f"print(CommandCounter({command!r}).count_many(['a b']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "[2]\n"
+    assert ended.exists()
+
+
+def test_a_silent_program_is_ended_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, late = tmp_path / "number", tmp_path / "late"
+    code = f"echo $$ > {number}; read text; echo 1; sleep 1; touch {late}"
+    counter = CommandCounter(f"sh -c '{code}'")
+    assert counter.count_many(["text"]) == [1]
     monkeypatch.setattr(counting, "ANSWER_TIMEOUT", 0.2)
     with pytest.raises(UsageError, match=r"printed nothing for 0\.2 seconds"):
-        CommandCounter("sleep 60").count_many(["text"])
+        counter.count_many(["more"])
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(number.read_text()), 0)
+    assert not late.exists()
 
 
 def test_after_a_failure_a_new_program_is_asked(tmp_path: Path) -> None:

@@ -64,6 +64,18 @@ def test_a_path_that_is_not_ascii_is_refused(path: str) -> None:
         asking(f"http://127.0.0.1:9{path}")
 
 
+@pytest.mark.parametrize("path", ["/!~", "/v%C3%A9"])
+def test_a_path_may_have_any_printable_ascii(path: str) -> None:
+    assert resolve_address(f"http://127.0.0.1:9{path}", allow_network=False).path == path
+
+
+def test_a_key_may_have_any_printable_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "!k-1~")
+    with served(lambda _: completion("text")) as stub:
+        asking(stub.url, key_variable="MY_KEY")("prompt", 1)
+    assert stub.headers[0]["Authorization"] == "Bearer !k-1~"
+
+
 def test_a_complaint_that_quotes_a_key_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "hunter-2")
     others = "sk" + "-abcdefghij0123456789"
@@ -92,6 +104,16 @@ def test_a_complaint_that_quotes_a_key_is_told_without_it(monkeypatch: pytest.Mo
 def test_what_is_no_answer_is_told(reply: Reply, reason: str) -> None:
     with served(lambda _: reply) as stub, pytest.raises(NoAnswerError, match=reason):
         asking(stub.url)("prompt", 1)
+
+
+def test_an_answer_has_at_most_8_mib() -> None:
+    _, empty = completion("")
+    room = (8 << 20) - len(empty)
+    with served(lambda number: completion("a" * (room + number))) as stub:
+        ask = asking(stub.url)
+        assert len(ask("prompt", 1).text) == room
+        with pytest.raises(NoAnswerError, match=r"^an answer of more than 8,388,608 bytes$"):
+            ask("prompt", 1)
 
 
 def test_a_redirect_is_not_followed() -> None:
@@ -137,6 +159,14 @@ def _talk(server: socket.socket) -> None:
             return
 
 
+def test_a_server_that_does_not_speak_tls_gives_no_answer() -> None:
+    with served(lambda _: completion("text")) as stub:
+        ask = asking(stub.url.replace("http:", "https:"))
+        with pytest.raises(NoAnswerError, match=r"^SSLError: "):
+            ask("prompt", 1)
+    assert stub.asked == []
+
+
 def test_a_server_that_is_not_there_gives_no_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -170,23 +200,28 @@ def test_a_name_that_has_an_address_elsewhere_is_refused(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("url", "ip"),
+    ("url", "expected"),
     [
-        ("http://127.0.0.1:9/v1/", "127.0.0.1"),
-        ("http://127.8.8.8", "127.8.8.8"),
-        ("https://[::1]:8443/v1", "::1"),
+        ("http://127.0.0.1:9/v1/", ("127.0.0.1", 9, "/v1", False)),
+        ("http://127.8.8.8", ("127.8.8.8", 80, "", False)),
+        ("https://127.0.0.1", ("127.0.0.1", 443, "", True)),
+        ("https://[::1]:8443/v1", ("::1", 8443, "/v1", True)),
+        ("http://[::ffff:127.0.0.1]:9", ("::ffff:127.0.0.1", 9, "", False)),
     ],
 )
-def test_this_machines_addresses_are_allowed(url: str, ip: str) -> None:
+def test_this_machines_addresses_are_allowed(
+    url: str, expected: tuple[str, int, str, bool]
+) -> None:
     address = resolve_address(url, allow_network=False)
-    assert (address.ip, address.is_local) == (ip, True)
-    assert not address.path.endswith("/")
+    assert (address.ip, address.port, address.path, address.is_secure) == expected
+    assert address.is_local
 
 
 @pytest.mark.parametrize(
     "url",
     ["", "127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999", "http://[::1",
-     "http://127.0.0.1/v1?x=1", "http://me:pass@127.0.0.1/v1"],
+     "http://127.0.0.1/v1?x=1", "http://127.0.0.1/v1#x", "http://me:pass@127.0.0.1/v1",
+     "http://me@127.0.0.1/v1", "http://:pass@127.0.0.1/v1"],
 )  # fmt: skip
 def test_what_is_no_base_url_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="--base-url"):
@@ -197,3 +232,5 @@ def test_a_key_does_not_cross_the_network_in_the_clear(monkeypatch: pytest.Monke
     monkeypatch.setenv("MY_KEY", "k-1")
     with pytest.raises(UsageError, match="use https"):
         asking("http://192.0.2.1/v1", key_variable="MY_KEY", allow_network=True)
+    asking("http://192.0.2.1/v1", allow_network=True)
+    asking("https://192.0.2.1/v1", key_variable="MY_KEY", allow_network=True)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,6 @@ def test_a_plugin_that_runs_out_of_memory_ends_the_program() -> None:
 def test_a_model_that_takes_too_long_gives_no_answer() -> None:
     with pytest.raises(NoAnswerError, match=r"no answer within 0\.1 seconds"):
         plugin_asker("local", timeout=0.1)("sleep", 1)
+    # At its end Python waits for threads that are not daemons.
+    waited_for = [thread for thread in threading.enumerate() if not thread.daemon]
+    assert waited_for == [threading.main_thread()]
