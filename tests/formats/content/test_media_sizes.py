@@ -23,15 +23,20 @@ def wav(seconds: int, size: int | None = None) -> bytes:
     sound = bytes(16_000 * seconds)
     told = len(sound) if size is None else size
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 8_000, 16_000, 2, 16)
-    notes = struct.pack("<4sI4s", b"LIST", 4, b"INFO")
+    # A chunk of an odd size is followed by one more byte.
+    notes = struct.pack("<4sI6s", b"LIST", 5, b"INFO")
     return b"RIFF\0\0\0\0WAVE" + form + notes + struct.pack("<4sI", b"data", told) + sound
 
 
-def mp3(frames: int) -> bytes:
-    """Return frames of MPEG 1 layer III with 128 kbit/s and 44,100 Hz behind a title."""
-    title = b"ID3\4\0\0" + bytes([0, 0, 1, 72]) + bytes(200)
-    frame = b"\xff\xfb\x90\x00" + bytes(413)
-    return title + frame * frames + b"TAG" + bytes(125)
+def mp3(frames: int, *, title: tuple[int, int, int, int] = (0, 0, 1, 72)) -> bytes:
+    """Return frames of MPEG 1 layer III with 128 kbit/s and 44,100 Hz behind a title.
+
+    Every other frame is padded with a byte. The title's size is written in digits of seven bits.
+    """
+    n_bytes = sum(digit << 7 * place for place, digit in enumerate(reversed(title)))
+    pair = MP3_HEADER + bytes(413) + b"\xff\xfb\x92\x00" + bytes(414)
+    sound = (pair * (frames // 2 + 1))[: frames * 417 + frames // 2]
+    return b"ID3\4\0\0" + bytes(title) + bytes(n_bytes) + sound + b"TAG" + bytes(125)
 
 
 def mp3_of_8_khz(frames: int) -> bytes:
@@ -45,6 +50,8 @@ def ogg(head: bytes, position: int) -> bytes:
     return page + head + bytes(200) + last + bytes(60)
 
 
+MP3_HEADER = b"\xff\xfb\x90\x00"
+MP3_FRAME = 1_152 / 44_100
 OPUS = b"OpusHead\1\1" + struct.pack("<H", 312) + bytes(8)
 VORBIS = b"\1vorbis" + struct.pack("<IBI", 0, 1, 16_000)
 FLAC = b"fLaC\0\0\0\x22" + bytes(10) + struct.pack(">Q", 48_000 << 44 | 144_000)
@@ -58,7 +65,10 @@ LONG_MP4 = b"\0\0\0\x18ftypisom" + b"mvhd" + struct.pack(">IQQIQ", 1 << 24, 0, 0
         (wav(7), "audio/wav", 7),
         (wav(7, size=0xFFFFFFFF), "audio/x-wav", 7),
         (wav(7, size=0), "audio/unknown", 7),
-        (mp3(500), "audio/mpeg", 13.06),
+        (mp3(500), "audio/mpeg", 500 * MP3_FRAME),
+        (mp3(31, title=(0, 1, 0, 9)), "audio/mpeg", 31 * MP3_FRAME),
+        (mp3(31, title=(1, 0, 0, 9)), "audio/mpeg", 31 * MP3_FRAME),
+        (MP3_HEADER, "audio/mpeg", MP3_FRAME),
         (mp3_of_8_khz(100), "audio/mp3", 7.2),
         (ogg(OPUS, 48_312), "audio/ogg", 1),
         (ogg(VORBIS, 24_000), "audio/ogg", 1.5),
@@ -70,14 +80,31 @@ LONG_MP4 = b"\0\0\0\x18ftypisom" + b"mvhd" + struct.pack(">IQQIQ", 1 << 24, 0, 0
 )
 def test_a_recording_counts_by_its_length(data: bytes, media_type: str, seconds: float) -> None:
     found = media(data, media_type)
-    assert found.seconds == pytest.approx(seconds, abs=0.01)
+    assert found.seconds == pytest.approx(seconds, abs=1e-6)
     per_second = 263 if media_type.startswith("video") else 10
     assert media_tokens(found) == pytest.approx(seconds * per_second, abs=1)
     assert not is_unsized(found)
 
 
 @pytest.mark.parametrize(
-    "data", [NOISE, b"", b"RIFF", b"OggS" * 9, FLAC[:20], MP4[:30], MP4[:20], MP4[:14], wav(0)[:30]]
+    "data",
+    [
+        NOISE,
+        b"",
+        b"RIFF",
+        b"RIFF\0\0\0\0WAVE" + struct.pack("<4sI9s", b"data", 9, b"no format"),
+        b"OggS" * 9,
+        FLAC[:20],
+        MP4[:30],
+        MP4[:20],
+        MP4[:14],
+        wav(0)[:30],
+        # No sync, a version and a layer that are not MP3, half a header.
+        b"\xff\xdb\x90\x00" + bytes(413),
+        b"\xff\xeb\x90\x00" + bytes(413),
+        b"\xff\xfd\x90\x00" + bytes(413),
+        MP3_HEADER[:3],
+    ],
 )
 def test_a_recording_of_unknown_length_counts_nothing_and_says_so(data: bytes) -> None:
     found = media(data, "audio/webm")
@@ -109,14 +136,25 @@ def packed(*objects: bytes) -> bytes:
         (pdf(packed(TREE % 30, OUTLINES)), 30),
         (pdf(packed(PAGE), packed(PAGE, PAGE)), 3),
         (pdf(PAGE, PAGE, OUTLINES), 2),
+        (pdf(b"<</Type/Pages>>", PAGE, PAGE), 2),
+        (pdf(b"/ObjStm" + b" " * 1_100, packed(TREE % 30)), 30),
+        (pdf(packed(PAGE).replace(b"x\x9c", b"??"), packed(TREE % 30)), 30),
     ],
-    ids=["tree", "nested", "packed", "packed pages", "no tree"],
+    ids=["tree", "nested", "packed", "packed pages", "no tree", "no count", "no stream", "damaged"],
 )
 def test_a_pdf_counts_by_its_pages(document: bytes, pages: int) -> None:
     for media_type in ("application/pdf", "application/octet-stream"):
         found = media(document, media_type)
         assert (found.media_type, found.pages) == ("application/pdf", pages)
         assert media_tokens(found) == 2_250 * pages
+
+
+@pytest.mark.parametrize(("n_bytes", "pages"), [(0, 0), (28, 1), (29, 1), (60, 2), (85, 3)])
+def test_of_a_pdf_so_many_bytes_are_unpacked(
+    monkeypatch: pytest.MonkeyPatch, n_bytes: int, pages: int
+) -> None:
+    monkeypatch.setattr("compactctl.formats.content.media._MAX_DECOMPRESSED", n_bytes)
+    assert media(pdf(packed(PAGE), packed(PAGE, PAGE)), "application/pdf").pages == pages
 
 
 def test_a_pdf_whose_pages_cannot_be_read_counts_nothing_and_says_so() -> None:

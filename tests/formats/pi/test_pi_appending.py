@@ -26,3 +26,14 @@ def test_an_entry_whose_parent_was_damaged_is_told_which_one_it_follows() -> Non
     parents = {entry["id"]: entry["parentId"] for entry in map(json.loads, block)}
     assert parents == {"c": "a", "e": "d"}
     assert json.loads(block[-1])["id"] == "e"
+
+
+def test_appended_entries_are_normalized_to_their_place() -> None:
+    header = _line(type="session", version=3, id="s", timestamp="t", cwd="/w")
+    now = (header, _said("a", None), _said("b", "a"), _said("c", "b"))
+    wanted = (header, _said("a", None), _said("n", "a"), _said("c", "n"))
+    block = PiNativeAppend().lines_to_append(now, wanted, "0123456789ab")
+    assert PiNativeAppend().lines_to_append(now, now, "0123456789ab") == []
+    assert PiNativeAppend().normalized(now) is now
+    names = [json.loads(line)["id"] for line in PiNativeAppend().normalized((*now, *block))]
+    assert names == ["s", "a", "b", "n", "c"]
