@@ -17,6 +17,8 @@ from compactctl.history.pairs import (
     atomic_units,
     cut_points,
     find_orphans,
+    orphan_parts,
+    parts_of_tools,
     result_tools,
     tool_pairs,
 )
@@ -127,3 +129,38 @@ def test_no_pair_is_parted_by_a_cut_and_every_other_place_is_one(
     crossed = {i for first, last in pairs for i in range(first + 1, last + 1)}
     assert set(cut_points(messages)).isdisjoint(crossed)
     assert all(isinstance(messages[c].parts[0], ToolCallPart) for c, _ in pairs)
+
+
+def test_the_parts_of_tools_are_found_in_any_case() -> None:
+    messages = (
+        raw_call("a", "Read", "{}"),
+        result("a", "x"),
+        call("b", "Bash"),
+        result("b", "y", tool="bash"),
+        result("c", "z", tool="READ"),
+        result("d", "z"),
+    )
+    assert parts_of_tools(messages, ["read"]) == {(0, 0): "Read", (1, 0): "Read", (4, 0): "READ"}
+    assert parts_of_tools(messages, ["BASH", ""]) == {(2, 0): "Bash", (3, 0): "bash", (5, 0): ""}
+    assert parts_of_tools(messages, []) == {}
+
+
+def test_chains_of_pairs_and_responses_are_one_unit() -> None:
+    messages = conversation(
+        assistant("a", response_id="r"),
+        user("apart"),
+        message("assistant", call_part("x", "Read"), response_id="r"),
+        message("assistant", call_part("y", "Read"), response_id="s"),
+        message("user", result_part("x", "1"), result_part("y", "2")),
+        assistant("b", response_id="s"),
+        user("after"),
+    )
+    assert atomic_units(messages) == ((0, 2, 3, 4, 5), (1,), (6,))
+    assert cut_points(messages) == (0, 6, 7)
+
+
+def test_orphans_have_their_place() -> None:
+    messages = conversation(
+        user("hi"), message("assistant", result_part("b", "x"), call_part("a", "Read"))
+    )
+    assert list(orphan_parts(messages)) == [(1, 0), (1, 1)]

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,14 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import view, words
 
 from compactctl.errors import UsageError
-from compactctl.history.protection import ProtectOptions, hideable, protected_messages
-from compactctl.model.message import Message, MessageId
+from compactctl.history.protection import (
+    ProtectOptions,
+    hideable,
+    lines_of,
+    protected_messages,
+    reasons_to_stay,
+)
+from compactctl.model.message import Locks, Message, MessageId
 
 
 def chat(turns: int) -> tuple[Message, ...]:
@@ -165,3 +172,127 @@ def test_protected_fixed_and_anchored_messages_hold_their_unit() -> None:
 def test_the_system_prompt_is_never_hideable() -> None:
     messages = conversation(system("be good"), user("a"))
     assert hideable(view(messages), ids("m0", "m1")) == ("m1",)
+
+
+def test_what_stays_names_the_message_that_keeps_it() -> None:
+    parts = (result_part("a", "x"), result_part("b", "y"))
+    messages = conversation(
+        system("be good"),
+        call("a", "Read"),
+        call("b", "Read"),
+        message("user", *parts),
+        user("fixed", immutable_reason="signed"),
+        user("anchored", unmovable_reason="kept by the client"),
+        user("free"),
+    )
+    unit = "a call and its result, or one response"
+    after = "nothing can be written before the message that holds it in its place"
+    every = [m.id for m in messages]
+    assert reasons_to_stay(view(messages, protected=["m2"]), every) == {
+        "m0": "system prompt",
+        "m1": f"it belongs with line 3 ({unit}), which stays: pinned",
+        "m2": "pinned",
+        "m3": f"it belongs with line 3 ({unit}), which stays: pinned",
+        "m4": "signed",
+        "m5": "kept by the client",
+    }
+    assert reasons_to_stay(view(messages), ids("m1")) == {
+        "m1": f"it belongs with lines 3, 4 ({unit}); hide all of them or none"
+    }
+    late = conversation(
+        user("free"),
+        call("a", "Read"),
+        user("between", unmovable_reason="kept by the client"),
+        result("a", "x"),
+        user("free"),
+    )
+    assert list(reasons_to_stay(view(late), [m.id for m in late])) == ["m2"]
+    held = conversation(
+        replace(call("a", "Read"), locks=Locks(unmovable_reason="anchored")),
+        user("between"),
+        result("a", "x"),
+        user("free"),
+    )
+    assert reasons_to_stay(view(held), ids("m1", "m3")) == {"m1": after}
+    assert hideable(view(held), [m.id for m in held]) == ("m3",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ([0], "line 1"),
+        ([0, 1_999], "lines 1, 2,000"),
+        (range(6), "lines 1, 2, 3, 4, 5, 6"),
+        (range(7), "lines 1, 2, 3, 4, 5, 6 and 1 more"),
+        (range(2_000), "lines 1, 2, 3, 4, 5, 6 and 1,994 more"),
+    ],
+)
+def test_an_error_names_a_few_lines(lines: Iterable[int], text: str) -> None:
+    assert lines_of(replace(user("a"), line=line) for line in lines) == text
+
+
+@pytest.mark.parametrize(
+    ("freeze_before", "frozen"),
+    [("", 0), ("0", 0), ("1", 1), ("3", 3), ("4", 4), ("99", 4), ("m2", 2), ("m0", 0)],
+)
+def test_messages_before_a_number_or_an_id_are_frozen(freeze_before: str, frozen: int) -> None:
+    options = ProtectOptions(keep_turns=0, freeze_before=freeze_before)
+    assert protected_messages(chat(2), options) == dict.fromkeys(
+        [f"m{n}" for n in range(frozen)], "before the point of --freeze-before"
+    )
+
+
+@pytest.mark.parametrize("freeze_before", ["m9", "-1", "1.5", "many"])
+def test_a_point_that_nothing_names_is_a_usage_error(freeze_before: str) -> None:
+    with pytest.raises(UsageError, match=f"'{freeze_before}' is neither a message id here nor"):
+        protected_messages(chat(2), ProtectOptions(freeze_before=freeze_before))
+
+
+@pytest.mark.parametrize(("fitting", "kept"), [(0, 0), (1, 1), (2, 1), (3, 3), (4, 4), (9, 4)])
+def test_the_prefix_ends_where_no_pair_is_parted(fitting: int, kept: int) -> None:
+    messages = conversation(user("a"), call("a", "Read"), result("a", "x"), assistant("b"))
+    options = ProtectOptions(keep_turns=0, keep_prefix=0.5)
+    assert protected_messages(
+        messages, options, prefix_fits=lambda prefix: len(prefix) <= fitting
+    ) == dict.fromkeys(
+        [f"m{n}" for n in range(kept)], "in the prefix that --keep-prefix leaves alone"
+    )
+    unasked = protected_messages(
+        messages, ProtectOptions(keep_turns=0), prefix_fits=lambda prefix: len(prefix) <= fitting
+    )
+    assert unasked == {}
+
+
+@pytest.mark.parametrize(
+    ("keep_turns", "reason"), [(1, "in the newest turn"), (2, "in the newest 2 turns")]
+)
+def test_the_reason_names_the_turns(keep_turns: int, reason: str) -> None:
+    kept = protected_messages(chat(5), ProtectOptions(keep_turns=keep_turns))
+    assert set(kept.values()) == {reason}
+
+
+@pytest.mark.parametrize(
+    ("fitting", "first", "reason"),
+    [
+        (99, 41, "in the newest 10 steps"),
+        (20, 41, "in the newest 10 steps"),
+        (19, 43, "in the newest 9 steps"),
+        (4, 57, "in the newest 2 steps"),
+        (3, 59, "the newest step"),
+        (0, 59, "the newest step"),
+    ],
+)
+def test_as_many_steps_stay_as_fit_but_one_at_least(fitting: int, first: int, reason: str) -> None:
+    kept = protected_messages(agent(30), fits=lambda messages: len(messages) <= fitting)
+    assert kept == {
+        "m0": "prompt of the newest turn",
+        **dict.fromkeys([f"m{n}" for n in range(first, 61)], reason),
+    }
+
+
+@pytest.mark.parametrize(("steps", "kept"), [(2, [0, 1, 2, 3]), (3, [0, 2, 3, 4])])
+def test_what_came_with_the_prompt_stays_if_the_turn_is_short(steps: int, kept: list[int]) -> None:
+    answers = (assistant(f"step {n}") for n in range(steps))
+    messages = conversation(user("go"), user("memory", is_injected=True), *answers)
+    found = protected_messages(messages, ProtectOptions(keep_steps=3))
+    assert list(found) == [f"m{n}" for n in kept]

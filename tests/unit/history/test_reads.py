@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history import reads as reads_module
-from compactctl.history.read_calls import LineRange, edited_paths, normal_path, read_request
+from compactctl.history.pairs import PartIndex
+from compactctl.history.read_calls import (
+    ExtraReadTools,
+    LineRange,
+    ReadRequest,
+    edited_paths,
+    normal_path,
+    read_request,
+)
 from compactctl.history.reads import (
     FileRead,
     covers,
@@ -14,11 +22,16 @@ from compactctl.history.reads import (
     find_file_edits,
     find_file_reads,
     find_superseded,
+    is_cleared,
+    is_notice,
+    is_stub,
+    newest_covering_reads,
+    request_covers,
     stub_for,
     stub_targets,
 )
 from compactctl.history.tool_names import kind_of
-from compactctl.model.message import Message
+from compactctl.model.message import MediaPart, Message, MessageId
 
 CWD = "/home/ada/engine"
 
@@ -319,3 +332,289 @@ def test_tools_are_known_across_clients() -> None:
     ]  # fmt: skip
     assert kind_of("bash") == kind_of("functions.BASH") == "shell"
     assert kind_of("WebSearch") is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("view", {"path": "a.py", "view_range": [3, 3]}, ("a.py", LineRange(3, 3))),
+        ("view", {"path": "a.py", "view_range": [3, 2]}, ("a.py", LineRange(3, None))),
+        ("view", {"path": "a.py", "view_range": [3]}, ("a.py", None)),
+        ("read", {"path": "a.py", "end_line": 9}, ("a.py", LineRange(1, 9))),
+        ("read", {"path": "a.py", "start_line": 4}, ("a.py", LineRange(4, None))),
+        (
+            "read",
+            {"path": "a.py", "start_line": 4, "end_line": 6, "limit": 9},
+            ("a.py", LineRange(4, 6)),
+        ),
+        ("read", {"path": "a.py", "offset": 0, "limit": 1}, ("a.py", LineRange(0, 0))),
+        ("read", {"path": "a.py", "offset": True, "limit": "5"}, ("a.py", None)),
+        ("read", {"file_path": " ", "path": "b.py"}, ("b.py", None)),
+        ("read", {"file_path": 7, "path": "b.py"}, ("b.py", None)),
+        ("str_replace_editor", {"command": "view"}, None),
+        ("Bash", {"command": "head -5 a.py"}, ("a.py", LineRange(1, 5))),
+        ("Bash", {"command": "  cat   a.py \n"}, ("a.py", None)),
+        ("Bash", {"command": 'cat "my notes.md"'}, ("my notes.md", None)),
+        ("Bash", {"command": 'cat "$HOME/a.py"'}, None),
+        ("Bash", {"command": ["cat", "my notes.md"]}, None),
+        ("Bash", {"command": ["sh", "-c", "cat a.py"]}, ("a.py", None)),
+        ("Bash", {"command": ["sh", "-x", "cat a.py"]}, None),
+        ("Bash", {"command": ["sh", "-c", "cat a.py", "me"]}, None),
+        ("Bash", {"command": 7}, None),
+        ("Bash", {"command": "", "cmd": "cat a.py"}, None),
+        ("Bash", {"cmd": "cat a.py", "cwd": "/srv"}, ("/srv/a.py", None)),
+        ("Bash", {}, None),
+    ],
+)
+def test_the_forms_of_a_read(
+    tool: str, arguments: dict[str, object], expected: tuple[str, LineRange | None] | None
+) -> None:
+    assert request(tool, **arguments) == expected
+
+
+def test_more_tools_can_read_by_more_names_of_a_path() -> None:
+    extra = ExtraReadTools(tools=("Load_Doc",), path_keys=("doc",))
+    both = call("c", "mcp__x__loaddoc", path="b", doc="a").calls[0]
+    assert read_request(both, extra_tools=extra) == ReadRequest("a", None)
+    assert read_request(both) is None
+    assert not extra.include("load")
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "within"),
+    [
+        ((2, 4), None, True),
+        ((2, None), None, True),
+        ((2, 4), (2, 4), True),
+        ((2, 4), (1, 9), True),
+        ((2, 4), (3, 9), False),
+        ((2, 4), (1, 3), False),
+        ((2, None), (1, 9), False),
+        ((2, None), (2, None), True),
+        ((2, None), (3, None), False),
+        ((2, 4), (2, None), True),
+        ((2, 4), (3, None), False),
+    ],
+)
+def test_lines_are_within_others(
+    inner: tuple[int, int | None],
+    outer: tuple[int, int | None] | None,
+    within: bool,  # noqa: FBT001
+) -> None:
+    around = LineRange(*outer) if outer else None
+    assert LineRange(*inner).is_within(around) is within
+    assert request_covers(around, LineRange(*inner)) is within
+
+
+def test_only_the_whole_file_covers_a_read_of_the_whole_file() -> None:
+    assert request_covers(None, None)
+    assert not request_covers(LineRange(1, None), None)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("Edit", {"path": "a.py", "file_path": " "}, ("a.py",)),
+        ("Edit", {"old": "x"}, ()),
+        ("Bash", {"path": "a.py", "command": "make"}, ()),
+        ("Bash", {"input": ["*** Delete File: a.py \n*** Delete File: a.py"]}, ("a.py",)),
+        ("Glob", {"path": "a.py"}, ()),
+        ("MultiEdit", {"file_path": f"{CWD}/a.py", "edits": []}, ("a.py",)),
+    ],
+)
+def test_what_a_call_changes(
+    tool: str, arguments: dict[str, object], paths: tuple[str, ...]
+) -> None:
+    assert edited_paths(call("c", tool, **arguments).calls[0], cwd=CWD) == paths
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "normal"),
+    [
+        (" a.py ", None, "a.py"),
+        ("/a.py", "/", "/a.py"),
+        ("/srv/a.py", "/srv/", "a.py"),
+        ("//srv///a.py", "/srv", "a.py"),
+        ("/srv/a.py", None, "/srv/a.py"),
+        ("/srv/a.py", "", "/srv/a.py"),
+    ],
+)
+def test_a_path_is_relative_to_a_folder_around_it(path: str, cwd: str | None, normal: str) -> None:
+    assert normal_path(path, cwd) == normal
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("1\ta\n3\tb", "1\ta\n3\tb"),
+        ("1\ta\n2|b", "1\ta\n2|b"),
+        ("7|a\n8|b\n9|", "a\nb"),
+        ("00009| a\n00010| b", " a\n b"),
+        ("a\n2\tb", "a\n2\tb"),
+        ("<file>\n1: a\n\n(File has more lines. Use offset)\n</file>", "a"),
+        ("(End of file - total 2 lines)", "(End of file - total 2 lines)"),
+        ("a\n[12 more lines in file. Use offset=3]", "a"),
+        ("<system-reminder>one</system-reminder>", ""),
+        (
+            "a\n<system-reminder>b</system-reminder>\n<system-reminder>c</system-reminder> ",
+            "a",
+        ),
+        ("a</system-reminder>", "a</system-reminder>"),
+        ("<system-reminder>a</system-reminder>\nb", "<system-reminder>a</system-reminder>\nb"),
+        ('{"output": 7}', '{"output": 7}'),
+        ('{"output":7}', '{"output":7}'),
+        ('{"output":"1\\ta\\n"}', "a"),
+        ('{"output":', '{"output":'),
+        ("a\n<path>a</path>\n<type>file</type>\n<content>\n", None),
+    ],
+)
+def test_numbers_frames_and_reminders_are_removed(text: str, content: str | None) -> None:
+    assert file_content(text, numbered=True) == (text.rstrip("\n") if content is None else content)
+
+
+def test_a_footer_is_looked_for_at_the_end_of_a_long_text() -> None:
+    text = "word\n" * 200
+    footer = "\n[Showing lines 1-2 of 9]"
+    assert file_content(text + footer, numbered=True) == text.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "shows_nothing"),
+    [
+        ("", True),
+        (" \n ", True),
+        ("File not found", True),
+        ("File not found\nreally", False),
+        ("x" * 390 + " not found", False),
+        ("x" * 389 + " not found", True),
+        ("  " + "x" * 389 + " not found  ", True),
+        ("a\n<content/>\nb", True),
+        ("def f(): pass", False),
+    ],
+)
+def test_a_short_line_of_the_client_shows_nothing(body: str, shows_nothing: bool) -> None:  # noqa: FBT001
+    assert is_notice(body) is shows_nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "stub"),
+    [
+        (stub_for("a.py"), None, True),
+        (f"{stub_for('a.py')} ", None, False),
+        ("[See a.py]", "a.py", True),
+        ("[See a.py]", "b.py", False),
+        ("[See a.py]", None, False),
+        ("[See\na.py]", "a.py", False),
+        ("See a.py]", "a.py", False),
+        ("[See a.py", "a.py", False),
+    ],
+)
+def test_a_stub_is_a_line_in_brackets_that_names_the_file(
+    text: str,
+    path: str | None,
+    stub: bool,  # noqa: FBT001
+) -> None:
+    assert is_stub(text, path) is stub
+
+
+def test_a_stub_can_be_worded_otherwise() -> None:
+    assert stub_for("a.py", "[{path} again: {path}]") == "[a.py again: a.py]"
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "cleared"),
+    [
+        ("x", {}, False),
+        ("x", {"cleared": True}, True),
+        (" [Old tool result content cleared]\n", {}, True),
+        ("[Tool result cleared]", {}, True),
+        ("[Tool result truncated: 9 lines]", {}, True),
+        ("[Tool result truncatedly: 9 lines]", {}, False),
+        ("[Compacted history content evicted to a file]", {}, True),
+        ("a [Tool result cleared]", {}, False),
+    ],
+)
+def test_a_placeholder_holds_nothing_of_a_file(
+    text: str,
+    flags: dict[str, bool],
+    cleared: bool,  # noqa: FBT001
+) -> None:
+    (part,) = result("c", text, **flags).results
+    assert is_cleared(part) is cleared
+    reads = find_file_reads(
+        conversation(call("c", "Read", path="z.py"), result("c", text, **flags))
+    )
+    assert (len(reads) == 0) is cleared
+
+
+def test_errors_pictures_and_unknown_calls_are_no_reads() -> None:
+    picture = (MediaPart(media_type="image/png", n_bytes=1),)
+    messages = conversation(
+        call("a", "Read", path="a"),
+        result("a", "x", is_error=True),
+        call("b", "Read", path="b"),
+        result("b", "x", media=picture),
+        result("c", "x", tool="Read"),
+        call("d", "Grep", path="d"),
+        result("d", "x"),
+        call("e", "Bash", command="cat e"),
+        result("e", "1\tx"),
+    )
+    (read,) = find_file_reads(messages)
+    assert (read.part_index, read.message, read.tool, read.path, read.body) == (
+        (8, 0), "m8", "Bash", "e", "1\tx"
+    )  # fmt: skip
+
+
+def test_covering_reads_of_the_documented_example() -> None:
+    ranges = [LineRange(20, 40), LineRange(1, 100), LineRange(1, 50)]
+    reads = [
+        FileRead(
+            part_index=PartIndex(n, 0),
+            message=MessageId(f"m{n}"),
+            tool="Read",
+            path="a",
+            requested_lines=lines,
+            body="x",
+        )
+        for n, lines in enumerate(ranges)
+    ]
+    found = newest_covering_reads(reads)
+    assert [found[lines].message for lines in ranges] == ["m2", "m1", "m2"]
+
+
+def test_stubs_of_other_files_and_earlier_reads_are_left_alone() -> None:
+    messages = conversation(
+        call("r", "Read", file_path="a.py"),
+        result("r", "1\tx"),
+        call("s", "Read", file_path="a.py", offset=10, limit=5),
+        result("s", stub_for("a.py")),
+        call("t", "Read", file_path="a.py"),
+        result("t", "[Tool result cleared]"),
+        call("u", "Read", file_path="b.py"),
+        result("u", stub_for("b.py")),
+    )
+    assert stub_targets(messages) == frozenset()
+    later = (call("v", "Read", file_path="a.py", offset=12, limit=1), result("v", "12\ty"))
+    again = (call("w", "Read", file_path="a.py", offset=9, limit=9), result("w", "9\ty"))
+    last = (call("z", "Read", file_path="a.py", offset=1, limit=1), result("z", "1\ty"))
+    whole = conversation(*messages, *later, *again, *last)
+    assert stub_targets(whole) == {(11, 0)}
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [
+        ("server.tools/Read-File", "read"),
+        ("mcp__x__Multi_Edit", "edit"),
+        ("a:write", "write"),
+        ("grep_search", "search"),
+        ("list_dir", "find"),
+        ("run_in_terminal", "shell"),
+        ("", None),
+    ],
+)
+def test_the_kind_of_a_tool_does_not_depend_on_its_server_or_spelling(
+    tool: str, kind: str | None
+) -> None:
+    assert kind_of(tool) == kind

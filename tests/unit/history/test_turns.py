@@ -10,7 +10,17 @@ from builders import (
     user,
 )
 
-from compactctl.history.turns import find_steps, find_turns, leading_system_count
+from compactctl.history.turns import (
+    find_steps,
+    find_turns,
+    leading_system_count,
+    leading_system_indices,
+    preamble,
+    split_conversations,
+    turn_starts,
+    without_expired_reasoning,
+)
+from compactctl.model.message import Message, ReasoningPart, TextPart
 
 
 def test_a_turn_starts_where_a_person_speaks() -> None:
@@ -62,3 +72,79 @@ def test_without_response_ids_each_assistant_message_is_a_step() -> None:
 
 def test_only_system_messages_at_the_front_lead() -> None:
     assert leading_system_count(conversation(system("a"), system("b"), user("c"), system("d"))) == 2
+
+
+def test_an_instruction_or_a_stand_in_of_ours_begins_no_turn_of_its_own() -> None:
+    ours = user("gone", is_synthetic=True)
+    messages = conversation(user("one"), ours, assistant("a"), user("two"))
+    assert turn_starts(messages) == (0, 3)
+    assert find_turns(conversation(ours, user("one"))) == (range(1), range(1, 2))
+
+
+def test_a_summary_by_an_assistant_is_no_step() -> None:
+    messages = conversation(summary("so far"), assistant("sum", is_summary=True), assistant("a"))
+    assert find_steps(messages) == ((2,),)
+
+
+def test_a_response_is_continued_only_by_the_next_assistant_message() -> None:
+    messages = conversation(
+        assistant("a", response_id="r"),
+        assistant("b", response_id="s"),
+        assistant("c", response_id="r"),
+        result("lost", "x"),
+    )
+    assert find_steps(messages) == ((0,), (1,), (2,))
+
+
+def test_the_system_prompt_ends_where_we_wrote_something() -> None:
+    ours = system("gone", is_synthetic=True)
+    assert leading_system_count(conversation(system("a"), ours, system("b"))) == 1
+
+
+def test_each_conversation_has_its_own_system_prompt() -> None:
+    messages = conversation(
+        system("a"),
+        system("b", conversation=1),
+        user("c"),
+        system("d"),
+        system("e", conversation=1),
+        system("f", conversation=1, is_synthetic=True),
+        system("g", conversation=1),
+    )
+    assert leading_system_indices(messages) == {0, 1, 4}
+    assert [[m.line for m in part] for part in split_conversations(messages)] == [
+        [0, 2, 3],
+        [1, 4, 5, 6],
+    ]
+
+
+def test_conversations_come_in_the_order_of_their_numbers() -> None:
+    messages = conversation(user("a", conversation=2), user("b"), user("c", conversation=2))
+    assert [[m.line for m in part] for part in split_conversations(messages)] == [[1], [0, 2]]
+
+
+def test_the_preamble_is_the_system_prompt_and_what_cannot_change() -> None:
+    messages = conversation(
+        system("a"), user("b"), user("c", immutable_reason="it defines tools"), system("d")
+    )
+    assert [m.line for m in preamble(messages)] == [0, 2]
+
+
+def test_encrypted_reasoning_of_past_turns_has_no_size_any_more() -> None:
+    def sealed(size: int, **fields: bool) -> Message:
+        hidden = ReasoningPart(text="", opaque=True, sealed=size)
+        return message("assistant", hidden, TextPart(text="said"), **fields)
+
+    messages = conversation(
+        user("one"),
+        sealed(7),
+        sealed(8, is_summary=True),
+        assistant("plain"),
+        user("two"),
+        sealed(9),
+    )
+    found = without_expired_reasoning(messages)
+    sizes = [part.sealed for m in found for part in m.parts if isinstance(part, ReasoningPart)]
+    assert sizes == [0, 8, 9]
+    assert [m.parts[-1] for m in found] == [m.parts[-1] for m in messages]
+    assert without_expired_reasoning(messages[1:4]) == messages[1:4]

@@ -1,9 +1,18 @@
+from dataclasses import replace
+
 import pytest
+from builders import result_part
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history.stand_ins import text_after_summary
-from compactctl.history.voices import attribute, reply_in, typed_in
+from compactctl.history.voices import (
+    attribute,
+    command_in,
+    is_from_client,
+    reply_in,
+    typed_in,
+)
 from compactctl.model.message import Message, MessageId, TextPart
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
@@ -159,3 +168,127 @@ def test_no_text_is_read_more_than_a_few_times(piece: str) -> None:
 )
 def test_what_is_joined_with_a_summary_is_told_from_it(summary: str, joined: str) -> None:
     assert text_after_summary(f"{summary}\n\n{joined}" if joined else summary) == joined
+
+
+BLOCK = "<skill>x</skill>"
+COMMAND = "<command-name>/port</command-name><command-args>src</command-args>"
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        # Within a line a block stays, unless only blanks or another block come before it.
+        (f"a {BLOCK}", None),
+        (f"  {BLOCK} a", "a"),
+        (f"\t{BLOCK}{BLOCK} a", "a"),
+        (f"{BLOCK} b {BLOCK} a", f"b {BLOCK} a"),
+        (f"{BLOCK} {BLOCK} a", "<skill>x</skill> a"),
+        # A closing tag without an opening one is no block; an inner one is removed with its outer.
+        ("a</skill>\nb", None),
+        ("<skill>a<skill>b</skill>c</skill>d", "d"),
+        ("<skill>a\n<skill>b</skill>\nc", "c"),
+        # Without an end it is the client's only before all words.
+        ("go\n<skill>\nand so on", None),
+        (f"{BLOCK}\n<skill>\nand so on", ""),
+        (f"{COMMAND}\n<skill>a", "/port src\n<skill>a"),
+        ("<skilled>a</skilled>", None),
+        ("<skill >a</skill >b", "b"),
+        ("go\n  Caveat: The messages below were generated.  \nnow", "go\n\nnow"),
+        ("go\nFull transcript available at: /tmp/a", "go"),
+        ("go, Caveat: The messages below were generated.", None),
+        ("# AGENTS.md instructions for /home/me", ""),
+        ("  <returncode>1", ""),
+        ("go <returncode>1", None),
+        ("  go  ", None),
+        ("", None),
+    ],
+)
+def test_where_a_block_stands_decides_whose_it_is(text: str, typed: str | None) -> None:
+    assert typed_in(text) == (text if typed is None else typed)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("<command-name>/port</command-name>", "/port"),
+        ("  <command-name> /port </command-name>\n<command-args> src </command-args>", "/port src"),
+        ("<command-args>src</command-args>", "src"),
+        ("<command-message>port</command-message>", ""),
+        ("go <command-name>/port</command-name>", ""),
+        (f"<command-name>/port</command-name>go{BLOCK}<command-args>a</command-args>", "/port"),
+        ("/port", ""),
+    ],
+)
+def test_a_command_is_read_at_the_start(text: str, command: str) -> None:
+    assert command_in(text) == command
+
+
+@pytest.mark.parametrize(
+    ("texts", "from_client"),
+    [
+        ([], False),
+        (["go"], False),
+        ([BLOCK], True),
+        ([BLOCK, REMINDER], True),
+        ([BLOCK, "go"], False),
+    ],
+)
+def test_a_client_wrote_all_texts_or_it_is_the_users(
+    texts: list[str],
+    from_client: bool,  # noqa: FBT001
+) -> None:
+    parts = attribute(tuple(TextPart(text=text) for text in texts), "user")
+    assert is_from_client((*parts, result_part("a", "x"))) is from_client
+
+
+def test_what_a_model_writes_is_not_attributed_but_a_result_beside_it_is() -> None:
+    parts = (TextPart(text=BLOCK), result_part("a", "The blue one", tool="ask_user"))
+    text, answer = attribute(parts, "assistant")
+    assert (text, answer) == (parts[0], replace(parts[1], said="The blue one"))
+    assert attribute(parts, "user")[0] == TextPart(text=BLOCK, typed="")
+
+
+def test_what_a_format_or_a_stage_has_settled_stays() -> None:
+    known = TextPart(text=BLOCK, typed="mine")
+    cleared = result_part("a", "The blue one", tool="ask_user", cleared=True)
+    said = result_part("a", "The blue one", tool="ask_user", said="Blue")
+    failed = result_part("a", "The blue one", tool="ask_user", is_error=True)
+    assert attribute((known, cleared, said, failed), "user") == (known, cleared, said, failed)
+
+
+NOTICE = "The user sent the following message:\nUse tabs.\n"
+PLEASE = "\nPlease address this message and continue with your tasks."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"ok\n{NOTICE}{PLEASE}", "Use tabs."),
+        (f"<system-reminder>\n{NOTICE}{PLEASE}\n</system-reminder>", "Use tabs."),
+        # One half of the reminder's tags alone is no such notice.
+        (f"<system-reminder>\n{NOTICE}{PLEASE}", ""),
+        (f"{NOTICE}{PLEASE}\n</system-reminder>", ""),
+        (NOTICE, ""),
+        (f"{STEERED}\n{STEERED}", "Use tabs.\n\nNever spaces.\nUse tabs.\n\nNever spaces."),
+        (f"{REFUSED}\n{NOTICE}{PLEASE}", None),
+    ],
+)
+def test_what_was_typed_meanwhile_is_between_the_clients_words(text: str, said: str | None) -> None:
+    found = reply_in("Bash", text)
+    assert found == said if said is not None else found.startswith("Use tabs.\nNever write")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": {"b": ["one", 2, "", "two"]}, "c": "three"}', "one; two; three"),
+        ("{}", ""),
+        ('["one"]', '["one"]'),
+        ('{"a":', '{"a":'),
+        ('{"a":' * 100_000, '{"a":' * 100_000),
+        ("<answer>\nBlue\n</answer>", "Blue"),
+        ("User selected: Blue", "Blue"),
+    ],
+)
+def test_an_answer_is_the_strings_in_it(text: str, said: str) -> None:
+    assert reply_in("AskUserQuestion", text) == said

@@ -1,10 +1,12 @@
 """Reports that cannot be true of what was sent, and those that can."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from compactctl.history.usage.belief import Reason, Reports, judge, plausible_requests
+from compactctl.history.usage.belief import Doubt, Reason, Reports, judge, plausible_requests
+from compactctl.history.usage.calibration import context_growth
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import ReportedUsage
 
@@ -125,3 +127,137 @@ def test_what_a_client_took_out_of_the_context_unseen_is_no_false_report() -> No
 
 def test_a_fall_that_the_contents_explain_is_an_edit() -> None:
     assert judged([*TRUE, 60_000]).doubt is None
+
+
+@pytest.mark.parametrize(
+    ("contents", "largest"), [(1_000, 250_000), (5_000, 250_000), (10_000, 260_000)]
+)
+def test_a_quarter_more_than_a_window_or_twice_the_contents_can_be_true(
+    contents: int, largest: int
+) -> None:
+    assert judged([largest], [contents]).doubt is None
+    found = judged([largest + 1], [contents])
+    assert found == Reports(
+        requests=(),
+        doubt=Doubt(
+            reason="beyond any window",
+            index=0,
+            context=largest + 1,
+            contents=contents,
+            reports=1,
+        ),
+    )
+
+
+@pytest.mark.parametrize(("second", "left"), [(36_000, [20_000, 36_000, 38_000]), (36_001, [])])
+def test_a_series_up_to_an_impossible_report_stays_if_no_more_than_half_of_it_is_too_fast(
+    second: int, left: list[int]
+) -> None:
+    contexts, contents = [20_000, second, 38_000, 2_000_000], [1_000, 5_000, 9_000, 13_000]
+    found = judged(contexts, contents)
+    assert [request.context for request in found.requests] == left
+    short = judged([*contexts[:2], 2_000_000], contents)
+    assert [request.context for request in short.requests] == left[:2]
+    assert short.doubt is not None
+    assert short.doubt.reports == (1 if left else 3)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "contents", "why"),
+    [
+        ([50_000, 51_600], [1_000, 3_000], None),
+        ([50_000, 51_599], [1_000, 3_000], "does not grow"),
+        ([50_000, 50_000], [1_000, 2_999], None),
+        ([8_000], [10_000], None),
+        ([7_999], [10_000], "below its contents"),
+        # Flat, and the newest is smaller than what it holds.
+        ([30_000, 30_000], [1_000, 40_000], "below its contents"),
+        ([30_000, 30_000], [1_000, 37_500], "does not grow"),
+    ],
+)
+def test_a_report_may_be_a_fifth_too_small(
+    contexts: list[int], contents: list[int], why: Reason | None
+) -> None:
+    found = judged(contexts, contents)
+    assert reason(found) == why
+    assert found.requests == (() if why else series(contexts, contents))
+
+
+@pytest.mark.parametrize(("last", "believed"), [(50_000, True), (49_999, False)])
+def test_after_a_partial_report_only_one_as_large_as_before_is_believed(
+    last: int,
+    believed: bool,  # noqa: FBT001
+) -> None:
+    found = judged([50_000, 100, last], [1_000, 2_000, 2_500])
+    assert [request.context for request in found.requests] == [50_000, *[last] * believed]
+    assert judged([50_000, 20_000, 49_999], [1_000, 2_000, 2_500]).doubt is None
+
+
+@pytest.mark.parametrize(
+    ("contexts", "contents", "reports"),
+    [
+        ([20_000, 60_000], [0, 10_000], 0),
+        ([20_000, 60_001], [0, 10_000], 2),
+        ([20_000, 120_000], [0, 9_999], 0),
+        # Only since the context fell.
+        ([100_000, 20_000, 60_001], [0, 1_000, 11_000], 2),
+    ],
+)
+def test_four_times_what_entered_is_too_fast(
+    contexts: list[int], contents: list[int], reports: int
+) -> None:
+    found = judged(contexts, contents)
+    assert found.requests == series(contexts, contents)
+    assert (found.doubt.reports if found.doubt else 0) == reports
+    if found.doubt:
+        assert (found.doubt.context, found.doubt.contents) == (contexts[-1], contents[-1])
+    assert len(plausible_requests(series(contexts, contents), WINDOW)) == (
+        0 if reports else len(contexts)
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "entered", "grown", "first", "believed"),
+    [
+        (5, 1_000, 1_000, 20_000, True),
+        (4, 1_000, 1_000, 20_000, False),
+        (5, 1_000, 800, 20_000, True),
+        (5, 1_000, 799, 20_000, False),
+        (5, 1_000, 2_000, 20_000, True),
+        (5, 1_000, 2_001, 20_000, False),
+        (5, 500, 500, 20_000, True),
+        (5, 499, 499, 20_000, False),
+        (5, 5_000, 5_000, 20_000, True),
+        (5, 5_000, 5_000, 19_999, False),
+        (25, 100, 100, 20_000, True),
+        (25, 99, 99, 20_000, False),
+    ],
+)
+def test_a_small_series_is_believed_if_it_grows_step_by_step_with_its_contents(
+    count: int,
+    entered: int,
+    grown: int,
+    first: int,
+    believed: bool,  # noqa: FBT001
+) -> None:
+    contents = [100_000 + entered * step for step in range(count)]
+    contexts = [first + grown * step for step in range(count)]
+    found = judged(contexts, contents)
+    assert found.requests == (series(contexts, contents) if believed else ())
+
+
+@pytest.mark.parametrize(
+    "growth", [[100, 100, 100, 4_000, 700], [1_000, 1_000, 1_000, 9_000, 1_000]]
+)
+def test_neither_a_few_steps_nor_the_sum_alone_make_a_series_true(growth: list[int]) -> None:
+    contents = [100_000 + 1_000 * step for step in range(6)]
+    contexts = [20_000 + sum(growth[:step]) for step in range(6)]
+    assert judged(contexts, contents).requests == ()
+
+
+@pytest.mark.parametrize(("turn", "fell"), [(1, True), (2, False)])
+def test_reasoning_that_goes_with_its_turn_is_no_fall(turn: int, fell: bool) -> None:  # noqa: FBT001
+    first, second = series([50_000, 40_000], [1_000, 2_000])
+    thought = replace(first, reasoning=9_998)
+    growth = context_growth([thought, replace(second, turn=turn)])
+    assert growth == [-10_000 if fell else 0]

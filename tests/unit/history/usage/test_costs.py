@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from unit.history.usage.sessions import answer, found
 from unit.stages.support.trials import words
 
-from compactctl.history.usage.costs import UNSEEN, compute_costs, context_shares
+from compactctl.history.usage.costs import (
+    UNSEEN,
+    compute_costs,
+    context_shares,
+    with_costs,
+)
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.tokens.models.prices import Price, PriceTable
 
@@ -130,3 +135,69 @@ def test_what_was_carried_adds_up_to_the_input(sizes: list[tuple[int, int, int]]
     )
     assert all(0 <= each.cache_miss_cost <= each.input + 1e-9 for each in made.priced_rounds)
     assert all(amount >= 0 for amount in made.input_by_category.values())
+
+
+def test_a_session_costs_what_its_rounds_cost() -> None:
+    old = replace(PRICE, model="n", date="c", output=50)
+    silent = replace(PRICE, model="o", date="")
+    talk = found(
+        user("go"),
+        reported(1_000, output=10, cache_read=0, cache_write=1_000),
+        replace(reported(2_000, output=20, cache_read=0), model="n"),
+        replace(reported(3_000, output=0, cache_read=2_500), model="o"),
+        replace(reported(4_000, output=30), model="nobody"),
+    )
+    made = compute_costs(talk, PriceTable("mine", (PRICE, old, silent)))
+    assert made.input == pytest.approx((12_000 + 20_000 + 5_000 + 2_500) / 1e6)
+    assert made.output == pytest.approx((1_000 + 1_000) / 1e6)
+    assert made.dates == ("c", "d")
+    assert len(made.priced_rounds) == 3
+    assert [cost for _, cost in with_costs(talk, made)] == list(made.rounds)
+    assert [cost for _, cost in with_costs(talk, None)] == [None] * 4
+    assert sum(made.input_by_category.values()) == pytest.approx(made.input)
+
+
+def test_a_cache_miss_costs_as_the_docstring_computes_it() -> None:
+    price = replace(PRICE, input=3, cache_write=3.75, cache_read=0.3)
+    talk = found(
+        user("go"),
+        reported(98_000, cache_read=90_000),
+        reported(100_000, cache_read=90_000, cache_write=8_000),
+    )
+    made = compute_costs(talk, PriceTable("mine", (price,)))
+    second = made.priced_rounds[1]
+    assert second.input == pytest.approx(0.063)
+    assert second.cache_miss_cost == pytest.approx(8_000 * (3.6 - 0.3) / 1e6)
+    assert made.cache_miss_cost == pytest.approx(
+        second.cache_miss_cost + made.priced_rounds[0].cache_miss_cost
+    )
+
+
+def test_where_all_was_read_from_the_cache_or_reading_is_dearer_nothing_is_lost() -> None:
+    whole = found(user("go"), reported(900, cache_read=900), reported(1_000, cache_read=1_000))
+    assert [cost.cache_miss_cost for cost in compute_costs(whole, TABLE).priced_rounds] == [0, 0]
+    dear = PriceTable("mine", (replace(PRICE, cache_read=99),))
+    talk = found(user("go"), reported(900, cache_read=0), reported(1_000, cache_read=1))
+    assert [cost.cache_miss_cost for cost in compute_costs(talk, dear).priced_rounds] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("context", "shares"),
+    [(100, {"user": 0.5, "assistant": 0.01}), (99, {"user": 49 / 99, "assistant": 1 / 99})],
+)
+def test_a_context_of_the_same_size_holds_what_it_held(
+    context: int, shares: dict[str, float]
+) -> None:
+    again = replace(reported(context), response_id="r2")
+    talk = found(user(words(50)), reported(100, output=1), again)
+    assert context_shares(talk)[1] == pytest.approx({**shares, UNSEEN: 1 - sum(shares.values())})
+
+
+def test_another_conversation_begins_empty() -> None:
+    talk = found(
+        user(words(50)),
+        reported(100, output=1),
+        user(words(20), conversation=1),
+        replace(reported(200, output=1), conversation=1),
+    )
+    assert context_shares(talk)[1] == pytest.approx({"user": 0.1, UNSEEN: 0.9})

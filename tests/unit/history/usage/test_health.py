@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from builders import call, conversation, result, user
+from builders import assistant, call, conversation, result, user
 
 from compactctl.history.usage.count_check import MIN_STEPS, CountCheck, check_counts
 from compactctl.history.usage.requests import find_requests
@@ -112,3 +112,95 @@ def test_a_step_is_not_judged_by_a_large_answer_of_unknown_size() -> None:
     assert check(messages).checked == 0
     known = [replace(m, usage=replace(m.usage, output=1_400)) if m.usage else m for m in messages]
     assert (check(known).checked, check(known).missing) == (20, 0)
+
+
+def steps(counted: int, reported: int, count: int = 20, **usage: object) -> list[Message]:
+    """Return a session with results of so many words, each reported as so many tokens."""
+    messages, context = [user("go")], 10_000
+    for step in range(count + 1):
+        told = ReportedUsage(context=context, **{"output": 900, **usage})  # type: ignore[arg-type]
+        asked = replace(call(f"c{step}", "Read", path="a"), response_id=f"r{step}", usage=told)
+        messages += [asked, result(f"c{step}", "word " * counted)]
+        context += 900 + FRAME + reported
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("counted", "reported", "steps_", "checked"),
+    [(100, 400, 20, 20), (99, 400, 0, 20), (100, 399, 20, 0), (100, 50, 20, 0)],
+)
+def test_small_steps_are_not_compared(
+    counted: int, reported: int, steps_: int, checked: int
+) -> None:
+    found = check(steps(counted, reported))
+    assert (found.steps, found.checked) == (steps_, checked)
+
+
+@pytest.mark.parametrize(("count", "ratio"), [(10, 1.25), (9, None)])
+def test_ten_steps_make_a_ratio(count: int, ratio: float | None) -> None:
+    assert check(steps(400, 500, count)).ratio == ratio
+
+
+@pytest.mark.parametrize(("reported", "missing"), [(600, 0), (601, 9)])
+def test_content_is_there_if_two_thirds_of_it_are_counted(reported: int, missing: int) -> None:
+    found = check(steps(400, reported, 9))
+    assert (found.checked, found.missing, found.verdict) == (9, missing, "too few")
+
+
+def test_content_that_counts_less_than_usual_is_not_missing() -> None:
+    # All counts are half of what was reported: another vocabulary.
+    assert check(steps(400, 800)).missing == 0
+
+
+@pytest.mark.parametrize(
+    ("every", "verdict"), [(5, "as expected"), (4, "as expected"), (3, "content missing")]
+)
+def test_a_quarter_may_be_missing(every: int, verdict: str) -> None:
+    assert check(changed(session(40), emptied, every)).verdict == verdict
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(9, "too few"), (10, "content missing")])
+def test_ten_large_results_show_that_content_is_missing(count: int, verdict: str) -> None:
+    found = check(changed(session(count), emptied, 1))
+    assert (found.verdict, found.steps, found.ratio) == (verdict, 0, None)
+
+
+@pytest.mark.parametrize(("tolerance", "verdict"), [(0.25, "as expected"), (0.249, "other tokens")])
+def test_the_ratio_may_be_off_by_the_tolerance(tolerance: float, verdict: str) -> None:
+    assert check(steps(400, 500), tolerance).verdict == verdict
+    assert check(steps(400, 300), tolerance).verdict == verdict
+
+
+@pytest.mark.parametrize(("reported", "checked"), [(600, 9), (599, 0)])
+def test_an_estimated_answer_may_be_a_third_of_a_step(reported: int, checked: int) -> None:
+    # An answer of 200 words, of which nothing was reported.
+    said = TextPart(text="word " * 198)
+    messages = [
+        replace(message, parts=(said, *message.parts)) if message.usage else message
+        for message in steps(400, reported - 700, 9, output=None)
+    ]
+    assert check(messages).checked == checked
+
+
+@pytest.mark.parametrize(("grown", "count"), [(1, 20), (0, 19), (-1, 19)])
+def test_a_step_in_which_the_context_did_not_grow_is_left_out(grown: int, count: int) -> None:
+    messages = steps(400, 400)
+    usages = [index for index, message in enumerate(messages) if message.usage]
+    contexts = [10_000 + 1_330 * n for n in range(21)]
+    later = [context - 1_330 + grown for context in contexts[11:]]
+    for index, context in zip(usages, [*contexts[:11], *later], strict=True):
+        messages[index] = replace(messages[index], usage=ReportedUsage(context=context, output=900))
+    assert check(messages).steps == count
+
+
+def test_an_answer_between_that_was_not_reported_makes_a_step_unsure() -> None:
+    messages = steps(400, 400)
+    silent = [each for message in messages for each in (message, assistant("so"))]
+    assert check(silent).steps == 0
+    assert check([*messages, assistant("so")]).steps == 20
+
+
+def test_a_step_without_results_is_no_proof_that_content_is_missing() -> None:
+    typed = [user("word " * 400) if message.results else message for message in steps(400, 2_000)]
+    found = check(typed)
+    assert (found.ratio, found.checked) == ((2_000 + FRAME) / 400, 0)

@@ -14,6 +14,7 @@ from compactctl.history.usage.rounds import (
     CACHE_LIFETIME,
     LONG_CACHE_LIFETIME,
     Rounds,
+    counted_rounds,
     find_rounds,
 )
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
@@ -263,3 +264,156 @@ def test_what_is_paid_again_was_sent_before_and_not_read(
             assert after.cache_miss_tokens + after.usage.cache_read <= max(
                 after.usage.context, after.usage.cache_read
             )
+
+
+@pytest.mark.parametrize(("context", "marks"), [(8_100, ()), (8_099, ("fell",))])
+def test_a_context_falls_by_more_than_a_tenth(context: int, marks: tuple[str, ...]) -> None:
+    assert found(user("go"), answer(9_000), answer(context))[1].marks == marks
+
+
+@pytest.mark.parametrize(
+    ("context", "read", "marks"),
+    [
+        (1_024, 511, ("missed",)),
+        (1_024, 512, ()),
+        (1_023, 0, ()),
+        (2_000, 999, ("missed",)),
+        (2_000, 1_000, ()),
+    ],
+)
+def test_less_than_half_of_what_can_be_cached_is_a_miss(
+    context: int, read: int, marks: tuple[str, ...]
+) -> None:
+    talk = found(user("go"), answer(context, 0, write=context), answer(context + 1, read))
+    assert talk[1].marks == marks
+
+
+@pytest.mark.parametrize(
+    ("hour", "pause", "idle"),
+    [
+        (0, 300.0, False),
+        (0, 300.5, True),
+        (4_500, 300.5, True),
+        (4_501, 300.5, False),
+        (9_000, 3_600.0, False),
+        (9_000, 3_600.5, True),
+    ],
+)
+def test_a_cache_lasts_five_minutes_or_an_hour(
+    hour: int,
+    pause: float,
+    idle: bool,  # noqa: FBT001
+) -> None:
+    usage = ReportedUsage(context=9_000, cache_read=0, cache_write=9_000, cache_write_1h=hour)
+    first = replace(answer(9_000), usage=usage, timestamp=1_000.0)
+    # A round that writes nothing leaves the cache as it is.
+    second = answer(9_100, 9_000, write=0, timestamp=1_000.0)
+    asked = user("more", timestamp=1_000.0 + pause)
+    third = found(user("go"), first, second, asked, answer(9_500, 9_000))[2]
+    assert ("idle" in third.marks, third.idle) == (idle, pause)
+
+
+def test_an_answer_at_the_same_time_was_not_idle_at_all() -> None:
+    first, asked = answer(9_000, timestamp=5.0), user("more", timestamp=5.0)
+    assert found(user("go"), first, asked, answer(9_500))[1].idle == 0
+    # Without a time of what was sent, that of the answer is taken.
+    later = answer(9_500, timestamp=8.0)
+    assert found(user("go"), first, user("more"), later)[1].idle == 3
+    assert found(user("go"), first, user("more"), later)[0].idle is None
+    # The last record of an answer ends it.
+    slow = replace(answer(9_000, name="r9000"), timestamp=6.0)
+    assert found(user("go"), first, slow, user("more"), later)[1].idle == 2
+
+
+@pytest.mark.parametrize(
+    ("usage", "written"),
+    [
+        (ReportedUsage(context=100, cache_write=0, cache_write_1h=5), (0, 0)),
+        (ReportedUsage(context=100, cache_write_1h=5), (None, 0)),
+        (ReportedUsage(context=100, cache_write=100, cache_write_1h=100), (100, 100)),
+        (ReportedUsage(context=100, cache_write=100, cache_read=30), (70, 0)),
+        (ReportedUsage(context=100, cache_write=60, cache_write_1h=61), (60, 60)),
+    ],
+)
+def test_what_is_written_fits_in_what_was_not_read(
+    usage: ReportedUsage, written: tuple[int | None, int]
+) -> None:
+    [one] = found(user("go"), replace(answer(100), usage=usage))
+    assert (one.usage.cache_write, one.usage.cache_write_1h) == written
+
+
+def test_what_was_sent_again_and_thought_is_limited_too() -> None:
+    again = ReportedUsage(context=50, cache_read=60)
+    usage = ReportedUsage(context=100, output=9, reasoning=-3, resent=again)
+    [one] = found(user("go"), replace(answer(100), usage=usage))
+    assert one.usage.reasoning == 0
+    assert one.usage.resent == replace(again, cache_read=50)
+
+
+def test_a_trillion_tokens_is_the_most() -> None:
+    talk = found(user("go"), answer(10**12, output=10**12 + 1), answer(10**12 + 1))
+    assert [(each.usage.context, each.output) for each in talk] == [(10**12, 10**12)]
+
+
+def test_rounds_are_summed_up() -> None:
+    again = ReportedUsage(context=40, cache_read=15)
+    usage = ReportedUsage(context=2_000, output=7, cache_read=5, resent=again)
+    first = replace(answer(2_000), usage=usage)
+    talk = session(
+        user("go"),
+        first,
+        answer(3_000, 0, model="m"),
+        user("on"),
+        answer(3_100, model="m"),
+        answer(2_000, 0, "again", model="m"),
+    )
+    every = find_rounds(talk, meter())
+    assert (every.turns, every.sent, every.output) == (2, 2_040 + 3_000 + 3_100 + 2_000, 37)
+    assert (every.cache_read, every.cache_reports) == (20, 3)
+    assert [each.cache_miss_tokens for each in every.rounds] == [0, 2_000, None, 2_000]
+    assert every.cache_miss_tokens == 4_000
+    assert [each.marks for each in every.rounds] == [(), ("model",), (), ("fell", "missed")]
+    assert every.count_marked("missed") == every.count_marked("missed", "fell") == 1
+    assert every.count_marked("missed", "model") == 0
+    assert every.count_marked() == 4
+
+
+def test_a_compaction_told_before_all_messages_marks_nothing() -> None:
+    talk = found(user("go"), answer(9_000), answer(9_100), compactions=PastCompactions(lines=(0,)))
+    assert [each.marks for each in talk] == [(), ()]
+
+
+def test_what_takes_no_tokens_is_not_listed() -> None:
+    talk = found(user(""), call("a", "Bash"), result("a", ""), answer(100))
+    assert (talk[0].entered, talk[0].tools) == ({"tool calls": 2}, {})
+
+
+def test_rounds_are_counted_where_nothing_was_reported() -> None:
+    talk = session(
+        system(words(5)),
+        user(words(3)),
+        thinking(words(4)),
+        call("a", "Bash"),
+        result("a", words(20)),
+        assistant(words(2)),
+        user("next"),
+    )
+    every = counted_rounds(talk, meter()).rounds
+    assert [each.usage.context for each in every] == [8, 12, 34]
+    assert [each.output for each in every] == [4, 2, 2]
+    assert {each.cache_miss_tokens for each in every} == {None}
+    assert counted_rounds(session(assistant("first")), meter()).rounds == ()
+
+
+def test_the_records_of_a_counted_answer_are_one_round() -> None:
+    talk = session(
+        user(words(3)),
+        assistant(words(4), response_id="r"),
+        replace(call("a", "Bash"), response_id="r", usage=ReportedUsage(context=999)),
+        result("a", words(20)),
+        user(words(1), conversation=1),
+        assistant(words(2), conversation=1),
+    )
+    every = counted_rounds(talk, meter()).rounds
+    assert [(each.usage.context, each.output) for each in every] == [(3, 6), (1, 2)]
+    assert [(each.place.number, each.place.conversation) for each in every] == [(1, 0), (2, 1)]

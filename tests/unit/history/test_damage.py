@@ -1,0 +1,70 @@
+"""Signs of an incomplete file, and how text that was not read is described."""
+
+from typing import Any
+
+import pytest
+
+from compactctl.history.damage import describe_unread, find_damage
+from compactctl.model.transcript import Link, Opaque, RecordLinks, Transcript, Unread
+
+
+def transcript(*links: tuple[str, str | None], **fields: Any) -> Transcript:
+    chain = RecordLinks(
+        links=tuple(
+            Link(line=10 * n, id=name, parent=parent) for n, (name, parent) in enumerate(links)
+        )
+    )
+    return Transcript(
+        format="test", n_lines=9, n_bytes=9, messages=(), effective=(), chain=chain, **fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("links", "damage"),
+    [
+        ((), None),
+        ((("a", None), ("b", "a"), ("c", "a")), None),
+        ((("a", None), ("b", None)), None),
+        ((("a", None), ("b", "a"), ("a", None)), "line 21: the record is there twice"),
+        ((("b", "a"), ("a", None)), "line 1: the record it follows does not stand before it"),
+        (
+            (("a", None), ("b", "b"), ("b", "a")),
+            "line 11: the record it follows does not stand before it",
+        ),
+    ],
+)
+def test_a_record_follows_one_before_it_and_is_there_once(
+    links: tuple[tuple[str, str | None], ...], damage: str | None
+) -> None:
+    assert find_damage(transcript(*links)) == damage
+
+
+def test_the_first_torn_line_comes_before_warnings_and_disorder() -> None:
+    torn = tuple(Opaque(line=line, n_bytes=1, damage=f"torn {line}") for line in (4, 7))
+    links, warnings = (("b", "a"),), ("mixed", "lost")
+    assert find_damage(transcript(*links, opaque=torn, warnings=warnings)) == "line 5: torn 4"
+    assert find_damage(transcript(*links, warnings=warnings)) == "mixed"
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, ""),
+        ({"a": 100}, ""),
+        ({"a": 101}, "101 bytes of text in `a` was not read"),
+        ({"a": 999}, "999 bytes of text in `a` was not read"),
+        ({"a": 1_000}, "1 kB of text in `a` was not read"),
+        ({"a": 1_234_000, "b": 500}, "1,234 kB of text in `a` and `b` was not read"),
+        ({"a": 300, "b": 200, "c": 100}, "600 bytes of text in `a`, `b` and `c` was not read"),
+        (
+            dict.fromkeys("abcd", 100),
+            "400 bytes of text in `a`, `b`, `c` and 1 other field was not read",
+        ),
+        (
+            dict.fromkeys("abcde", 100),
+            "500 bytes of text in `a`, `b`, `c` and 2 other fields was not read",
+        ),
+    ],
+)
+def test_unread_text_is_described_from_a_tenth_on(fields: dict[str, int], text: str) -> None:
+    assert describe_unread(Unread(fields=fields, read=900)) == text
