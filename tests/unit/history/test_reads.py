@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from builders import call, conversation, raw_call, result
@@ -536,7 +537,7 @@ def test_a_stub_can_be_worded_otherwise() -> None:
 )
 def test_a_placeholder_holds_nothing_of_a_file(
     text: str,
-    flags: dict[str, bool],
+    flags: dict[str, Any],
     cleared: bool,  # noqa: FBT001
 ) -> None:
     (part,) = result("c", text, **flags).results
