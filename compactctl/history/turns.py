@@ -30,13 +30,15 @@ def find_steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group indices by model response: its records and the results of its calls.
 
     Consecutive assistant messages with the same response id are one response, even with results
-    between them. Each message without an id is a response.
+    between them, but not with a prompt. Each message without an id is a response.
     """
     callers = {result.message: call.message for result, call in tool_pairs(messages).items()}
     members: list[list[int]] = []
     step_of: dict[int, list[int]] = {}
     response: str | None = None
     for index, message in enumerate(messages):
+        if message.starts_turn:
+            response = None
         if message.role == "assistant" and not message.origin.is_summary:
             if not members or message.response_id is None or message.response_id != response:
                 members.append([])

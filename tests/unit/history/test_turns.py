@@ -63,6 +63,17 @@ def test_a_step_is_a_response_and_the_results_of_its_calls() -> None:
     assert find_steps(messages) == ((1, 2, 3, 4, 5), (6,))
 
 
+def test_a_prompt_ends_a_response() -> None:
+    messages = conversation(
+        assistant("a", response_id="r"),
+        user("reminder", is_injected=True),
+        assistant("b", response_id="r"),
+        user("go"),
+        assistant("c", response_id="r"),
+    )
+    assert find_steps(messages) == ((0, 2), (4,))
+
+
 def test_without_response_ids_each_assistant_message_is_a_step() -> None:
     messages = conversation(
         call("a", "Read"), call("b", "Read"), result("b", "y"), result("a", "x")
