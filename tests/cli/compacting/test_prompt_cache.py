@@ -8,6 +8,7 @@ import pytest
 from cli.asking import Ask, Sample
 
 PRICED = ("--prices", "builtin")
+PRUNED = "dedup,prune --prune-protect-tokens 500 --prune-min-savings 0"
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
@@ -16,33 +17,34 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
 
 
 def test_a_compaction_tells_what_a_prompt_cache_loses(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    found = document(ask, "compact", path, "-n", *PRICED)
+    asked = ("compact", sample("codex-session"), "--keep", "40%", "-n", *PRICED)
+    found = document(ask, *asked)
     cache = found["promptCache"]
     assert cache["heldTokens"] + cache["sentAnewTokens"] == found["largestRequestTokens"]
     assert cache["paysAfterRequests"] > 1
-    shown = ask("compact", path, "-n", *PRICED).out
+    shown = ask(*asked).out
     assert f"before line {cache['firstChangedLine']} stay in it" in shown
     assert f"pays after {cache['paysAfterRequests']} requests" in shown
 
 
 def test_without_prices_or_changes_less_is_told(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    assert document(ask, "compact", path, "-n")["promptCache"]["paysAfterRequests"] is None
-    unpriced = document(ask, "compact", path, "-n", "--model", "nobodys-model", *PRICED)
+    path = sample("codex-session")
+    asked = ("compact", path, "--keep", "40%", "-n")
+    assert document(ask, *asked)["promptCache"]["paysAfterRequests"] is None
+    unpriced = document(ask, *asked, "--model", "nobodys-model", *PRICED)
     assert unpriced["promptCache"]["paysAfterRequests"] is None
     assert document(ask, "compact", path, "-n", "--stages", "repair")["promptCache"] is None
 
 
-@pytest.mark.parametrize("stages", ["distill", "dedup,prune", "window", "summarize"])
+@pytest.mark.parametrize("stages", ["distill", PRUNED, "window", "summarize"])
 def test_a_prefix_that_is_kept_stays_in_the_cache(ask: Ask, sample: Sample, stages: str) -> None:
-    asked = ("compact", sample("claude-code-session"), "-n", "--explain", "--stages", stages)
-    found = document(ask, *asked, "--target", "60k", "--keep-prefix", "30%")
+    path, options = sample("codex-session"), ("--target", "16k", "--stages", *stages.split())
+    found = document(ask, "compact", path, "-n", "--explain", *options, "--keep-prefix", "30%")
     reason = "in the prefix that --keep-prefix leaves alone"
     kept = [row["fate"] for row in found["messages"] if row["reason"] == reason]
     assert len(kept) > 1
     assert set(kept) == {"kept"}
-    before = document(ask, *asked, "--target", "60k")["promptCache"]
+    before = document(ask, "compact", path, "-n", *options)["promptCache"]
     assert found["promptCache"]["heldTokens"] >= before["heldTokens"]
 
 
@@ -53,8 +55,9 @@ def test_what_is_no_share_is_no_prefix(ask: Ask, desk: Path, share: str) -> None
 
 
 def test_a_simulation_tells_what_the_input_costs(ask: Ask, sample: Sample) -> None:
-    path = sample("claude-code-session")
-    asked = ("simulate", path, "--profile", "default", "--profile", "spring-tokens")
+    path = sample("codex-session")
+    profiles = ("--profile", "default", "--profile", "spring-tokens")
+    asked = ("simulate", path, "--window", "36k", *profiles)
     found = document(ask, *asked, *PRICED)
     whole = found["uncachedInputCost"]
     assert 0 < found["inputCost"] < whole

@@ -12,9 +12,8 @@ from formats.claude_code.sessions import Record, said, user
 # Windows in which it is time to compact these, by what the sizes refer to.
 FULL = (
     ("claude-code-session", "200k", ()),
-    ("claude-code-session", "200k", ("--fail-base", "window")),
-    ("claude-code-session", "200k", ("--fail-base", "available")),
     ("codex-session", "46k", ()),
+    ("codex-session", "42k", ("--fail-base", "available")),
     ("codex-session", "42k", ("--fail-base", "window")),
     ("openai-chat", "20k", ()),
     ("openai-chat", "17k", ("--fail-base", "window")),
@@ -49,9 +48,9 @@ def test_stage_by_stage_it_goes_until_nothing_is_due(ask: Ask, sample: Sample) -
 
 @pytest.mark.parametrize("share", ["0.5", "50%"])
 def test_a_share_as_target_is_of_the_window(ask: Ask, sample: Sample, share: str) -> None:
-    asked = ("compact", "-n", "--window", "100k", "--target", share)
-    for name in ("claude-code-session", "openai-chat"):
-        assert document(ask, *asked, sample(name))["targetTokens"] == 50_000
+    asked = ("compact", "-n", "--window", "40k", "--target", share)
+    for name in ("codex-session", "openai-chat"):
+        assert document(ask, *asked, sample(name))["targetTokens"] == 20_000
 
 
 def test_a_share_as_target_is_of_what_a_system_leaves_for_input(ask: Ask, sample: Sample) -> None:
@@ -60,14 +59,14 @@ def test_a_share_as_target_is_of_what_a_system_leaves_for_input(ask: Ask, sample
 
 
 def test_the_default_profile_by_name_is_the_default(ask: Ask, sample: Sample) -> None:
-    path = sample("codex-session")
-    named = ("--window", "46k", "--profile", "default")
+    path = sample("openai-chat")
+    named = ("--window", "20k", "--profile", "default")
     for asked in (("compact", "-n"), ("compact", "-n", "--target", "0.5"), ("check",)):
         assert document(ask, *asked, path, *named) == document(ask, *asked, path, *named[:2])
 
 
 def test_tokens_as_target_may_be_more_than_the_reserve_leaves(ask: Ask, sample: Sample) -> None:
-    asked = ("compact", sample("claude-code-session"), "-n", "--target")
+    asked = ("compact", sample("claude-code-session"), "-n", "--stages", "dedup", "--target")
     assert document(ask, *asked, "190k")["targetTokens"] == 190_000
     assert document(ask, *asked, "300k")["targetTokens"] == 200_000
 
@@ -85,11 +84,11 @@ def test_without_a_target_the_limit_is_that_of_gates(ask: Ask, sample: Sample) -
 def test_no_room_beside_the_answer_matters_where_nothing_refers_to_it(
     ask: Ask, sample: Sample
 ) -> None:
-    asked = ("--max-tokens", "200000", "-n")
-    assert ask("compact", sample("claude-code-session"), *asked, "--window", "200k").code == 0
+    asked = ("--max-tokens", "48000", "-n")
+    assert ask("compact", sample("codex-session"), *asked, "--window", "48k").code == 0
     chat = sample("openai-chat")
-    assert ask("compact", chat, *asked, "--window", "128k").code == 2
-    assert ask("compact", chat, *asked, "--window", "128k", "--target", "5k").code == 0
+    assert ask("compact", chat, *asked, "--window", "48k").code == 2
+    assert ask("compact", chat, *asked, "--window", "48k", "--target", "5k").code == 0
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])

@@ -17,7 +17,7 @@ def made(ask: Ask, page: Path, *arguments: str | Path) -> Page:
     return Page(page)
 
 
-@pytest.mark.parametrize("name", ["claude-code-session", "openai-chat"])
+@pytest.mark.parametrize("name", ["codex-session", "openai-chat"])
 def test_its_figures_are_those_of_the_document(
     ask: Ask, sample: Sample, tmp_path: Path, name: str
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_page_takes_the_place_of_no_transcript(ask: Ask, desk: Path, tmp_path:
 
 
 def test_a_redacted_page_holds_figures_only(ask: Ask, sample: Sample, tmp_path: Path) -> None:
-    path = sample("claude-code-session")
+    path = sample("codex-session")
     whole = made(ask, tmp_path / "page.html", path, *STAGES, "-n")
     redacted = made(ask, tmp_path / "page.html", path, *STAGES, "-n", "--redact")
     assert "figures only" in redacted.says
