@@ -42,7 +42,7 @@ MIN_LINE_CHARS = 6
 LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that some readers take for line ends. A digest replaces them, so that no quoted
 # text can start a line without the mark of a quotation.
-_LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
+_OTHER_LINE_END = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WORD = re.compile(r"\w+")
 # How many of the newest mentions of an entity count as statements about it.
 _MAX_STATEMENTS = 12
@@ -214,7 +214,7 @@ class _FragmentCollector:
 
 def text_lines(text: str) -> list[str]:
     r"""Split a text at "\n"; other line ends become blanks."""
-    return text.translate(_LINE_ENDS).split("\n")
+    return _OTHER_LINE_END.sub(" ", text).split("\n")
 
 
 def pieces_of(passage: int, text: str) -> Iterator[tuple[LineIndex, int, str]]:
