@@ -95,12 +95,12 @@ def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, sample:
 
 
 def test_a_target_below_what_every_request_has_is_refused(ask: Ask, sample: Sample) -> None:
-    session = sample("claude-code-session")
+    session = sample("codex-session")
     before = sorted(session.parent.iterdir())
     for options in ((), ("-n",), ("-n", "--json"), ("--stages", "truncate")):
-        outcome = ask("compact", session, "--target", "10k", *options)
+        outcome = ask("compact", session, "--target", "5k", *options)
         assert outcome.code == 5
-        assert "no compaction reaches 10,000 tokens, as 15," in outcome.err
+        assert "no compaction reaches 5,000 tokens, as 6," in outcome.err
         assert "name a larger --target or keep a share with --keep 30%" in outcome.err
     assert sorted(session.parent.iterdir()) == before
     assert ask("compact", session, "--keep", "10%", "-n").code == 0
