@@ -6,7 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from changed_lines import unexplained
 from cli.asking import Ask, Sample, archives
+
+from compactctl.commands.reading.transcript import InputOptions, load
 
 NAMES = (
     "claude-code-session",
@@ -32,6 +35,9 @@ def test_every_bundled_transcript_comes_back_byte_for_byte(
     assert original.read_bytes() == before
     if "nothing was changed" not in done.out:
         assert small.read_bytes() != before
+        if layout == "split":
+            files = (load(InputOptions(path=str(path))) for path in (original, small))
+            assert unexplained(*files) == []
         assert ask("rewind", small).code == 0
     assert small.read_bytes() == before
 
