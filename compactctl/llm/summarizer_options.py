@@ -1,4 +1,8 @@
-"""The user's choice of a summarizer, and the summarizer for it."""
+"""The user's choice of a summarizer, and the summarizer for it.
+
+A new summarizer is a file in this folder with a function that returns what asks it, its name in
+``SummarizerKind``, and its case in ``_ask``.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal

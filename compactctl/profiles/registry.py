@@ -1,4 +1,8 @@
-"""Load profiles: built-in ones from ``systems``, one TOML file each, and users' files."""
+"""Load profiles: built-in ones from ``systems``, one TOML file each, and users' files.
+
+A new built-in profile is a file there and its name in ``PROFILES``. The source of each number is
+beside it, and ``differs`` says what it does otherwise than its system.
+"""
 
 import json
 import tomllib

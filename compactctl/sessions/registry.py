@@ -1,4 +1,9 @@
-"""All session stores: look up a store, list and load sessions, resume and fork them."""
+"""All session stores: look up a store, list and load sessions, resume and fork them.
+
+A new store is a file in ``clients`` with its ``STORE``, its entry in ``ALL_STORES``, and the
+folders where its sessions lie in ``store/client_folders``. If these can be written under a new id,
+the file also has a function ``fork``, which is entered in ``_FORKERS``.
+"""
 
 import os
 import shlex

@@ -70,6 +70,8 @@ RESULTS = {
     "LimitOutputResult": "results.harness:limit_output",
     "FileBudgetResult": "results.harness:file_budget",
 }
+# A page is a function in ``pages`` with a template beside it, which has to escape all values. Its
+# command takes the option ``PAGE`` and checks it with ``checked_page``.
 PAGES = {
     "StatsResult": "pages.session:stats",
     "CompactResult": "pages.compaction:compact",

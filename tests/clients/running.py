@@ -1,4 +1,9 @@
-"""The real clients, each in a home of its own with the stub as its only provider."""
+"""The real clients, each in a home of its own with the stub as its only provider.
+
+Another client is a class here and its entry in ``ALL_CLIENTS``, its package in ``run.py``, the
+pieces of its sessions and requests in ``WIRES`` of ``pieces.py``, and a row in the table of
+docs/continue.md.
+"""
 
 import json
 import os

@@ -1,6 +1,8 @@
 """The rows of the table of features, what shows each of them, and the page made of them.
 
-A row is true when its commands print what it says they show; one that is left out has its reason.
+Rows are added to the files in ``tests/docs/features``; ``python tests/docs/generate.py features``
+writes the page. A row is true when its commands print what it says they show; one that is left out
+has its reason.
 The commands are run in a folder with the bundled transcripts, and with the small inputs in
 ``tests/features``.
 """

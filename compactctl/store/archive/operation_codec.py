@@ -1,4 +1,9 @@
-"""Encode an operation as the JSON text in the metadata of its archive."""
+"""Encode an operation as the JSON text in the metadata of its archive.
+
+A new field of an operation has a default, which is what it is in archives of earlier versions. It
+is left out where it has this default, because earlier versions refuse unknown fields; ``VERSION``
+rises if they must not read the rest either. ``views/results/log`` shows it.
+"""
 
 import json
 import re
