@@ -5,8 +5,9 @@ import io
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,7 +15,6 @@ from batch.inputs import transcript, write
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
-from xmlschema import XMLSchema11
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
@@ -28,6 +28,9 @@ from compactctl.views.results.batch_files import (
     batch_junit,
     batch_markdown,
 )
+
+if TYPE_CHECKING:
+    from xmlschema import XMLSchema11
 
 HOSTILE = "a|b`c`]\n::error::x ##vso[task.complete] %0A<script>,;\x1b[31m.jsonl"
 
@@ -102,7 +105,12 @@ def test_junit_has_a_test_per_file() -> None:
     assert {case.get("classname") for case in suite} == {"in"}
 
 
-SCHEMA = XMLSchema11(Path(__file__).with_name("junit.xsd"))
+@cache
+def schema() -> "XMLSchema11":
+    """Return the schema of JUnit reports; it takes long to import and to build."""
+    from xmlschema import XMLSchema11
+
+    return XMLSchema11(Path(__file__).with_name("junit.xsd"))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +121,7 @@ SCHEMA = XMLSchema11(Path(__file__).with_name("junit.xsd"))
 def test_junit_is_valid_by_its_schema(gates: tuple[str, ...]) -> None:
     write(Path("in/deep/er/good.jsonl"))
     run(["batch", "in", "--junit", "junit.xml", *gates])
-    SCHEMA.validate("junit.xml")
+    schema().validate("junit.xml")
 
 
 @pytest.mark.parametrize(
@@ -131,12 +139,12 @@ def test_the_schema_finds_what_is_wrong(right: str, wrong: str) -> None:
     run(["batch", "in", "--junit", "junit.xml"])
     text = Path("junit.xml").read_text()
     assert right in text
-    assert not SCHEMA.is_valid(text.replace(right, wrong))
+    assert not schema().is_valid(text.replace(right, wrong))
 
 
 @given(st.text(), st.text())
 def test_junit_is_valid_whatever_is_in_a_name(name: str, why: str) -> None:
-    SCHEMA.validate(batch_junit(worked_once(failed(name, why))))
+    schema().validate(batch_junit(worked_once(failed(name, why))))
 
 
 def worked_once(row: BatchRow) -> BatchResult:

@@ -2,13 +2,20 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
-from benchmarks.structure import files_of, several_meanings, small_with_one_importer
+from benchmarks.structure import File, files_of, several_meanings, small_with_one_importer
 from docs.generate import ROOT
 
 PACKAGE = ROOT / "compactctl"
 PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+
+
+@cache
+def files() -> dict[str, File]:
+    """Return the files of the package, parsed once for all tests."""
+    return files_of(PACKAGE)
 
 
 def purpose(folder: Path) -> str | None:
@@ -30,18 +37,18 @@ def test_every_record_that_the_page_shows_is_a_type() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     shown = re.search(r"^## Records$.*?^```$(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert shown
-    texts = "\n".join(file.text for file in files_of(PACKAGE).values())
+    texts = "\n".join(file.text for file in files().values())
     names = sorted(set(re.findall(r"\b[A-Z]\w+", shown[1])) - {"None"})
     missing = [name for name in names if not re.search(rf"^(class )?{name}\b", texts, re.MULTILINE)]
     assert missing == [], "docs/architecture.md, ## Records: types have other names now"
 
 
 def test_no_two_types_have_one_name() -> None:
-    assert several_meanings(files_of(PACKAGE)) == {}, "rename one of the types of each name"
+    assert several_meanings(files()) == {}, "rename one of the types of each name"
 
 
 def test_no_small_file_is_there_for_another_one_alone() -> None:
-    assert small_with_one_importer(files_of(PACKAGE), PACKAGE.name) == [], (
+    assert small_with_one_importer(files(), PACKAGE.name) == [], (
         "move what is in each of these files into the only file that imports it"
     )
 

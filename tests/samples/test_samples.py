@@ -3,19 +3,25 @@
 import json
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from samples import generate
 
-FILES = generate.folder()
 CLAUDE = "claude-code-session.jsonl"
-SOUND = [name for name in FILES if name.endswith(".jsonl") and name != "damaged.jsonl"]
+SOUND = [sample.name for sample in generate.SAMPLES if sample.name != "damaged.jsonl"]
+
+
+@cache
+def files() -> dict[str, bytes]:
+    """Return every file of the folder as the generator writes it."""
+    return generate.folder()
 
 
 def records(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in FILES[name].splitlines()]
+    return [json.loads(line) for line in files()[name].splitlines()]
 
 
 def blocks(messages: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
@@ -33,26 +39,26 @@ def claude_messages() -> list[dict[str, Any]]:
 
 
 def test_committed_files_are_what_the_generator_writes() -> None:
-    assert generate.stale(FILES) == [], (
+    assert generate.stale(files()) == [], (
         "sample_transcripts differs from what writes it: python tests/samples/generate.py"
     )
 
 
 def test_folder_holds_nothing_else() -> None:
-    assert {path.name for path in generate.FOLDER.iterdir()} == set(FILES)
+    assert {path.name for path in generate.FOLDER.iterdir()} == set(files())
 
 
 def test_generating_twice_gives_the_same_bytes() -> None:
-    assert generate.folder() == FILES
+    assert generate.folder() == files()
 
 
 def test_folder_stays_below_three_megabytes() -> None:
-    assert sum(map(len, FILES.values())) < 3_000_000
+    assert sum(map(len, files().values())) < 3_000_000
 
 
 @pytest.mark.parametrize("name", SOUND)
 def test_every_line_is_one_json_object(name: str) -> None:
-    assert FILES[name].endswith(b"\n")
+    assert files()[name].endswith(b"\n")
     assert all(isinstance(record, dict) for record in records(name))
 
 
@@ -194,11 +200,13 @@ def test_neurolink_has_one_condensed_group_with_its_summary() -> None:
     ],
 )
 def test_damaged_file_has_its_damage(damage: bytes) -> None:
-    assert damage in FILES["damaged.jsonl"]
+    assert damage in files()["damaged.jsonl"]
 
 
 def test_damaged_file_holds_a_torn_record_glued_to_a_whole_one() -> None:
-    glued = [line for line in FILES["damaged.jsonl"].split(b"\n") if line.count(b"parentUuid") == 2]
+    glued = [
+        line for line in files()["damaged.jsonl"].split(b"\n") if line.count(b"parentUuid") == 2
+    ]
     (line,) = glued
     with pytest.raises(json.JSONDecodeError):
         json.loads(line)
@@ -207,7 +215,7 @@ def test_damaged_file_holds_a_torn_record_glued_to_a_whole_one() -> None:
 
 def test_damaged_lines_that_parse_follow_their_parents() -> None:
     chained = []
-    for line in FILES["damaged.jsonl"].split(b"\n"):
+    for line in files()["damaged.jsonl"].split(b"\n"):
         with suppress(ValueError):
             chained.append(json.loads(line.rstrip(b"\0")))
     assert chained[0]["parentUuid"] is None
@@ -217,4 +225,4 @@ def test_damaged_lines_that_parse_follow_their_parents() -> None:
 
 
 def test_damaged_file_ends_in_the_middle_of_a_record() -> None:
-    assert not FILES["damaged.jsonl"].endswith((b"\n", b"}"))
+    assert not files()["damaged.jsonl"].endswith((b"\n", b"}"))
