@@ -200,3 +200,23 @@ def session() -> list[dict[str, object]]:
         answered("r2", "a2", "c1"),
         said("a3", "r2", "four"),
     ]
+
+
+def test_inline_a_rewritten_message_that_is_hidden_again_keeps_both_tags() -> None:
+    tree = page("openai-chat", *chat("a", "b", "c"))
+    edits: list[Edit] = [
+        rewrite(tree.ids[1], "[new]", group="r"), insert(tree.ids[1], "m"), hide(tree.ids[1]),
+    ]  # fmt: skip
+    new = values(tree.laid_out(edits, "inline"))
+    assert [record["content"] for record in new] == ["a", "m", "[new]", "b", "c"]
+    assert (new[2]["editId"], new[2]["truncationParent"]) == ("r", "g")
+    assert new[3]["editParent"] == "r"
+
+
+def test_what_is_on_another_branch_stays_where_it_is() -> None:
+    records = [*session(), user("v2", "a1", "again"), said("b2", "v2", "well")]
+    tree = page("claude-code", *records)
+    assert tree.texts == ["one", "two", "again", "well"]
+    new = values(tree.laid_out([insert("u1", "m"), hide("u1", "a1")]))
+    assert [record["uuid"] for record in new[1:]] == ["u2", "a2", "r2", "a3", "v2", "b2"]
+    assert new[1]["parentUuid"] == new[5]["parentUuid"] == new[0]["uuid"]

@@ -1,7 +1,9 @@
 """New parents where a parent is hidden, in chains, combs and what grows beside them."""
 
+import pytest
+
 from compactctl.model.transcript import Link, Pointer
-from compactctl.pipeline.relink import InsertedRecord, relink
+from compactctl.pipeline.relink import InsertedRecord, NewParents, relink
 
 
 def links(*pairs: str) -> list[Link]:
@@ -105,3 +107,68 @@ def test_records_that_follow_each_other_in_a_circle_become_roots() -> None:
 def test_of_records_with_one_id_the_first_is_followed() -> None:
     double = links("a<", "b<a", "c<b", "b<x")
     assert relink(double, {1}, []).by_line == {2: "a"}
+
+
+@pytest.mark.parametrize(
+    ("words", "next_line", "frozen", "by_line", "parent"),
+    [
+        # The result of a parallel call goes: what follows comes after what stands for it.
+        (("a<", "b<a", "r<b", "c<b"), 3, (), {3: "m"}, "b"),
+        (("a<", "b<a", "r<b", "c<b"), 3, (3,), {}, "b"),
+        (("a<", "b<a", "r<b", "c<b", "d<c"), 4, (), {3: "m"}, "b"),
+        (("a<", "b<a", "r<b", "c<b", "d<c"), 4, (3,), {}, "b"),
+        # Where the way ends before it, at a record of another file, it comes first there.
+        (("a<", "b<a", "r<b", "c<x"), 3, (), {3: "m"}, "x"),
+        (("a<", "b<a", "r<b", "c<x", "d<c"), 4, (), {3: "m"}, "x"),
+        (("a<", "b<a", "r<b", "c<"), 3, (), {3: "m"}, None),
+        # Records that name each other lead nowhere.
+        (("a<", "b<a", "r<b", "c<d", "d<c"), 4, (), {}, "b"),
+    ],
+)
+def test_what_stands_for_a_record_is_on_the_way_to_what_is_shown_next(
+    words: tuple[str, ...],
+    next_line: int,
+    frozen: tuple[int, ...],
+    by_line: dict[int, str],
+    parent: str | None,
+) -> None:
+    record = InsertedRecord(id="m", before_line=2, next_shown_line=next_line)
+    found = relink(links(*words), {2}, [record], frozen)
+    assert (found.by_line, found.by_inserted_id) == (by_line, {"m": parent})
+
+
+def test_the_first_of_two_records_with_one_id_counts() -> None:
+    found = relink(links("a<", "b<a", "b<", "c<b"), {1}, [])
+    assert found.by_line == {3: "a"}
+
+
+def test_dropped_records_that_name_each_other_have_no_ancestor() -> None:
+    assert relink(links("b<c", "c<b", "d<c"), {0, 1}, []).by_line == {2: None}
+
+
+def test_a_record_beside_a_parent_of_another_file_follows_what_is_inserted_before_it() -> None:
+    placed = [InsertedRecord(id="m", before_line=1)]
+    assert relink(links("a<x", "b<a"), {0}, placed).by_line == {1: "m"}
+    assert relink(links("a<x", "b<a"), {0}, placed).by_inserted_id == {"m": "x"}
+
+
+def test_a_line_that_names_a_dropped_record_names_its_ancestor() -> None:
+    pointers = [
+        Pointer(line=4, target="c", path=("leaf",)),
+        Pointer(line=5, target="a", path=("leaf",)),
+    ]
+    found = relink(CHAIN, {1, 2}, [], (), pointers)
+    assert found.pointers == {4: "a"}
+    assert (
+        relink(links("a<", "b<a"), {0}, [], (), [Pointer(line=3, target="a", path=())]).pointers
+        == {}
+    )
+
+
+def test_the_values_of_a_line_are_its_parent_and_what_it_names() -> None:
+    found = NewParents(by_line={1: "a", 2: None}, by_inserted_id={}, pointers={2: "b"})
+    paths = {2: ("leaf",)}
+    assert found.values_on(0, ("parent",), paths) == {}
+    assert found.values_on(1, ("parent",), paths) == {("parent",): "a"}
+    assert found.values_on(2, ("parent",), paths) == {("parent",): None, ("leaf",): "b"}
+    assert found.values_on(2, None, paths) == {("leaf",): "b"}

@@ -20,7 +20,8 @@ from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.conversation_view import ConversationView
 from compactctl.model.edit import Edit, Proposal, Replace, SkippedStage
-from compactctl.model.message import Message, TextPart
+from compactctl.model.message import Message, Role, TextPart
+from compactctl.pipeline.gaps import GAP_TEXT
 from compactctl.pipeline.run import PipelineRun, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
@@ -302,3 +303,48 @@ def test_a_step_may_have_a_larger_target_of_its_own() -> None:
     messages = conversation(*(user("a") for _ in range(10)))
     result = run(replace(view(messages), target=5), steps, meter())
     assert outcomes(result) == ["not-needed", "applied"]
+
+
+def with_gaps(*targets: int, target: int) -> tuple[PipelineRun, list[int | None]]:
+    """Hide messages of the assistant down to a target, for an API that wants one between users.
+
+    The stage refuses each target that is not among ``targets``. What it was asked for is returned
+    as well.
+    """
+    asked: list[int | None] = []
+
+    def propose(of: ConversationView) -> Proposal | SkippedStage:
+        asked.append(of.target)
+        if of.target not in targets:
+            return SkippedStage(stage="hide", reason="not that")
+        count = -(-(80 - of.target) // 10)
+        return Proposal(stage="hide", edits=(hide(*[f"m{2 * n}" for n in range(1, count + 1)]),))
+
+    def between(first: Message, second: Message) -> tuple[Role, ...]:
+        return ("assistant",) if first.role == second.role == "user" else ()
+
+    of = view(TALK, target=target, roles_between=between)
+    return run(of, [made_up("hide", propose)], meter()), asked
+
+
+GAP = len(GAP_TEXT.split())
+
+
+@pytest.mark.parametrize(
+    ("targets", "target", "asked", "hidden"),
+    [
+        # One message of 10 tokens goes and one of 6 comes: that is above 70, and not above 76.
+        ((76,), 76, [76], 1),
+        ((70, 70 - GAP), 70, [70, 70 - GAP], 2),
+        ((70,), 70, [70, 70 - GAP], 1),
+    ],
+)
+def test_messages_that_an_api_wants_count_towards_the_target(
+    targets: tuple[int, ...], target: int, asked: list[int], hidden: int
+) -> None:
+    result, found = with_gaps(*targets, target=target)
+    assert found[: len(asked)] == asked
+    assert result.stages[0].hidden == hidden
+    assert result.stages[0].tokens_after == 80 - hidden * (10 - GAP)
+    gaps = [m for m in result.view.messages if m.parts == (TextPart(text=GAP_TEXT),)]
+    assert [m.role for m in gaps] == ["assistant"] * hidden

@@ -22,6 +22,7 @@ from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
 from compactctl.stages.support.chunking import (
+    Chunk,
     ChunkOptions,
     ChunkRule,
     Formula,
@@ -273,3 +274,30 @@ def test_shares_of_large_messages_come_down_to_the_least_one() -> None:
     rule = ChunkRule(formula="code", ratio=0.5, min_ratio=0.3)
     assert rule.tokens(100_000, Fraction(10_000)) == 30_000 - 4_096
     assert rule.tokens(100_000, Fraction(9_000)) == 30_000 - 4_096
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count", "merged"),
+    [
+        ((10, 10, 30, 10), 2, (20, 40)),
+        ((10, 10, 30, 10), 3, (20, 30, 10)),
+        ((10, 10, 30, 10), 4, (10, 10, 30, 10)),
+        ((30, 10, 20), 2, (30, 30)),
+        ((50, 10), 1, (60,)),
+    ],
+)
+def test_neighbors_are_put_together_to_about_equal_sizes(
+    sizes: tuple[int, ...], count: int, merged: tuple[int, ...]
+) -> None:
+    chunks = [Chunk(messages=(), summarized=(), notes=(), tokens=size) for size in sizes]
+    assert tuple(chunk.tokens for chunk in merge_chunks(chunks, count)) == merged
+
+
+@pytest.mark.parametrize(("tokens", "is_noted"), [(416, False), (417, True)])
+def test_a_message_is_too_large_above_its_share_of_the_window(
+    tokens: int, *, is_noted: bool
+) -> None:
+    of = asked(joined(user(words(tokens)), *chat(8)), Recorder())
+    first, *_ = plan_chunks(of, meter(), ChunkOptions()).chunks
+    note = f"[Large user message (~{tokens} tokens) omitted from summary]"
+    assert first.notes == ((note,) if is_noted else ())

@@ -115,9 +115,23 @@ def test_more_or_no_turns_can_stay_at_the_front(keep: int, first: str, count: in
     assert (hidden(proposal)[0], len(hidden(proposal))) == (first, count)
 
 
-def test_too_many_turns_at_the_front_leave_nothing() -> None:
-    outcome = skipped(STAGE, view(turns(*[100] * 5)), keep_first=4)
-    assert outcome.reason == "there is no turn between the first 4 and the last"
+@pytest.mark.parametrize(
+    ("count", "options", "reason"),
+    [
+        (1, {"keep_first": 0}, "there is no turn between the start and the last"),
+        (2, {}, "there is no turn between the first and the last"),
+        (3, {"keep_first": 2}, "there is no turn between the first 2 and the last"),
+        (5, {"keep_first": 4}, "there is no turn between the first 4 and the last"),
+        (2, {"unit": "steps"}, "there is no step between the first and the last"),
+    ],
+)
+def test_too_many_turns_at_the_front_leave_nothing(
+    count: int, options: dict[str, int | str], reason: str
+) -> None:
+    outcome = skipped(STAGE, view(turns(*[100] * count)), **options)
+    assert outcome.reason == reason
+    stage = "truncate" if "unit" in options else "steps"
+    assert outcome.detail.split()[1] == stage
 
 
 def test_steps_of_a_single_turn_can_be_hidden() -> None:

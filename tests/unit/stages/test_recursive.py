@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 from builders import assistant, call, conversation, result, summary, system, user
 from unit.stages.support.trials import (
@@ -15,7 +17,7 @@ from unit.stages.support.trials import (
 from compactctl.history.pairs import find_orphans
 from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import Message, Synthetic
-from compactctl.model.summary import Summary
+from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.stages.recursive import PREFIX, STAGE
 
 
@@ -109,3 +111,16 @@ def test_an_answer_that_saves_nothing_is_not_written() -> None:
     long = Summary(text=words(700))
     of = view(chat(10), summarizer=lambda _request, _count: long)
     assert "would be no smaller than" in skipped(STAGE, of).reason
+
+
+@pytest.mark.parametrize(("overlap", "shown"), [(0, []), (1, ["m10"]), (2, ["m10", "m11"])])
+def test_a_model_is_shown_the_first_messages_that_stay(overlap: int, shown: list[str]) -> None:
+    requests = []
+
+    def summarizer(request: SummaryRequest, _: Callable[[str], int]) -> Summary:
+        requests.append(request)
+        return Summary(text="short", writer="model")
+
+    proposal = propose(STAGE, view(chat(10), summarizer=summarizer), overlap=overlap)
+    assert hidden(proposal) == [f"m{n}" for n in range(10)]
+    assert [message.id for message in requests[0].lookahead] == shown

@@ -351,3 +351,15 @@ def test_a_summary_as_short_as_is_useful_stays(
     outcome = STAGE.propose(of, meter(), STAGE.options(archive_hint=archive_hint))
     reason = "what is summarized is told as shortly as is useful"
     assert (getattr(outcome, "reason", "") == reason) is stays
+
+
+@pytest.mark.parametrize(("archive_hint", "end"), [(False, "short"), (True, "short\n\nsee there")])
+def test_a_summary_ends_with_where_the_originals_are_if_that_is_asked_for(
+    archive_hint: bool,
+    end: str,  # noqa: FBT001 - a case of the table
+) -> None:
+    of = replace(
+        view(chat(10)), summary_inputs=SummaryInputs(summary="short", archive_hint="see there")
+    )
+    proposal = propose(STAGE, of, archive_hint=archive_hint)
+    assert inserted(proposal).message.text == f"{PREFIX}{end}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import CallId, ToolCallPart
-from compactctl.stages.support.replacement import replace_long_texts
+from compactctl.stages.support.replacement import is_same_json_type, replace_long_texts
 
 LONG = "x" * 30
 SHORT = "[cut]"
@@ -76,3 +76,20 @@ def test_the_shape_never_changes_and_twice_is_once(value: dict[str, Any], ascii_
     once = shortened(json.dumps(value, ensure_ascii=ascii_only))
     assert json.loads(once) == expected(value)
     assert shortened(once) == once
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ('{"a": 1}', "{}", True),
+        ("[1]", "[]", True),
+        ("{}", "[]", False),
+        ("[]", "{}", False),
+        ("{}", "1", False),
+        ("1", "1", False),
+        ("", "", False),
+        ("[" * 99_999, "[]", False),
+    ],
+)
+def test_objects_stay_objects_and_arrays_stay_arrays(old: str, new: str, *, is_same: bool) -> None:
+    assert is_same_json_type(old, new) is is_same

@@ -157,6 +157,20 @@ def test_never_over_a_limit_never_larger_and_settled(
     assert truncate(found.content, limits, cutting, quarter).content == found.content
 
 
+def test_a_cut_is_at_the_first_line_break_or_behind_the_last_one_within_reach() -> None:
+    limits, style = OutputLimits(max_bytes=40), TruncationStyle(direction="head", notice="[cut]")
+    assert truncate("\n" + "x" * 60, limits, style).content == "[cut]"
+    assert truncate("one two\n" + "x" * 60, limits, style).content == "one two\n[cut]"
+    tail = TruncationStyle(direction="tail", notice="[cut]")
+    assert truncate("x" * 60 + "\none two", limits, tail).content == "[cut]\none two"
+    assert truncate("x" * 250 + "\n" + "y" * 210, OutputLimits(max_bytes=270), style).content == (
+        "x" * 250 + "\n[cut]"
+    )
+    assert truncate("x" * 50 + "\n" + "y" * 410, OutputLimits(max_bytes=270), style).content == (
+        "x" * 50 + "\n" + "y" * 213 + "\n[cut]"
+    )
+
+
 def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
     text = "The first one. The second one is longer, and goes on and on."
     assert shorten(text, 20, len, "...") == "The first one. ..."
@@ -165,6 +179,9 @@ def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
     assert shorten("x" * 500, 20, len, "...") == "x" * 17 + "..."
     assert shorten("one two three", 7, len, "...") == "one..."
     assert shorten(text, 2, len, "...") == ""
+    assert shorten("One two. Three", 12, len, "...") == "One two. ..."
+    assert shorten("One two. Three", 11, len, "...") == "One two...."
+    assert shorten("\nabc", 4, len, "") == "\nabc"
 
 
 @tries(120)
