@@ -115,6 +115,14 @@ def test_a_stage_that_parts_a_call_from_its_result_is_rolled_back() -> None:
     assert "separate 1 tool calls" in found.stages[0].detail
 
 
+def test_a_stage_that_also_rewrites_is_rolled_back_as_well() -> None:
+    talk = conversation(user(words(9)), call("c", "Read", path="a"), result("c", words(9)))
+    both = made_up(
+        "both", lambda _: Proposal(stage="both", edits=(rewrite("m0", "short"), hide("m1")))
+    )
+    assert outcomes(run(view(talk), [both], meter())) == ["rolled-back"]
+
+
 def test_pairs_that_were_parted_before_do_not_stop_a_stage() -> None:
     talk = conversation(user("x"), result("lost", words(9)), assistant(words(9)))
     assert outcomes(run(view(talk), [hiding("one", "m2")], meter())) == ["applied"]
@@ -278,6 +286,7 @@ def alternatives(*counts: int, target: int) -> PipelineRun:
     ("counts", "target", "told", "left"),
     [
         ((6, 8), 5, ["applied", "not-needed"], 4),
+        ((5, 8), 5, ["applied", "not-needed"], 5),
         ((2, 6, 8), 5, ["rolled-back", "applied", "not-needed"], 4),
         ((2, 4, 3), 1, ["rolled-back", "applied", "rolled-back"], 6),
         ((0, 8), 5, ["skipped", "applied"], 2),
