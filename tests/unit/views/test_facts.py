@@ -4,19 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
+from unit.views.measurements import BUDGET, CLAUDE, measured
 
 from compactctl.commands.client_sessions.write import Written
 from compactctl.commands.measuring.context_size import ContextSize
-from compactctl.commands.measuring.measure import Measurement
 from compactctl.history.usage.count_check import CountCheck
-from compactctl.tokens.budget import Budget
 from compactctl.tokens.client_overhead import OVERHEAD
-from compactctl.tokens.client_thresholds import client_rule_for
-from compactctl.tokens.counters.selection import parse_counter
 from compactctl.tokens.fit import Limits, limits_of
-from compactctl.tokens.meter import Meter
-from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.overhead import RequestMeter, overhead_for
 from compactctl.views.facts import (
     base_text,
     clock_text,
@@ -38,19 +32,6 @@ from compactctl.views.facts import (
     written_text,
 )
 from compactctl.views.terminal.screen import Fact
-
-CLAUDE = client_rule_for("claude-code")
-BUDGET = Budget(window=200_000, output_reserve=64_000, source="as named", max_output=64_000)
-
-
-def measured(
-    model: str = "gpt-4.1",
-    counter: str = "o200k_base",
-    limits: Limits = limits_of(BUDGET, CLAUDE),  # noqa: B008 - never changed
-) -> Measurement:
-    meter, info = Meter(parse_counter(counter)), resolve_model(model)
-    framed = RequestMeter(meter, overhead_for(info, meter.counter))
-    return Measurement(model=info, meter=meter, framed=framed, limits=limits)
 
 
 def rows(facts: Iterable[Fact]) -> list[tuple[str, str]]:

@@ -1,0 +1,203 @@
+"""The operations behind a transcript, those of its client, and what is missing."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+from unit.views.results.screens import shown, words
+
+from compactctl.commands.client_sessions.compactions import ClientCompaction
+from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
+from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.reading.transcript import InputOptions
+from compactctl.model.message import MessageId
+from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
+from compactctl.views.results.log import log_document, log_messages, log_terminal
+
+DIGEST = Digest(sha256="ab", n_bytes=7, n_lines=2)
+
+
+class Step:
+    """A step of which only what the log shows is known."""
+
+    id, parent, format, counter = OperationId("op1"), None, "codex", "chars/4"
+
+
+def stage(before: int, after: int) -> StageRecord:
+    return StageRecord(
+        name="dedup", options={}, outcome="applied", tokens_before=before, tokens_after=after
+    )
+
+
+OPERATION = Operation(
+    id=OperationId("op1"),
+    parent=None,
+    head=OperationId("op1"),
+    kind="compact",
+    before=DIGEST,
+    after=DIGEST,
+    format="codex",
+    counter="chars/4",
+    stages=(stage(9_000, 5_000), stage(5_000, 3_000)),
+    recorded_at="2026-01-02T03:04:05+00:00",
+)
+GROUP = ArchivedGroup(id="g1", stage="dedup", messages=1_200, tokens=4_000, in_effect=True)
+ENTRY = LogEntry(
+    number=1,
+    step=cast("OperationStep", Step()),
+    operation=OPERATION,
+    groups=(GROUP, ArchivedGroup(id="g2", in_effect=True)),
+    in_effect=True,
+    archive_bytes=2_500,
+)
+RESULT = LogResult(options=LogOptions(input=InputOptions(path="run.jsonl")), operations=(ENTRY,))
+CLIENT = ClientCompaction(
+    id=OperationId("c1"),
+    client="codex",
+    what="summarized",
+    records=((6, ()), (4, ())),
+    time=0,
+    hidden=tuple(MessageId(str(number)) for number in range(1_200)),
+    in_effect=True,
+)
+
+
+def only(**changes: Any) -> LogResult:
+    return replace(RESULT, operations=(replace(ENTRY, **changes),))
+
+
+def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
+    assert words(log_terminal(RESULT)) == [
+        "No Operation Kind When (UTC) Tokens before Tokens after Archive State",
+        "─",
+        "1 op1 compact 2026-01-02 03:04:05 9,000 3,000 2.5 kB in effect",
+        "counted with chars/4",
+        "",
+        "Groups in effect",
+        "Group Stage Messages Tokens in them before Operation",
+        "─",
+        "g1 dedup 1,200 4,000 op1",
+        "g2 op1",
+        "bring one back with: compactctl rewind run.jsonl --group GROUP",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "in_effect", "row"),
+    [
+        ({"appended": True}, True, "9,000 3,000 2.5 kB in effect, appended"),
+        ({}, False, "9,000 3,000 2.5 kB"),
+        ({"detail": "again\n without g"}, True, "2.5 kB in effect, again without g"),
+        ({"stages": ()}, True, "2.5 kB in effect"),
+        ({"kind": "rewind", "head": None}, False, "9,000 3,000 2.5 kB back to the first state"),
+        (
+            {"kind": "rewind", "head": "op0", "appended": True},
+            False,
+            "9,000 3,000 2.5 kB back to op0, appended",
+        ),
+    ],
+)
+def test_the_state_of_an_operation_is_told(
+    changes: dict[str, Any], row: str, *, in_effect: bool
+) -> None:
+    result = only(operation=replace(OPERATION, **changes), in_effect=in_effect, groups=())
+    lines = words(log_terminal(result))
+    kind = changes.get("kind", "compact")
+    assert lines[2] == f"1 op1 {kind} 2026-01-02 03:04:05 {row}"
+    assert lines[3:] == ["counted with chars/4"]
+
+
+def test_an_appended_operation_has_no_single_group_to_bring_back() -> None:
+    lines = shown(log_terminal(only(operation=replace(OPERATION, appended=True))))
+    assert lines[5] == "Groups in effect"
+    assert not any("--group" in line for line in lines)
+
+
+@pytest.mark.parametrize(("in_effect", "state"), [(True, "in effect"), (False, "")])
+def test_an_operation_without_an_archive_is_in_the_file(state: str, *, in_effect: bool) -> None:
+    result = only(operation=None, in_effect=in_effect, groups=())
+    lines = words(log_terminal(result))
+    assert lines[-1] == f"1 op1 compact in the file {state}".rstrip()
+    [entry] = log_document(result)["operations"]
+    assert (entry["head"], entry["archiveBytes"], entry["stages"]) == ("op1", None, [])
+    assert (entry["recordedAt"], entry["format"], entry["appended"]) == (None, "codex", False)
+    assert entry["inEffect"] is in_effect
+
+
+@pytest.mark.parametrize(
+    ("builds_upon", "missing", "line"),
+    [
+        (None, (3, 12), "archive 0003, 0012 is missing"),
+        ("op0", (), "operation op0 came before; its archive is missing"),
+        ("op0", (3,), "operation op0 came before; archive 0003 is missing"),
+    ],
+)
+def test_what_is_missing_is_told(
+    builds_upon: str | None, missing: tuple[int, ...], line: str
+) -> None:
+    result = replace(RESULT, builds_upon=builds_upon, missing_archives=missing)
+    assert shown(log_terminal(result))[-2:] == [
+        "",
+        f"{line}, put it back to restore the state before it",
+    ]
+
+
+def test_what_was_appended_since_is_told() -> None:
+    lines = shown(log_terminal(replace(RESULT, appended_bytes=2_500)))
+    assert lines[-2:] == ["", "2.5 kB were appended after the last operation"]
+
+
+def test_a_transcript_that_was_never_compacted_says_so() -> None:
+    nothing = replace(RESULT, operations=())
+    assert shown(log_terminal(nothing)) == [
+        "run.jsonl was never compacted: no archive beside it, no tags in it"
+    ]
+    missing = replace(nothing, archive_missing=True, advice="put it there")
+    assert shown(log_terminal(missing)) == [
+        "run.jsonl was compacted, but its archive is not there",
+        "put it there to see what was done and to rewind",
+    ]
+
+
+@pytest.mark.parametrize("archive_missing", [False, True])
+def test_compactions_of_the_client_are_a_table_of_their_own(archive_missing: bool) -> None:  # noqa: FBT001 - a case of the table
+    older = replace(CLIENT, id=OperationId("c0"), in_effect=False, time=None, hidden=())
+    result = replace(
+        RESULT, operations=(), by_client=(older, CLIENT), archive_missing=archive_missing
+    )
+    lines = words(log_terminal(result))
+    assert lines[3 * archive_missing :] == [
+        "By codex itself",
+        "Compaction Line When (UTC) What Messages State",
+        "─",
+        "c0 5 summarized 0 under a newer one",
+        "c1 5 1970-01-01 00:00:00 summarized 1,200 in effect",
+        "undo the newest with: compactctl rewind run.jsonl --client",
+    ]
+
+
+def test_tagged_compactions_can_be_undone_one_by_one() -> None:
+    tagged = replace(CLIENT, groups=frozenset({"c1"}))
+    lines = words(log_terminal(replace(RESULT, by_client=(tagged,))))
+    assert lines[-2:] == [
+        "undo the newest with: compactctl rewind run.jsonl --client",
+        "or any by its tag: compactctl rewind run.jsonl --group COMPACTION",
+    ]
+    assert lines[11:13] == ["", "By codex itself"]
+
+
+def test_a_document_has_operations_and_warnings() -> None:
+    document = log_document(replace(RESULT, warnings=("odd",)))
+    [entry] = document["operations"]
+    assert (entry["number"], entry["id"], entry["parent"], entry["kind"]) == (
+        1,
+        "op1",
+        None,
+        "compact",
+    )
+    assert (entry["inEffect"], entry["archiveBytes"]) == (True, 2_500)
+    assert entry["groups"][0] == {
+        "id": "g1", "stage": "dedup", "messages": 1_200, "tokens": 4_000, "inEffect": True,
+    }  # fmt: skip
+    assert "advice" not in document
+    assert list(log_messages(replace(RESULT, warnings=("odd",)))) == ["warning: odd"]

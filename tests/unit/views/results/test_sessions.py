@@ -1,0 +1,243 @@
+"""Lists of sessions and files on screen and as documents."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.views.results.screens import shown, words
+
+from compactctl.commands.reading.candidates import Candidate, Candidates
+from compactctl.commands.session_finder import SessionChoices
+from compactctl.commands.sessions import SessionRow, SessionsResult
+from compactctl.sessions.session import Session, SessionDetails, SessionEntry
+from compactctl.views.results.sessions import (
+    candidates_terminal,
+    choices_terminal,
+    chosen_line,
+    session_table,
+    sessions_document,
+    sessions_messages,
+    sessions_terminal,
+)
+
+NOW = 1_700_000_000.0
+HOME = "/home/dev"
+ENTRY = SessionEntry(
+    client="claude-code",
+    id="11112222-3333",
+    path=Path("/home/dev/.claude/projects/p/1.jsonl"),
+    modified=NOW - 7_200,
+    n_bytes=2_500,
+)
+DETAILS = SessionDetails(
+    title="Mend the gate", project="/home/dev/gate", model="opus", context=50_000, window=100_000
+)
+ROW = SessionRow(session=Session(entry=ENTRY, details=DETAILS), short_id="11112222", window=100_000)
+RESULT = SessionsResult(
+    rows=(ROW,), home=HOME, now=NOW, n_sessions=3, hidden=0, unread=0, searched=(), notes=()
+)
+
+
+def row_of(
+    entry: dict[str, Any] | None = None, at_least: int | None = None, **details: Any
+) -> SessionRow:
+    session = Session(entry=replace(ENTRY, **(entry or {})), details=replace(DETAILS, **details))
+    return replace(ROW, session=session, at_least=at_least)
+
+
+def test_a_session_is_a_row_with_what_to_do_about_it() -> None:
+    assert words(sessions_terminal(RESULT)) == [
+        "Session Client Changed Title Project Context Full Filled Model Size",
+        "─",
+        "11112222 claude-code 2 hours ago Mend the gate ~/gate 50,000 50 % ████ opus 2.5 kB",
+        "",
+        "sizes: recorded by the client, of the newest request and its answer",
+        "look into one: compactctl stats 11112222",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("context", "is_full"), [(80_000, False), (80_001, True), (None, False), (100_000, True)]
+)
+def test_a_full_session_can_be_rescued(context: int | None, *, is_full: bool) -> None:
+    lines = words(sessions_terminal(replace(RESULT, rows=(ROW, row_of(context=context)))))
+    advice = "make a full one go on: compactctl rescue 11112222"
+    assert (advice in lines) is is_full
+
+
+def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:
+    lines = words(sessions_terminal(replace(RESULT, rows=(row_of(at_least=90_000),))))
+    assert "≥90,000 ≥90 %" in lines[2]
+    assert "sizes: recorded by the client, of the newest request and its answer" not in lines
+    assert "make a full one go on: compactctl rescue 11112222" in lines
+
+
+@pytest.mark.parametrize(
+    ("entry", "details", "note"),
+    [
+        ({}, {}, ""),
+        ({}, {"open": True}, "open now"),
+        ({"archived": True}, {"kind": "subtask"}, "archived, subtask"),
+    ],
+)
+def test_what_is_special_about_a_session_is_noted(
+    entry: dict[str, Any], details: dict[str, Any], note: str
+) -> None:
+    grid = session_table([row_of(entry, **details)], NOW, HOME)
+    titles = [column.title for column in grid.columns]
+    assert ("Note" in titles) is bool(note)
+    if note:
+        assert grid.rows[0][titles.index("Note")] == note
+
+
+def test_columns_that_are_empty_for_all_are_left_out() -> None:
+    bare = row_of({"n_bytes": None}, context=None, model="", project="", title="")
+    titles = [column.title for column in session_table([bare], NOW, HOME).columns]
+    assert titles == ["Session", "Client", "Changed"]
+    both = session_table([bare, ROW], NOW, HOME)
+    assert len(both.columns) == 10
+    assert both.rows[0] == ("11112222", "claude-code", "2 hours ago", *[""] * 7)
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        ({"n_sessions": 1}, ["none of 1 session is like that"]),
+        ({"n_sessions": 3}, ["none of 3 sessions is like that"]),
+        (
+            {"n_sessions": 0, "searched": ("/home/dev/.codex", "/srv")},
+            [
+                "no sessions found; searched:",
+                "  ~/.codex",
+                "  /srv",
+                "any transcript can be named: compactctl stats FILE",
+            ],
+        ),
+        (
+            {"unread": 1, "hidden": 2},
+            [
+                "none of 3 sessions is like that",
+                "1 older session not looked at; see --limit",
+                "2 sessions without a person, of subagents or programs, left out; see --all",
+            ],
+        ),
+    ],
+)
+def test_without_a_session_it_is_said_why(changes: dict[str, Any], lines: list[str]) -> None:
+    assert shown(sessions_terminal(replace(RESULT, rows=(), **changes))) == lines
+
+
+def test_a_document_has_what_is_known_and_null_for_what_is_not() -> None:
+    document = sessions_document(replace(RESULT, notes=("x",)))
+    assert {name: document[name] for name in ("found", "hidden", "unread", "warnings")} == {
+        "found": 3, "hidden": 0, "unread": 0, "warnings": ["x"],
+    }  # fmt: skip
+    assert document["sessions"] == [
+        {
+            "client": "claude-code",
+            "id": "11112222-3333",
+            "shortId": "11112222",
+            "title": "Mend the gate",
+            "project": "/home/dev/gate",
+            "path": "/home/dev/.claude/projects/p/1.jsonl",
+            "modifiedAt": "2023-11-14T20:13:20+00:00",
+            "bytes": 2_500,
+            "model": "opus",
+            "contextTokens": 50_000,
+            "contextAtLeast": None,
+            "contextSource": "recorded by the client",
+            "windowTokens": 100_000,
+            "windowRatio": 0.5,
+            "kind": "main",
+            "archived": False,
+            "open": False,
+            "readable": True,
+        }
+    ]
+    [bare] = sessions_document(
+        replace(RESULT, rows=(row_of(context=None, model="", project="", title=""),))
+    )["sessions"]
+    assert [
+        bare[name] for name in ("title", "project", "model", "contextSource", "windowRatio")
+    ] == [None] * 5
+
+
+def test_warnings_tell_of_sizes_that_cannot_be_true() -> None:
+    one = replace(RESULT, rows=(ROW, row_of(at_least=9)), notes=("odd",))
+    two = replace(one, rows=(*one.rows, row_of(at_least=9)))
+    assert list(sessions_messages(replace(RESULT, notes=("odd",)))) == ["warning: odd"]
+    assert [line.split(" hold")[0] for line in sessions_messages(one)] == [
+        "warning: odd", "warning: 1 session",
+    ]  # fmt: skip
+    assert list(sessions_messages(two))[1].startswith("warning: 2 sessions hold more than")
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        (ROW, 'Claude Code session 11112222 "Mend the gate", 2 hours ago, ~/gate'),
+        (row_of(title="", project=""), "Claude Code session 11112222, 2 hours ago"),
+    ],
+)
+def test_a_chosen_session_is_told_on_one_line(row: SessionRow, line: str) -> None:
+    assert chosen_line(row, NOW, HOME) == line
+
+
+@pytest.mark.parametrize(("more", "lines"), [(0, []), (1, ["and 1 older session"])])
+def test_choices_come_with_what_to_type(more: int, lines: list[str]) -> None:
+    choices = SessionChoices(why="gate: several\nids", rows=(ROW,), more=more, now=NOW, home=HOME)
+    shown_lines = words(choices_terminal(choices, "compactctl stats", ["--grep", "a b"]))
+    assert shown_lines[:2] == ["compactctl stats: gate: several\\nids:", ""]
+    assert shown_lines[5:] == ["", *lines, "type: compactctl stats 11112222 --grep 'a b'"]
+
+
+def candidates(*names: str, compacted: bool = False, more: int = 0) -> Candidates:
+    return Candidates(
+        folder=Path("/srv"),
+        files=tuple(
+            Candidate(
+                name=name, n_bytes=2_500, modified=NOW - 60, format="codex" if name != "odd" else ""
+            )
+            for name in names
+        ),
+        more=more,
+        compacted=compacted,
+    )
+
+
+def test_files_come_with_what_to_type() -> None:
+    files = candidates("run.compacted.jsonl", "run.jsonl", "odd", more=2)
+    assert words(candidates_terminal(files, "compactctl stats", NOW)) == [
+        "compactctl stats: which transcript? In this folder, the newest first:",
+        "",
+        "File Size Written Format",
+        "─",
+        "run.compacted.jsonl 2.5 kB 1 minute ago codex",
+        "run.jsonl 2.5 kB 1 minute ago codex",
+        "odd 2.5 kB 1 minute ago not told by its beginning",
+        "",
+        "and 2 older files",
+        "type: compactctl stats run.jsonl",
+    ]
+    only = candidates("run.compacted.jsonl")
+    assert words(candidates_terminal(only, "x", NOW))[-1] == "type: x run.compacted.jsonl"
+    written = candidates("run.compacted.jsonl", "run.jsonl", compacted=True)
+    lines = words(candidates_terminal(written, "x", NOW))
+    assert lines[0] == "x: which transcript? Compacted in this folder, the newest first:"
+    assert lines[-2:] == ["", "type: x run.compacted.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("compacted", "words_"),
+    [
+        (False, "no transcript is in /srv; name one, as in x run.jsonl"),
+        (
+            True,
+            "no transcript that compactctl compacted is in /srv; name one, as in x run.compacted",
+        ),
+    ],
+)
+def test_without_files_it_is_said_what_to_name(compacted: bool, words_: str) -> None:  # noqa: FBT001 - a case of the table
+    [line] = shown(candidates_terminal(candidates(compacted=compacted), "x", NOW))
+    assert line.startswith(f"x: {words_}")
