@@ -355,8 +355,8 @@ def test_a_summary_as_short_as_is_useful_stays(
 
 @pytest.mark.parametrize(("archive_hint", "end"), [(False, "short"), (True, "short\n\nsee there")])
 def test_a_summary_ends_with_where_the_originals_are_if_that_is_asked_for(
-    archive_hint: bool,
-    end: str,  # noqa: FBT001 - a case of the table
+    archive_hint: bool,  # noqa: FBT001 - a case of the table
+    end: str,
 ) -> None:
     of = replace(
         view(chat(10)), summary_inputs=SummaryInputs(summary="short", archive_hint="see there")

@@ -30,7 +30,7 @@ ROW = ReportRow(
     reread=3_000,
     ended=1_700_000_000.0,
     error="",
-    categories={"text": 30_000},
+    categories={"user": 30_000},
     tools={"Read": 6_000, "Bash": 3_000},
 )
 FAILED = replace(ROW, status="failed", context=0, tokens=0, saved=0, tools={}, categories={})
@@ -47,7 +47,7 @@ def test_files_that_failed_are_counted_and_have_no_figures() -> None:
     summary = summarize([ROW, replace(ROW, path="b", context=40_000), FAILED])
     assert (summary.files, summary.statuses) == (3, {"ok": 2, "failed": 1})
     assert (summary.tokens, summary.saved) == (60_000, 20)
-    assert summary.categories == {"text": 60_000}
+    assert summary.categories == {"user": 60_000}
     assert list(summary.tools.items()) == [("Read", 12_000), ("Bash", 6_000)]
     assert summary.percentiles == {50: 20_000, 90: 40_000, 95: 40_000, 99: 40_000}
     assert (summary.counters, summary.is_summed) == (("o200k_base",), True)

@@ -1,0 +1,33 @@
+"""Rows of a batch: one that was measured, one that was compacted as well, and one that failed."""
+
+from compactctl.commands.batch.row import BatchRow, RowFailure, RowMeasure, RowOutcome
+from compactctl.commands.measuring.figures import Figures, FileFigures, SessionFacts
+from compactctl.commands.measuring.next_request import Totals
+from compactctl.model.transcript import Unread
+
+MEASURE = RowMeasure(
+    format="codex",
+    model="gpt-5",
+    counter="o200k_base",
+    exactness="exact",
+    window=200,
+    available=160,
+    base="client",
+    base_tokens=100,
+)
+FIGURES = Figures(
+    totals=Totals(messages=4, tokens=90, largest_counted=60, unseen=20),
+    is_doubted=False,
+    turns=2,
+    steps=2,
+    categories={},
+    tools={},
+    reread=0,
+    orphans=0,
+    tool_errors=0,
+    file=FileFigures(n_lines=4, n_bytes=400, opaque_lines=0, unread=Unread()),
+    session=SessionFacts(project=None, client_version=None, began=None, ended=None),
+)
+ROW = BatchRow(path="a", measure=MEASURE, figures=FIGURES)
+AFTER = RowOutcome(after=Totals(messages=2, tokens=40, largest_counted=30, unseen=10))
+FAILURE = RowFailure(error_class="NoInputError", error="no such file", exit_code=66)

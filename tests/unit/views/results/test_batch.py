@@ -1,0 +1,267 @@
+"""Many files in one list, their errors and sums, and what is said of them on standard error."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+from unit.commands.batch.rows import AFTER, FAILURE, FIGURES, MEASURE, ROW
+from unit.views.results.screens import words
+
+from compactctl.commands.batch.batch import BatchResult, BatchTotals
+from compactctl.commands.batch.options import BatchGates, BatchOptions
+from compactctl.commands.batch.report import BaselineComparison
+from compactctl.commands.batch.report_format import Status
+from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutput
+from compactctl.commands.output_files import WrittenFile
+from compactctl.commands.reading.discover import FileChoice
+from compactctl.model.transcript import Unread
+from compactctl.views.results.batch import (
+    batch_document,
+    batch_messages,
+    batch_terminal,
+    listed_files,
+)
+
+FAILED = BatchRow(path="b.jsonl", status="failed", failure=FAILURE)
+SKIPPED = BatchRow(path="c.jsonl", status="skipped", failure=FAILURE)
+SMALLER = replace(ROW, outcome=AFTER)
+OPTIONS = BatchOptions(files=FileChoice(paths=("in",)))
+TOTALS = BatchTotals(
+    files=1_200,
+    statuses={**dict.fromkeys(get_args(Status), 0), "ok": 1_199, "failed": 1},
+    tokens_before=9_000,
+    tokens_after=None,
+    saved=None,
+    messages=1,
+    lines=4,
+    bytes=2_500,
+    opaque_lines=0,
+    categories={},
+    counters=("o200k_base",),
+)
+
+
+def result_of(
+    *rows: BatchRow, totals: BatchTotals = TOTALS, options: BatchOptions = OPTIONS, **changes: Any
+) -> BatchResult:
+    return BatchResult(options=options, rows=rows, totals=totals, **changes)
+
+
+def lines(*rows: BatchRow, **changes: Any) -> list[str]:
+    return words(batch_terminal(result_of(*rows, **changes)))
+
+
+def conversation(number: int, **changes: Any) -> BatchRow:
+    return replace(ROW, path=f"set.parquet#{number}", row=number, **changes)
+
+
+def test_files_are_rows_and_sums() -> None:
+    assert lines(ROW, SKIPPED) == [
+        "File Format Model Tokens Context Used Status",
+        "─",
+        "a codex gpt-5 90 80 80.0 % ok",
+        "",
+        "files 1,200: 1,199 ok, 1 failed",
+        "on disk 2.5 kB in 4 lines",
+        "tokens 9,000 tokens in 1 message, counted with o200k_base",
+    ]
+
+
+def test_compacted_files_are_shown_before_and_after() -> None:
+    totals = replace(TOTALS, tokens_after=6_000, saved=3_000, opaque_lines=2, counters=())
+    found = lines(SMALLER, totals=totals, options=replace(OPTIONS, compacts=True))
+    assert found[:3] == [
+        "File Format Model Tokens before Tokens after Saved Context Used Status",
+        "─",
+        "a codex gpt-5 90 40 50 40 40.0 % ok",
+    ]
+    assert found[6:] == [
+        "not understood 2 of these lines",
+        "before 9,000 tokens in 1 message",
+        "after 6,000 tokens",
+        "saved 3,000 tokens (33.3 %)",
+    ]
+
+
+def test_what_failed_is_told_with_its_code() -> None:
+    named = replace(FAILED, failure=replace(FAILURE, error="b.jsonl: is broken"))
+    assert lines(FAILED, named)[2:8] == [
+        "b.jsonl failed",
+        "b.jsonl failed",
+        "",
+        "2 files failed",
+        "exit 66: b.jsonl: no such file",
+        "exit 66: b.jsonl: is broken",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "more"),
+    [(5, []), (6, ["and 1 conversation more"]), (8, ["and 3 conversations more"])],
+)
+def test_of_conversations_the_first_errors_are_told(count: int, more: list[str]) -> None:
+    rows = [
+        conversation(n, status="failed", failure=FAILURE, figures=None) for n in range(1, count + 1)
+    ]
+    found = lines(*rows)
+    assert found[4] == f"{count} conversations failed"
+    assert len([line for line in found if line.startswith("exit 66")]) == 5
+    assert [line.partition(",")[0] for line in found if line.startswith("and ")] == more
+
+
+def test_a_data_set_is_one_row() -> None:
+    other = replace(MEASURE, model="gpt-4")
+    bigger = replace(FIGURES, totals=replace(FIGURES.totals, largest_counted=90, tokens=95))
+    rows = [
+        ROW,
+        conversation(1, outcome=AFTER),
+        conversation(2, figures=bigger, measure=other, status="over"),
+        conversation(3, status="unchanged", figures=None),
+        FAILED,
+    ]
+    first, listed, last = listed_files(rows)
+    assert (first.path, last.path) == ("a", "b.jsonl")
+    assert (listed.path, listed.format, listed.model) == ("set.parquet", "codex", None)
+    assert (listed.tokens_before, listed.tokens_after, listed.saved) == (185, 40, 50)
+    assert (listed.context, listed.used, listed.status) == (110, 1.1, "over")
+    assert (last.tokens_before, last.used, last.format) == (None, None, None)
+    found = lines(*rows[1:4])
+    assert found[2] == "set.parquet codex 185 110 110.0 % over"
+    assert found[4:6] == ["conversations 1,200: 1,199 ok, 1 failed", "unpacked 2.5 kB in 4 lines"]
+
+
+def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
+    unread = replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))
+    row = replace(ROW, figures=replace(FIGURES, file=unread))
+    assert lines(row)[2].endswith(" ok, incomplete")
+    assert list(batch_messages(result_of(row, row))) == [
+        "warning: much text was not read in 2 files; see compactctl check a"
+    ]
+
+
+def test_tokens_of_two_counters_are_told_one_by_one() -> None:
+    totals = replace(TOTALS, counters=("chars/4", "o200k_base"))
+    other = replace(SMALLER, measure=replace(MEASURE, counter="chars/4"))
+    assert lines(ROW, other, totals=totals)[7:] == [
+        "tokens 90 tokens in 4 messages, counted with chars/4",
+        "tokens 90 tokens in 4 messages, counted with o200k_base",
+        "not added up: they were counted with different counters",
+    ]
+    compacting = replace(OPTIONS, compacts=True)
+    assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
+        "tokens 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6 %)",
+        "tokens 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0 %)",
+    ]
+
+
+def messages(*rows: BatchRow, **changes: Any) -> list[str]:
+    return list(batch_messages(result_of(*rows, **changes)))
+
+
+def written(path: str, *, changed: bool) -> BatchRow:
+    outcome = replace(AFTER, operation="op" if changed else None)
+    return replace(ROW, outcome=outcome, output=RowOutput(path=path, sha256="", archive=None))
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ([written("x", changed=True)], "wrote 1 transcript; undo one with: compactctl rewind FILE"),
+        ([written("x", changed=False)], "wrote 1 transcript, none of them compacted"),
+        (
+            [written("x", changed=True), written("y", changed=False)],
+            "wrote 2 transcripts, 1 of them compacted; undo one with: compactctl rewind FILE",
+        ),
+        (
+            [written("x", changed=False), written("x", changed=True)],
+            "wrote 1 transcript; undo one with: compactctl rewind FILE",
+        ),
+        (
+            [written("x", changed=True), written("x", changed=False)],
+            "wrote 1 transcript; undo one with: compactctl rewind FILE",
+        ),
+    ],
+)
+def test_what_was_written_is_counted(rows: Sequence[BatchRow], line: str) -> None:
+    assert messages(*rows) == [line]
+
+
+def test_a_compaction_that_wrote_nothing_says_so() -> None:
+    assert messages(ROW) == []
+    assert messages(ROW, options=replace(OPTIONS, compacts=True)) == ["no transcript was written"]
+
+
+def test_reports_come_before_tables() -> None:
+    files = (
+        WrittenFile(path="t", kind="table", rows=2, warnings=("odd",)),
+        WrittenFile(path="r", kind="report", rows=1),
+    )
+    assert messages(ROW, written=files) == [
+        "warning: odd", "wrote r (1 row)", "wrote t (2 rows)",
+    ]  # fmt: skip
+
+
+def gated(*rows: BatchRow, over: int = 0, **gates: Any) -> list[str]:
+    totals = replace(TOTALS, statuses={**TOTALS.statuses, "over": over})
+    return messages(*rows, totals=totals, options=replace(OPTIONS, gates=BatchGates(**gates)))
+
+
+def test_gates_are_told_with_their_limits() -> None:
+    own = replace(ROW, measure=replace(MEASURE, base="window"))
+    assert gated(ROW, over=1, fail_over=0.85) == [
+        "1 file over the limit of 85.0 % of where its client compacts"
+    ]
+    [line] = gated(own, ROW, fail_over=0.8, fail_over_tokens=9_000)
+    assert line.endswith(" of 80.0 % of where its client compacts or the window or 9,000 tokens")
+    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit of 80.0 % of what fits"]
+    assert gated(conversation(1), over=1, fail_over_tokens=5) == [
+        "1 conversation over the limit of 5 tokens"
+    ]
+
+
+def test_flagged_files_are_counted() -> None:
+    orphans = replace(ROW, figures=replace(FIGURES, orphans=1, tool_errors=1))
+    assert gated(ROW, orphans, fail_on=("orphans", "opaque")) == ["1 file with orphans or opaque"]
+    doubted = replace(ROW, path="my run", figures=replace(FIGURES, is_doubted=True))
+    assert gated(ROW, doubted, fail_on=("usage",)) == [
+        (
+            "warning: reported usage does not fit what was counted in 1 file; "
+            "see compactctl check 'my run'"
+        ),
+        "1 file with usage",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ([SKIPPED], "no transcript found: no format recognizes the file"),
+        ([SKIPPED] * 3, "no transcript found: no format recognizes any of 3 files"),
+    ],
+)
+def test_a_folder_without_transcripts_is_told(rows: list[BatchRow], line: str) -> None:
+    totals = replace(TOTALS, statuses={**TOTALS.statuses, "skipped": len(rows)})
+    assert messages(*rows, totals=totals) == [line]
+
+
+def test_files_whose_messages_an_option_would_read_are_told() -> None:
+    hint = RowFailure(error_class="", error="see --messages-at", exit_code=65)
+    rows = [ROW, SKIPPED, replace(SKIPPED, failure=hint), replace(FAILED, failure=hint)]
+    assert messages(*rows) == [
+        "warning: messages seem to stand in 1 skipped file; see compactctl check c.jsonl"
+    ]
+
+
+def test_growth_is_told() -> None:
+    growth = BaselineComparison(findings=(), compared=("shop",))
+    assert messages(ROW, growth=growth) == ["nothing grew by more than 10.0 % (1 project compared)"]
+
+
+def test_a_document_has_sums_and_rows() -> None:
+    document = batch_document(result_of(ROW, FAILED, options=replace(OPTIONS, compacts=True)))
+    assert (document["compacted"], document["written"], document["exitCode"]) == (True, False, 66)
+    assert document["totals"]["failed"] == 1
+    one, other = document["files"]
+    assert (one["status"], one["tokensBefore"], one["window"], one["tools"]) == ("ok", 90, 200, [])
+    assert (other["errorClass"], other["exitCode"]) == ("NoInputError", 66)
