@@ -208,6 +208,13 @@ def test_a_call_may_wait_for_its_result() -> None:
     assert compactctl.compact_messages(messages) == messages
 
 
+def test_a_call_needs_no_content() -> None:
+    messages = [
+        {name: value for name, value in message.items() if value is not None} for message in loop(3)
+    ]
+    assert compactctl.compact_messages(messages) == messages
+
+
 CALLS: dict[str, Callable[..., Any]] = {
     "compact_messages": lambda **choices: compactctl.compact_messages([USER], **choices),
     "compact_batch": lambda **choices: compactctl.compact_batch(None, **choices),

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 from builders import assistant, call, conversation, result, user
 
-from compactctl.formats.records.responses import with_responses
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.responses import (
+    ResponseNamer,
+    find_reused_ids,
+    with_responses,
+)
 from compactctl.model.message import Message, Origin, ReportedUsage
 
 
@@ -68,3 +73,69 @@ def test_subagents_that_run_at_once_are_not_told_apart_by_turns() -> None:
     assert answers(*(replace(message, origin=Origin(is_subagent=True)) for message in talk)) == [
         [1, 3]
     ]
+
+
+def said(*contexts: int | None) -> list[Message]:
+    """Return a question and answers under one id without a result between them."""
+    return [user("go"), *(of(assistant("ok"), "r", context) for context in contexts)]
+
+
+def test_responses_of_one_id_are_numbered() -> None:
+    found = with_responses(conversation(user("go"), *steps(900, 950), *steps(990, 990)))
+    names = [message.response_id for message in found]
+    assert names == [None, "r", None, "r#2", None, "r#3", None, "r#4", None]
+
+
+def test_an_id_is_reused_when_it_reports_more_than_two_contexts() -> None:
+    assert find_reused_ids(conversation(*said(900, 950, 900))) == frozenset()
+    assert find_reused_ids(conversation(*said(900, 950, 990))) == {"r"}
+    # What is not reported, and what cannot be, is no context.
+    assert find_reused_ids(conversation(*said(None, 0, -1, -2, -3))) == frozenset()
+
+
+@pytest.mark.parametrize("contexts", [(None, None), (None, 0), (0, -9)])
+def test_an_id_is_reused_when_it_reports_nothing_in_more_than_two_turns(
+    contexts: tuple[int | None, int | None],
+) -> None:
+    turn = [user("go"), *steps(*contexts)]
+    assert find_reused_ids(conversation(*turn, *turn)) == frozenset()
+    assert find_reused_ids(conversation(*turn, *turn, *turn)) == {"r"}
+
+
+def test_an_id_that_reports_one_context_is_not_reused() -> None:
+    others = [of(assistant("hm"), "q", 900), of(assistant("hm"), "q", 900)]
+    turn = [user("go"), *steps(None, None), *others]
+    assert find_reused_ids(conversation(*turn, *turn, *turn)) == {"r"}
+
+
+def test_a_response_with_a_reused_id_has_all_records_up_to_a_result() -> None:
+    again = [of(assistant("I look."), "r", 950), *steps(950, 990)]
+    assert answers(user("go"), of(assistant("hm"), "r", 900), *again) == [[1], [2, 3], [5]]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "expected"),
+    [
+        ((900, None, 900), [[1, 2, 3]]),
+        ((None, 900, None, 900), [[1, 2, 3, 4]]),
+        ((900, None, 950), [[1, 2], [3]]),
+        ((900, -5, 900), [[1, 2, 3]]),
+        ((900, 901), [[1], [2]]),
+    ],
+)
+def test_records_without_a_context_belong_to_the_one_before(
+    contexts: tuple[int | None, ...], expected: list[list[int]]
+) -> None:
+    assert answers(*said(*contexts)) == expected
+
+
+def test_consecutive_items_of_the_model_are_one_response() -> None:
+    namer = ResponseNamer("p")
+    answer = MessageDraft(role="assistant", parts=())
+    other = MessageDraft(role="tool", parts=())
+    summary = MessageDraft(role="assistant", parts=(), is_summary=True)
+    drafts = [other, answer, answer, other, answer, summary, answer]
+    names = [namer.name_for(draft) for draft in drafts]
+    assert names == [None, "p1", "p1", None, "p2", None, "p3"]
+    namer.close()
+    assert [namer.name_for(answer) for _ in range(2)] == ["p4", "p4"]
