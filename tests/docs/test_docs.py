@@ -2,14 +2,14 @@
 
 import json
 import re
-import shutil
 from collections.abc import Collection
+from contextlib import chdir
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import SERVERS
+from cli.calls import CALLS, furnish
 from docs.generate import (
     PAGES,
     ROOT,
@@ -37,7 +37,6 @@ from compactctl.tokens.counters.claude import claude_is_installed
 from compactctl.tokens.counters.selection import COUNTER_NAMES
 
 DOCS = ROOT / "docs"
-SESSION = ROOT / "sample_transcripts" / "claude-code-session.jsonl"
 
 
 def marks(part: str) -> Collection[pytest.MarkDecorator]:
@@ -168,35 +167,25 @@ def field_names(value: Any) -> set[str]:
     return set()
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - SERVERS))
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files that calls of commands name; they change none of them."""
+    folder = tmp_path_factory.mktemp("calls")
+    with chdir(folder):
+        furnish(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_every_field_of_a_document_is_described(
-    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    name: str,
+    furnished: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    source = shutil.copy(ROOT / "sample_transcripts" / "openai-chat.jsonl", tmp_path / "run.jsonl")
-    damaged = shutil.copy(ROOT / "sample_transcripts" / "damaged.jsonl", tmp_path)
-    small = tmp_path / "run.compacted.jsonl"
-    assert run(["compact", str(source), "--target", "5k"]) == 0
-    rows = tmp_path / "rows.parquet"
-    assert run(["batch", str(source), "--report", str(rows)]) == 0
-    arguments = {
-        "report": [str(rows)],
-        "cache": [],
-        "stats": [str(damaged)],
-        "compact": [str(source), "--target", "5k", "-n", "--explain"],
-        "tag": [str(source), "--truncate", "2..6", "-n"],
-        "explain": [str(SESSION), "9"],
-        "simulate": [str(source), "--profile", "spring-tokens"],
-        "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
-        "archives": [],
-        "integrate": ["codex"],
-        "hook": ["codex"],
-        "statusline": [],
-        "stages": [],
-        "profiles": [],
-        "config": ["compact", "--all"],
-    }
+    monkeypatch.chdir(furnished)
     capfd.readouterr()
-    run([name, *arguments.get(name, [str(small)]), "--json"])
+    run([*CALLS[name], "--json"])
     document = json.loads(capfd.readouterr().out)
     described = sections(page("json"))
     schema = document["schema"]

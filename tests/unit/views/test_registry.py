@@ -1,6 +1,6 @@
 """Each command's result has every output, and another output is an entry here and no more."""
 
-import shutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -8,62 +8,9 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
-from cli.asking import SERVERS
+from cli.calls import CALLS, furnish
 
-from compactctl.cli.group import COMMANDS
-from compactctl.views.registry import OUTPUTS, PAGES, RESULTS, function_at
-
-SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
-
-# In this order: what is compacted first is looked at and rewound later.
-RUNS = {
-    "sessions": (),
-    "rescue": ("run.jsonl", "-n"),
-    "stats": ("run.jsonl",),
-    "check": ("run.jsonl",),
-    "compact": ("run.jsonl", "--target", "5k", "--explain"),
-    "tag": ("run.jsonl", "--truncate", "2..20", "--widen", "-n"),
-    "view": ("run.compacted.jsonl", "--full"),
-    "explain": ("run.compacted.jsonl", "1"),
-    "log": ("run.compacted.jsonl",),
-    "rewind": ("run.compacted.jsonl", "--check"),
-    "archives": (),
-    "verify": ("run.compacted.jsonl",),
-    "batch": ("run.jsonl", "--report", "batch.parquet"),
-    "report": ("batch.parquet",),
-    "cache": (),
-    "audit": ("run.compacted.jsonl",),
-    "simulate": ("run.jsonl", "--profile", "neurolink"),
-    "eval": ("run.jsonl",),
-    "stages": ("dedup",),
-    "profiles": ("neurolink",),
-    "models": ("gpt-4.1",),
-    "config": ("stats",),
-    "integrate": ("codex",),
-    "hook": ("codex",),
-    "statusline": (),
-    "overflow": ("prompt is too long",),
-    "prompt": ("run.jsonl",),
-    "chunks": ("run.jsonl",),
-    "limit-output": ("run.jsonl",),
-    "file-budget": ("run.jsonl",),
-}
-
-# Results that say nothing on standard error.
-SILENT = {
-    "VerifyResult",
-    "CacheResult",
-    "StagesResult",
-    "ProfilesResult",
-    "ModelsResult",
-    "ConfigResult",
-    "HookResult",
-    "StatusLineResult",
-    "Overflow",
-    "ChunksResult",
-    "LimitOutputResult",
-    "FileBudgetResult",
-}
+from compactctl.views.registry import OUTPUTS, PACKAGE, PAGES, RESULTS, function_at
 
 # Another output, which says what it was asked to show.
 PLAIN = """
@@ -89,24 +36,25 @@ OUTPUTS["plain"] = Output(suffix="plain", print="all:print_plain", help="Print p
 
 from compactctl.__main__ import run
 
-for command, arguments in RUNS.items():
-    run([command, *arguments, "--plain"])
+for call in CALLS:
+    run([*call, "--plain"])
 """
 
 
 def test_another_output_needs_its_views_and_a_row_and_reaches_every_command(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(RUNS) == set(COMMANDS) - SERVERS
-    shutil.copy(SAMPLES / "openai-chat.jsonl", tmp_path / "run.jsonl")
+    monkeypatch.chdir(tmp_path)
+    furnish(tmp_path)
     (tmp_path / "all.py").write_text(PLAIN)
-    code = f"RUNS = {RUNS!r}\n{WITH_PLAIN}"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True, text=True
-    )
+    code = f"CALLS = {list(map(list, CALLS.values()))}\n{WITH_PLAIN}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     shown = done.stdout.splitlines()
-    assert len(shown) == len(RUNS), done.stderr
-    assert list(dict.fromkeys(shown)) == [f"{name} in plain words" for name in RESULTS]
+    assert set(shown) == {f"{name} in plain words" for name in RESULTS}, (
+        f"{done.stderr}\na command that shows nothing here is called otherwise:"
+        " add its arguments to _OTHERWISE in tests/cli/calls.py"
+    )
+    assert len(shown) == len(CALLS), done.stderr
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -124,15 +72,19 @@ def test_a_result_has_a_view_for_every_output_that_takes_its_type(name: str) -> 
 
 
 def test_what_is_said_on_standard_error_is_found_by_its_name() -> None:
-    assert {name for name in RESULTS if not has_messages(name)} == SILENT, (
-        f"add a function <result>_messages to the file of its views, or the type to SILENT in "
-        f"{Path(__file__).name}"
-    )
+    for module in {place.partition(":")[0] for place in RESULTS.values()}:
+        own = import_module(f"{PACKAGE}.{module}")
+        said = {
+            f"{module}:{name}"
+            for name, value in vars(own).items()
+            if re.fullmatch(r"[a-z]\w*_messages", name) and value.__module__ == own.__name__
+        }
+        assert said <= {f"{place}_messages" for place in RESULTS.values()}, module
 
 
 def has_messages(name: str) -> bool:
     module, _, begins = RESULTS[name].partition(":")
-    return hasattr(import_module(f"compactctl.views.{module}"), f"{begins}_messages")
+    return hasattr(import_module(f"{PACKAGE}.{module}"), f"{begins}_messages")
 
 
 def test_an_output_is_printed_by_a_function_that_is_there() -> None:
