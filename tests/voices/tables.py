@@ -20,7 +20,7 @@ from voices.apis import (
     UITalk,
 )
 from voices.editors import CLINE, VSCODE, ClineTalk, RooTalk, VsCodeTalk
-from voices.place import Talk
+from voices.place import Talk, table
 from voices.terminals import (
     AGENT_CODE,
     CLAUDE,
@@ -41,29 +41,10 @@ from voices.terminals import (
     PiTalk,
     ResponsesTalk,
 )
+from voices.wordings import said
 
 from compactctl.formats.registry import ALL_FORMATS
 
-PLACES = (
-    *ANTHROPIC,
-    *OPENAI,
-    *BEDROCK,
-    *CONTENTS,
-    *UI,
-    *NEUROLINK,
-    *SPRING,
-    *CLAUDE,
-    *AGENT_CODE,
-    *CODEX,
-    *CODEX_ITEMS,
-    *RESPONSES,
-    *COPILOT,
-    *GEMINI,
-    *OPENCODE,
-    *PI,
-    *CLINE,
-    *VSCODE,
-)
 TALKS: Mapping[str, type[Talk]] = {
     "anthropic-messages": AnthropicTalk,
     "openai-chat": OpenAITalk,
@@ -86,6 +67,37 @@ TALKS: Mapping[str, type[Talk]] = {
     "roo": RooTalk,
     "vscode-copilot-chat": VsCodeTalk,
 }
+_TABLES = (
+    *ANTHROPIC,
+    *OPENAI,
+    *BEDROCK,
+    *CONTENTS,
+    *UI,
+    *NEUROLINK,
+    *SPRING,
+    *CLAUDE,
+    *AGENT_CODE,
+    *CODEX,
+    *CODEX_ITEMS,
+    *RESPONSES,
+    *COPILOT,
+    *GEMINI,
+    *OPENCODE,
+    *PI,
+    *CLINE,
+    *VSCODE,
+)
+_IN_TABLES = {place.shape for place in _TABLES}
+# Without a table of places, a shape has the plain one.
+PLACES = (
+    *_TABLES,
+    *(
+        place
+        for shape in TALKS
+        if shape not in _IN_TABLES
+        for place in table(shape, opening={"plain": said("{words}")})
+    ),
+)
 # A log of several APIs has the places that each of them has.
 UNTRIED = {each.name for each in ALL_FORMATS} - {name.partition(" ")[0] for name in TALKS}
 UNTRIED -= {"api-log"}
