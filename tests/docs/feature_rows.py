@@ -38,8 +38,9 @@ what none of them has. What an option does stands in [commands](commands.md), or
 [JSON](json.md).
 
 Below each part stand commands that show its features, to be run from the root of a checkout, and
-what tells so in all that they print: a text, or a value in the JSON document of the last one, by
-its path. The exit code of the last one is 0 where no other is named. A test runs all of them.
+what tells so in all that they print: a text, one that the last one does not print, or a value in
+its JSON document, by its path. The exit code of the last one is 0 where no other is named. A test
+runs all commands.
 """
 
 
@@ -47,9 +48,9 @@ its path. The exit code of the last one is 0 where no other is named. A test run
 class Row:
     """A feature, and what shows that it is there.
 
-    ``shows`` are texts in what the commands of ``run`` print, ``json`` values in the document that
-    the last one prints, ``same`` files with the same bytes afterwards. ``test`` is what shows the
-    feature where no command can.
+    ``shows`` are texts in what the commands of ``run`` print, ``lacks`` texts that the last one
+    does not print, ``json`` values in the document that it prints, ``same`` files with the same
+    bytes afterwards. ``test`` is what shows the feature where no command can.
     """
 
     number: str
@@ -58,6 +59,7 @@ class Row:
     here: str
     run: Sequence[str] = ()
     shows: Sequence[str] = ()
+    lacks: Sequence[str] = ()
     json: Mapping[str, Any] = field(default_factory=dict)
     same: Sequence[str] = ()
     code: int = 0
@@ -103,22 +105,27 @@ def outcome(commands: tuple[str, ...], files: tuple[str, ...]) -> Outcome:
         text = last = ""
         code = 0
         for command in commands:
-            words, given = _parsed(command, folder)
-            last, told, code = _ran(words, folder, given)
+            words, given, settings = _parsed(command, folder)
+            last, told, code = _ran(words, folder, given, settings)
             text += last + told
         content = tuple((folder / file).read_bytes() for file in files)
     return Outcome(text=text, last=last, code=code, files=content)
 
 
-def _parsed(command: str, folder: Path) -> tuple[Sequence[str], bytes]:
-    words = shlex.split(command)[1:]
+def _parsed(command: str, folder: Path) -> tuple[Sequence[str], bytes, dict[str, str]]:
+    """Return arguments, standard input and the environment that is set in front of the program."""
+    line = shlex.split(command)
+    start = line.index("compactctl")
+    words, settings = line[start + 1 :], dict(word.split("=", 1) for word in line[:start])
     if "<" not in words:
-        return words, b""
+        return words, b"", settings
     at = words.index("<")
-    return words[:at], (folder / words[at + 1]).read_bytes()
+    return words[:at], (folder / words[at + 1]).read_bytes(), settings
 
 
-def _ran(words: Sequence[str], folder: Path, given: bytes) -> tuple[str, str, int]:
+def _ran(
+    words: Sequence[str], folder: Path, given: bytes, settings: Mapping[str, str]
+) -> tuple[str, str, int]:
     """Run the program in this process; return what it printed on its two streams and its code."""
     out, told = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
     typed = TextIOWrapper(BytesIO(given), encoding="utf-8")
@@ -127,7 +134,7 @@ def _ran(words: Sequence[str], folder: Path, given: bytes) -> tuple[str, str, in
         redirect_stdout(out),
         redirect_stderr(told),
         patch.object(sys, "stdin", typed),
-        patch.dict(os.environ, COLUMNS="160"),
+        patch.dict(os.environ, settings, COLUMNS="160"),
     ):
         code = run(list(words))
     return _written(out), _written(told), code
@@ -168,6 +175,7 @@ def _commands(row: Row) -> str:
 def _evidence(row: Row) -> str:
     told = [
         *map(_code, row.shows),
+        *(f"not {_code(text)}" for text in row.lacks),
         *(f"JSON {_code(f'{path} = {json.dumps(v)}')}" for path, v in row.json.items()),
         *([" and ".join(map(_code, row.same)) + " with the same bytes"] if row.same else []),
         *([f"exit {row.code}"] if row.code else []),
