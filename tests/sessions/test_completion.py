@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import completed
 from sessions.homes import HOUR, Home, Said
 
 BASH = shutil.which("bash")
 _COMPLETE = """\
-source <(_COMPACTCTL_COMPLETE=bash_source compactctl)
+eval "$SCRIPT"
 compopt() { echo "compopt $*"; }
 COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2))
 _compactctl_completion compactctl
@@ -25,14 +26,19 @@ def environment(home: Home, **more: str) -> dict[str, str]:
     return {"PATH": programs, "HOME": str(home.root), "LC_ALL": "C.UTF-8", **more}
 
 
+def script(home: Home, folder: Path) -> str:
+    """Return what bash reads to complete command lines."""
+    told = environment(home, _COMPACTCTL_COMPLETE="bash_source")
+    return completed((), folder, told).stdout.decode()
+
+
 def in_bash(home: Home, folder: Path, line: str) -> list[str]:
     """Return what bash offers at the end of a line, which it takes apart at colons and signs."""
     apart = line.replace(":", " : ").replace("=", " = ")
     words = [*apart.split(), *([""] if line.endswith((" ", ":", "=")) else [])]
     command = ["bash", "--norc", "-c", _COMPLETE, "bash", line, *words]
-    done = subprocess.run(
-        command, cwd=folder, env=environment(home), capture_output=True, text=True, check=True
-    )
+    told = environment(home, SCRIPT=script(home, folder))
+    done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout.splitlines()
 
@@ -99,12 +105,9 @@ def test_in_other_shells(home: Home, folder: Path, shell: str, line: str) -> Non
         COMP_CWORD=position,
         _COMPACTCTL_COMPLETE=f"{shell}_complete",
     )
-    command = [sys.executable, "-m", "compactctl"]
-    done = subprocess.run(
-        command, cwd=folder, env=told, capture_output=True, text=True, check=False
-    )
-    assert done.stderr == ""
-    rows = done.stdout.strip().splitlines()
+    done = completed((), folder, told)
+    assert done.stderr == b""
+    rows = done.stdout.decode().strip().splitlines()
     if shell == "fish":
         answers = [each.partition("\t")[0].split(",", 1) for each in rows]
     else:
