@@ -157,6 +157,7 @@ def test_compacted_again_and_taken_back_step_by_step(kept: Kept) -> None:
 IDLE = frozenset({"repair", "unsent", "drop", "dedup", "images", "span"})
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES])
 def test_a_second_run_has_nothing_to_do(kept: Kept, stage: str) -> None:
     options = ("--stages", stage, "--keep", "20%", *example_flags(stage))

@@ -47,10 +47,10 @@ def test_what_floats_stand_for() -> None:
     assert [fraction_of(value) for value in (True, "1", float("nan"), 1j, None)] == [None] * 5
 
 
-@pytest.mark.parametrize("tenths", range(1, 1_001))
-def test_a_limit_in_percent_is_the_ratio_it_names(tenths: int) -> None:
-    for shares in (ShareRange(min=0), ShareRange(0, 1)):
-        assert shares.convert(f"{tenths / 10}%", None, None) == tenths / 1_000
+@pytest.mark.parametrize("shares", [ShareRange(min=0), ShareRange(0, 1)], ids=["open", "closed"])
+def test_a_limit_in_percent_is_the_ratio_it_names(shares: ShareRange) -> None:
+    ratios = {f"{tenths / 10}%": tenths / 1_000 for tenths in range(1, 1_001)}
+    assert {text: shares.convert(text, None, None) for text in ratios} == ratios
 
 
 @pytest.mark.parametrize("text", ["101%", "nan%", "inf%", "-1%", "%", "1e999%"])
