@@ -32,6 +32,7 @@ OWN: list[tuple[str, list[Any]]] = [
     ("codex", [{"timestamp": "t", "type": "session_meta", "payload": {"id": "s"}}]),
     ("codex", [OLDEST, {"type": "message", "role": "user", "content": TEXT}, ITEM]),
     ("codex", [{"record_type": "state"}, ITEM]),
+    ("codex", [OLDEST, *[{"record_type": "state"}] * 9, ITEM]),
     ("openai-responses", [{"type": "message", "role": "user", "content": TEXT}, ITEM]),
     ("openai-responses", [HI, ITEM, HI, HI]),
     ("openai-responses", [[HI, ITEM]]),

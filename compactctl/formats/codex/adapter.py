@@ -53,8 +53,9 @@ class Codex(Format):
         """Recognize envelopes, or bare items beside a header or state of the oldest rollouts."""
         enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
         bare = [r for r in records if "type" in r and is_item(r)]
-        is_oldest = any(map(_is_oldest, records))
-        n_matching = max(len(enveloped), len(bare) if is_oldest else 0)
+        oldest = [r for r in records if _is_oldest(r)]
+        # A compaction may leave fewer items than there are state records.
+        n_matching = max(len(enveloped), len(bare) + len(oldest) if bare and oldest else 0)
         return n_matching > 0 and n_matching * 2 >= len(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
