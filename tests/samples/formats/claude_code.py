@@ -35,7 +35,7 @@ class Thread:
             "isSidechain": self.agent is not None,
             "cwd": ROOT,
             "sessionId": session.id,
-            "version": VERSION,
+            "version": session.version,
             "gitBranch": "tide-windows",
         }
         if self.agent:
@@ -143,12 +143,13 @@ class Thread:
 class Session:
     """The whole file: one main thread, and a side thread for every subagent."""
 
-    def __init__(self) -> None:
-        self.rng = Random("claude-code-session")
-        self.ids = Ids("claude-code-session")
+    def __init__(self, name: str = "claude-code-session", version: str = VERSION) -> None:
+        self.version = version
+        self.rng = Random(name)
+        self.ids = Ids(name)
         self.id = self.ids.uuid()
         self.clock = Clock("2025-03-22T07:58:11+00:00", self.rng)
-        self.bench = Workbench("claude-code-session")
+        self.bench = Workbench(name)
         self.records: list[dict[str, Any]] = []
         self.todos: list[dict[str, Any]] = []
         self.main = Thread(self)
@@ -157,10 +158,11 @@ class Session:
         """Write every turn."""
         self.main.put(noise.session_start(self.ids))
         for turn in turns:
-            self._play_turn(turn)
+            self.play_turn(turn)
         self.records.append(noise.last_prompt(turns[-1].person, self.id))
 
-    def _play_turn(self, turn: Turn) -> None:
+    def play_turn(self, turn: Turn) -> None:
+        """Write one turn of the main thread."""
         main = self.main
         self.clock.wait(turn.pause)
         if turn.pause > CACHE_MINUTES:

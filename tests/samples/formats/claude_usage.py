@@ -26,6 +26,16 @@ class ContextMeter:
         """Something entered the context; ``extra`` tokens have no text."""
         self._size += claude_tokens(text) + extra
 
+    @property
+    def size(self) -> int:
+        """The tokens that the next request sends."""
+        return self._size
+
+    def shrink(self, size: int) -> None:
+        """Something left the context, and the cache with it."""
+        self._size = size
+        self.expire()
+
     def expire(self) -> None:
         """More than five minutes passed: only the shared prefix is still cached."""
         self._cached = min(self._cached, self._prefix)

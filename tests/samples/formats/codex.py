@@ -21,11 +21,11 @@ LINE_NUMBER = re.compile(r"^ *\d+→", re.MULTILINE)
 class Rollout:
     """Writes the lines of one session."""
 
-    def __init__(self) -> None:
-        self.rng = Random("codex-session")
-        self.ids = Ids("codex-session")
+    def __init__(self, name: str = "codex-session") -> None:
+        self.rng = Random(name)
+        self.ids = Ids(name)
         self.clock = Clock("2025-03-24T13:02:40+00:00", self.rng)
-        self.bench = Workbench("codex-session")
+        self.bench = Workbench(name)
         self.records: list[dict[str, Any]] = []
         self.prompts: list[dict[str, Any]] = []
         self.context = OVERHEAD + tokens(BASE_INSTRUCTIONS)
@@ -49,13 +49,14 @@ class Rollout:
 
     def play(self, turns: list[Turn]) -> None:
         """Write the whole session."""
-        self._open()
+        self.open()
         for number, turn in enumerate(turns):
-            self._play_turn(turn)
+            self.play_turn(turn)
             if number == COMPACT_AFTER:
-                self._compact()
+                self.compact()
 
-    def _open(self) -> None:
+    def open(self) -> None:
+        """Write the header and what the client tells the model first."""
         meta = {
             "id": self.ids.uuid(),
             "timestamp": self.clock.stamp(),
@@ -72,7 +73,8 @@ class Rollout:
         for text in (AGENTS, ENVIRONMENT):
             self.item(message("user", text), text)
 
-    def _play_turn(self, turn: Turn) -> None:
+    def play_turn(self, turn: Turn) -> None:
+        """Write one turn."""
         self.clock.wait(turn.pause)
         self.turn_id = self.ids.uuid()
         self.event("task_started", turn_id=self.turn_id, model_context_window=WINDOW)
@@ -107,7 +109,7 @@ class Rollout:
             self.event("agent_message", message=step.text, phase=phase)
             self.item(message("assistant", step.text) | {"phase": phase}, step.text)
         waiting = [self._call(call) for call in step.calls]
-        self._count(before, self.context - before + reasoning, reasoning)
+        self.count(before, self.context - before + reasoning, reasoning)
         for call, call_id in waiting:
             self._answer(call, call_id)
 
@@ -182,7 +184,7 @@ class Rollout:
             changes={f"{ROOT}/{call['path']}": change},
         )
 
-    def _count(self, sent: int, output: int, reasoning: int) -> None:
+    def count(self, sent: int, output: int, reasoning: int) -> None:
         """Report one request; now and then the client writes the same numbers twice."""
         last = _usage(sent, min(self.cached, sent), output, reasoning)
         self.total = {key: self.total[key] + last[key] for key in last}
@@ -198,7 +200,7 @@ class Rollout:
         }
         self.event("token_count", info=info, rate_limits=None)
 
-    def _compact(self) -> None:
+    def compact(self) -> None:
         """The client replaces its history; what stood before stays in the file."""
         history = [*self.prompts, message("user", SUMMARY)]
         self.put("compacted", {"message": SUMMARY, "replacement_history": history, "window_id": 1})

@@ -15,6 +15,7 @@ SLIP = "/ide status"
 TOOLS = {
     "read": "read_file",
     "edit": "replace",
+    "write": "write_file",
     "search": "search_file_content",
     "find": "glob",
     "run": "run_shell_command",
@@ -22,6 +23,7 @@ TOOLS = {
 ARGUMENTS = {
     "read": {"path": "file_path", "offset": "offset", "limit": "limit"},
     "edit": {"path": "file_path", "old": "old_string", "new": "new_string"},
+    "write": {"path": "file_path", "text": "content"},
     "search": {"pattern": "pattern", "path": "path"},
     "find": {"pattern": "pattern"},
     "run": {"command": "command"},
@@ -31,32 +33,45 @@ ARGUMENTS = {
 class Log:
     """Writes the lines of one session, and keeps what they come to."""
 
-    def __init__(self) -> None:
-        self.rng = Random("gemini-cli")
-        self.ids = Ids("gemini-cli")
+    @staticmethod
+    def count(text: str) -> int:
+        """Return about how many tokens a text has."""
+        return tokens(text)
+
+    def __init__(self, name: str = "gemini-cli") -> None:
+        self.rng = Random(name)
+        self.ids = Ids(name)
         self.clock = Clock("2025-04-02T08:11:20+00:00", self.rng)
-        self.bench = Workbench("gemini-cli")
+        self.bench = Workbench(name)
         self.records: list[dict[str, Any]] = []
         self.messages: list[dict[str, Any]] = []
         self.context = OVERHEAD
 
     def play(self, turns: list[Turn]) -> None:
         """Write the whole session."""
-        about = {"sessionId": self.ids.uuid(), "projectHash": "0f" * 32}
-        times = {"startTime": self.clock.stamp(), "lastUpdated": self.clock.stamp()}
-        self.records.append({**about, **times, "kind": "main"})
-        self.put(self._typed(f"<session_context>\n- **Workspace Directories:**\n  - {ROOT}\n"
-                             "</session_context>"))  # fmt: skip
+        self.open()
         for number, turn in enumerate(turns):
             if number == RESUMED_BEFORE:
                 self._resume()
-            self.clock.wait(turn.pause)
-            self.put(self._typed(turn.person))
-            for step in turn.steps:
-                self._respond(step)
-        slip = self._typed(SLIP)
+            self.play_turn(turn)
+        slip = self.typed(SLIP)
         self.put(slip)
         self.records.append({"$rewindTo": slip["id"]})
+
+    def open(self) -> None:
+        """Write the header and what the client says of the session."""
+        about = {"sessionId": self.ids.uuid(), "projectHash": "0f" * 32}
+        times = {"startTime": self.clock.stamp(), "lastUpdated": self.clock.stamp()}
+        self.records.append({**about, **times, "kind": "main"})
+        self.put(self.typed(f"<session_context>\n- **Workspace Directories:**\n  - {ROOT}\n"
+                             "</session_context>"))  # fmt: skip
+
+    def play_turn(self, turn: Turn) -> None:
+        """Write one turn."""
+        self.clock.wait(turn.pause)
+        self.put(self.typed(turn.person))
+        for step in turn.steps:
+            self.respond(step)
 
     def put(self, message: dict[str, Any]) -> None:
         """Write a message, in the place of one with its id if there is one."""
@@ -64,15 +79,17 @@ class Log:
         self.messages.append(message)
         self.records += [message, {"$set": {"lastUpdated": self.clock.stamp()}}]
 
-    def _typed(self, text: str) -> dict[str, Any]:
-        self.context += tokens(text) + 4
-        return self._message("user", [{"text": text}])
+    def typed(self, text: str) -> dict[str, Any]:
+        """Return a prompt, which the next request sends."""
+        self.context += self.count(text) + 4
+        return self.message("user", [{"text": text}])
 
-    def _message(self, kind: str, content: object) -> dict[str, Any]:
+    def message(self, kind: str, content: object) -> dict[str, Any]:
+        """Return a message of any type."""
         stamp = self.clock.tick()
         return {"id": self.ids.uuid(), "timestamp": stamp, "type": kind, "content": content}
 
-    def _respond(self, step: Step) -> None:
+    def respond(self, step: Step) -> None:
         """Write an answer when it is said, and again when its calls have ended."""
         thought = self.rng.randrange(40, 400)
         thoughts = (
@@ -81,11 +98,11 @@ class Log:
             else []
         )
         calls = [self._call(call) for call in step.calls]
-        output = tokens(step.text) + sum(tokens(str(call["args"])) + 8 for call in calls)
+        output = self.count(step.text) + sum(self.count(str(call["args"])) + 8 for call in calls)
         total, cached = self.context + output + thought, self.context * 7 // 10
         usage = {"input": self.context, "output": output, "cached": cached,
                  "thoughts": thought, "tool": 0, "total": total}  # fmt: skip
-        said = {**self._message("gemini", step.text), "thoughts": thoughts, "tokens": usage}
+        said = {**self.message("gemini", step.text), "thoughts": thoughts, "tokens": usage}
         message = {**said, "model": MODEL}
         self.put(message)
         self.context += output
@@ -101,7 +118,7 @@ class Log:
 
     def _done(self, call: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
         outcome = self.bench.carry_out(call)
-        self.context += tokens(outcome.text) + 6
+        self.context += self.count(outcome.text) + 6
         response = {"error" if outcome.failed else "output": outcome.text}
         answer = {"id": made["id"], "name": made["name"], "response": response}
         status = "error" if outcome.failed else "success"
